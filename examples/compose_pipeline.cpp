@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pipeline is a type. That it compiles is the proof: only legal ops leave it, and the order is right.
+// A pipeline is a type. If it compiles, only legal ops leave it and the passes are in a valid order.
 #include <iostream>
 
 #include <headrace/ir/listing.hpp>
@@ -14,8 +14,8 @@ using namespace headrace;
 using plain_aten = to<aten::sigmoid, aten::mul_tensor, aten::add_tensor, my::swish_decomposed>;
 struct lower_mine : pipeline<from<my::dialect>, plain_aten, my::decompose_swish, my::lower_scale_shift> {};
 
-// What it knows of itself, all at compile time.
-static_assert(lower_mine::supported.contains<my::swish>());       // and so what a partitioner may take
+// A pipeline's own facts, all at compile time.
+static_assert(lower_mine::supported.contains<my::swish>());       // and so a partitioner may take it
 static_assert(!lower_mine::ops_before(1).contains<my::swish>());  // the first pass always rewrites it
 static_assert(lower_mine::dead_pass_count == 0);
 //! [pipeline]
@@ -33,7 +33,7 @@ int main() {
     pass_context context;
     const result<run_statistics> done = lower_mine::run(g, context);
     if (!done) {
-        std::cerr << "error: " << done.error().message << '\n';  // names each node, and why
+        std::cerr << "error: " << done.error().message << '\n';  // the message names each node and the reason
         return 1;
     }
     //! [run]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An op is a type. Its struct says all that printing, defaults, sets, queries and inference need.
+// An op is a type. Its struct has everything that printing, defaults, sets, queries and inference need.
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -18,14 +18,14 @@ static_assert(headrace::args<my::swish>{}.beta == 1);
 static_assert(headrace::every_op<my::dialect>.contains<my::scale_shift>());
 
 //! [facts]
-// Facts stand with the op, and passes ask for them instead of listing ops.
+// Facts are declared with the op; passes query them instead of listing ops.
 using elementwise_ops = headrace::ops_where<my::dialect, headrace::trait::elementwise>;
 static_assert(std::is_same_v<elementwise_ops, headrace::ops<my::scale_shift, my::swish>>);
 static_assert(!headrace::has_trait<my::swish>(headrace::trait::commutative));
 //! [facts]
 
 //! [arguments]
-// Kinds of arguments that the dialect brings along, each with the function that names its parts.
+// The dialect's own argument types, each with the function that names its parts.
 namespace my {
 
 enum class rounding : std::uint8_t { nearest, down };
@@ -55,7 +55,7 @@ int main() {
     small_graph g;
     const headrace::value x = g.input("x", {1, 8});
     const headrace::value scaled = g.make<my::scale_shift>({.self = x, .scale = 0.5});
-    g.output(g.make<my::swish>({.self = scaled}));  // beta is the default, and so not listed
+    g.output(g.make<my::swish>({.self = scaled}));  // beta is the default, and so not printed
     std::printf("%s", headrace::listing(g).c_str());
     // my.pool(self=%x, window=[height=2, width=1, rounding=down], lanes=4, labels=["a"])
     const std::string_view labels[] = {"a"};  // a list is a view

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Inferences that are the same are looked up. A scope adds dialects for as long as it lives.
+// Repeated inferences are looked up in a cache. A scope adds dialects while it lives.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -15,7 +15,7 @@ result<void> infer(const node& n, inference& out) {
     return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out);
 }
 
-// Infers every node again, as the retracing driver does if it may not copy what is no target.
+// Infers every node again, like the retracing driver if it may not copy nodes that are not targets.
 void infer_all(graph& g, dispatch_cache& cache, const char* when) {
     pass_context context(&infer);
     context.copy_fast(false);

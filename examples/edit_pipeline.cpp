@@ -15,18 +15,18 @@ struct some_evaluator;  // never defined: nothing is run here
 using standard = standard_lowering<some_evaluator>;
 
 //! [edits]
-// Your own ops in front: the standard pipeline must take what they become.
+// Your own ops in front: the standard pipeline must take the ops that they become.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
                                pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};
 static_assert(with_mine::supported.contains<my::swish>());
 
 struct exact_gelu : decompose_gelu {};  // imagine a better one
 using replaced = replace_pass<standard, decompose_gelu, exact_gelu>;
-struct clean_up_early : remove_dead_code {};  // under its own name it would be refused, as it is listed
+struct clean_up_early : remove_dead_code {};  // its own name would be refused, as it is listed
 using longer = insert_after<standard, legalize_convolution, clean_up_early>;
 using shorter = remove_pass<standard, merge_equal_constants>;
 
-// A device that sees only a few ops: most passes can never fire, and no code is generated for them.
+// A device that uses only a few ops: most passes can never fire, and no code is generated for them.
 using small = restrict_to<standard, aten::linear, aten::relu, aten::softmax_int>;
 //! [edits]
 

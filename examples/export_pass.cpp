@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pass as an interpreter: it visits each node and says what the node becomes. The rest is copied.
+// A pass as an interpreter: it visits each node and returns its replacement. All other nodes are copied.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -19,7 +19,7 @@ struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
     }
 };
 
-/// For inference, detach changes nothing: the node goes.
+/// For inference, detach is the identity: the node is removed.
 struct remove_detach : export_pass<remove_detach> {
     using targeted_ops = ops<aten::detach, aten::detach_copy>;
     template <one_of<targeted_ops> Op>
@@ -28,7 +28,7 @@ struct remove_detach : export_pass<remove_detach> {
     }
 };
 
-/// Inputs become float16, and with them all that depends on them.
+/// Inputs become float16, and so does everything that depends on them.
 struct use_float16 : export_pass<use_float16> {
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
         return super().placeholder(name, {dtype::float16, val.shape, val.dim_order}, meta);

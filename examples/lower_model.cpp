@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `headrace lower` does, as a library: lower_model model.pt2 model.tosa
+// Does what `headrace lower` does, as a library: lower_model model.pt2 model.tosa
 #include <cstdio>
 
 #include <headrace/io/atomic_file.hpp>
@@ -9,7 +9,7 @@
 using namespace headrace;
 
 //! [lower]
-// Another unit of the program includes headrace/lowering/definitions.hpp, which is slow to compile.
+// Another translation unit of the program includes headrace/lowering/definitions.hpp, which compiles slowly.
 result<lowered_model> lower(const char* model, const char* output) {
     HEADRACE_TRY(exported, read_model(model));
     HEADRACE_TRY(lowered, lower_to_tosa(std::move(exported), {.channels_last = true}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Out-variants and memory planning: where each tensor of a graph lies, and how little memory is enough.
+// Out-variants and memory planning: the offset of each tensor of a graph, and how little memory is enough.
 #include <cstdio>
 #include <string>
 
@@ -13,7 +13,7 @@
 
 using namespace headrace;
 
-// Two products that both need the input, and their sum.
+// Two products, both of which need the input, and their sum.
 void fill(small_graph& g) {
     const value x = g.input("x", {8, 64});
     const value narrow = g.make<aten::mm>({.self = x, .mat2 = g.input("a", {64, 16})});
@@ -42,13 +42,13 @@ int main() {
     for (const auto algorithm : {planning_algorithm::greedy, planning_algorithm::best_fit})
         print(g, make_memory_plan(g, {.algorithm = algorithm}).value());
 
-    // A plan that is wrong is found: the second product would overwrite the first.
+    // An invalid plan is detected: the second product would overwrite the first.
     memory_plan wrong = make_memory_plan(g).value();
     wrong.tensors[5].offset = wrong.tensors[4].offset;
     wrong.memories[0].bytes *= 2;
     std::printf("%s\n", verify_plan(g, wrong).error().message.c_str());
 
-    // As passes: ops write to buffers that the graph names, and each buffer gets its place.
+    // Both steps as passes: ops write to buffers that the graph names, and each buffer gets its offset.
     pass_context context;
     const std::size_t converted = to_out_variants{}(g, context).value();
     const std::size_t placed = plan_memory{}(g, context).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a model as a C++ type, as a firmware does, and computes some of its layers by a kernel of its own.
+// Runs a model as a C++ type, as firmware does, and computes some of its layers by a custom kernel.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +23,11 @@ struct my_npu {
     using next = headrace::on_device::native;
 };
 
-/// Computes pointwise convolutions of images whose channels are planes.
+/// Computes pointwise convolutions of images with planar channels.
 template <headrace::on_device::convolution S>
     requires(S.is_pointwise() && S.input.stride[3] != 1)
 struct headrace::on_device::kernel<headrace::on_device::conv2d<S>, my_npu> {
-    static constexpr std::int32_t scratch = 64;  // bytes; the arena grows by what the plan lacks
+    static constexpr std::int32_t scratch = 64;  // bytes; the arena grows if the plan has fewer
 
     static void run(const std::int8_t* x, const std::int8_t* w, const channel* q, std::int8_t* y,
                     std::int8_t* memory) {

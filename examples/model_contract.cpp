@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A firmware that builds only if its model, its pipeline and its board go together. The contract was written
+// Firmware that builds only if its model, its pipeline and its board fit together. The contract was written
 // by
 //     headrace contract examples/models/kws_dscnn_int8/model.pt2 --name kws --core cortex-m4
 //         -o examples/kws_contract.hpp
@@ -33,7 +33,7 @@ struct microcontroller : core_target<"cortex-m4"> {
 };
 static_assert(fits<microcontroller, kws>);
 
-// The reverse: which models a firmware accepts.
+// The reverse: the models that a firmware accepts.
 struct accepted {
     static constexpr std::array<contract_tensor, 1> inputs{{{"audio", dtype::int8, {1, 1, 49, 10}}}};
     static constexpr std::array<contract_tensor, 1> outputs{{{"words", dtype::int8, {1, 12}}}};
@@ -42,7 +42,7 @@ struct accepted {
 static_assert(conforms<kws, accepted>);
 //! [contract]
 
-// To decide instead of to fail.
+// Contracts can also decide instead of fail.
 struct small_board : ethos_u55 {
     static constexpr std::uint64_t memory = 32 * 1024;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lowers two methods of a model together, so that their backend keeps the weights that they share once.
+// Lowers two methods of a model together, so that their backend stores shared weights once.
 #include <headrace/infer/aten.hpp>
 #include <headrace/partition/backend.hpp>
 
@@ -10,8 +10,8 @@
 
 using namespace headrace;
 
-// A backend sees the programs of all methods at once, if it has preprocess_multimethod; without it,
-// preprocess is called for each. This one puts constants into a store that all of its delegates share.
+// A backend sees the programs of all methods at once if it has preprocess_multimethod; otherwise preprocess
+// is called for each. This one puts constants into a store that all of its delegates share.
 struct sharing_backend {
     static constexpr std::string_view name() { return "sharing"; }
 
@@ -49,7 +49,7 @@ private:
     }
 };
 
-// relu(x) + weights, and a product with them for the method that asks.
+// Builds relu(x) + weights, and a product with these for the method that asks for it.
 static void build(small_graph& g, bool decode) {
     const value x = g.input("x", {1, 4});
     const value weights =

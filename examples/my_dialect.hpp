@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A dialect of your own: tags, arguments with their defaults, traits, and a shape rule, in one header.
+// A user-defined dialect: tags, arguments with their defaults, traits, and a shape rule, in one header.
 #ifndef HEADRACE_EXAMPLES_MY_DIALECT_HPP
 #define HEADRACE_EXAMPLES_MY_DIALECT_HPP
 
@@ -11,7 +11,7 @@ namespace my {
 //! [dialect]
 struct dialect;
 
-/// self * scale + shift, for each element.
+/// self * scale + shift, elementwise.
 struct scale_shift
     : headrace::op<dialect, "my.scale_shift.default", "self, scale, shift", headrace::trait::unary> {
     struct args {
@@ -29,8 +29,8 @@ struct swish : headrace::op<dialect, "my.swish.default", "self, beta", headrace:
 
 struct dialect : headrace::dialect_of<"my", scale_shift, swish> {};
 
-/// The result of a unary op is a tensor like the one that it takes. Found by argument-dependent lookup where
-/// nodes of these ops are made.
+/// The result of a unary op is a tensor like its operand. Found by argument-dependent lookup where nodes of
+/// these ops are made.
 template <headrace::op_where<dialect, headrace::trait::unary> Op>
 headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::inference& out) {
     out.add(out.of(a.self));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two passes, which take my_dialect.hpp to ATen.
+// Two passes that lower my_dialect.hpp to ATen.
 #ifndef HEADRACE_EXAMPLES_MY_PASSES_HPP
 #define HEADRACE_EXAMPLES_MY_PASSES_HPP
 
@@ -18,7 +18,7 @@ using namespace headrace;
 /// No my.swish is left.
 struct swish_decomposed : property {};
 
-/// Writes x * sigmoid(beta * x) with my.scale_shift for the product with beta.
+/// Rewrites to x * sigmoid(beta * x), with my.scale_shift for the product with beta.
 struct decompose_swish : pass {
     using ensures = pass_list<swish_decomposed>;
     static auto rewrites() {
@@ -27,7 +27,7 @@ struct decompose_swish : pass {
     }
 };
 
-/// Writes x * scale + shift.
+/// Rewrites to x * scale + shift.
 struct lower_scale_shift : pass {
     using requires_before = pass_list<swish_decomposed>;
     static auto rewrites() {

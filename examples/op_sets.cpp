@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sets of ops are constants: masks with one bit per op, over as many dialects as they name.
+// Sets of ops are constants: masks with one bit per op, over any number of dialects.
 #include <iostream>
 
 #include <headrace/dialect/aten.hpp>
@@ -23,7 +23,7 @@ static_assert((activations | every_op<tosa::dialect>).size() ==
 int main() {
     constexpr auto left = activations - native;
     print(left, [](std::string_view piece) { std::cout << piece; });
-    // An op that is known only at run time is a bit test away, too.
+    // For an op that is known only at run time, membership is a bit test, too.
     const op_info& found = info_of<aten::gelu>;
     std::cout << "\ngelu " << (left.contains(found) ? "must be decomposed" : "is native") << '\n';
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the largest parts of a graph that a backend takes, and puts a call in place of each.
+// Finds the largest parts of a graph that a backend takes, and replaces each by a call.
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
@@ -10,7 +10,7 @@
 
 using namespace headrace;
 
-// What the backend takes: any object with this function.
+// The ops that the backend takes: any object with this function.
 struct add_mul_support {
     bool is_node_supported(const node& n) const { return is<aten::add_tensor>(n) || is<aten::mul_tensor>(n); }
 };
@@ -25,7 +25,7 @@ int main() {
     const value last = g.make<aten::add_tensor>({.self = bent, .other = sum});
     g.output(g.make<aten::mul_tensor>({.self = last, .other = last}));
 
-    // The sums and products before the relu, and those behind it: joining both would make a cycle.
+    // The sums and products before the relu, and those after it: joining both would make a cycle.
     capability_based_partitioner partitioner(g, chain(add_mul_support{}, of_rank_at_most(4)));
     const auto partitions = partitioner.propose_partitions();
     for (std::size_t i = 0; i != partitions.size(); ++i)

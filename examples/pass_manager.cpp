@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pipeline that is put together while the program runs: passes by name, in an order that is solved, with
-// checks.
+// A pipeline that is assembled at run time: passes by name, in an order that is solved, with checks.
 #include <cstdio>
 
 #include <headrace/ir/listing.hpp>
@@ -11,7 +10,7 @@
 
 using namespace headrace;
 
-/// A pass over the whole graph that holds data and checks what it needs.
+/// A pass over the whole graph that has data and checks its preconditions.
 struct replace_op : pass_base<replace_op> {
     replace_op(const op_info& a, const op_info& b) : from(&a), to(&b) {}
 
@@ -60,7 +59,7 @@ int main() {
     for (const error& e : manager.suppressed_failures()) std::printf("(%s)\n", e.message.c_str());
     std::printf("%s\n", listing(g).c_str());
 
-    // Errors name what is wrong.
+    // Errors name the mistake.
     std::printf("%s\n", registry.select("decompose_swich").error().message.c_str());
     manager.add_constraint("sigmoid_to_tanh", "decompose_swish");
     manager.add_constraint("lower_scale_shift", "sigmoid_to_tanh");

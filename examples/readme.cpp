@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code of README.md: what stands between the [readme] lines is there word for word, and
+// The code of README.md: the part between the [readme] lines is there word for word, and
 // tests/checks/readme.py compares the two.
 #include <headrace/headrace.hpp>
 

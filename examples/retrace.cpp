@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same handlers under another driver: as ExportPass does, it rebuilds the graph and infers what has no
+// Runs handlers under another driver: like ExportPass, it rebuilds the graph and infers nodes that have no
 // `val`.
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Patterns are functions over op tags, as rewrites are. The compiler checks the calls in them.
+// Patterns are functions over op tags, as are rewrites. The compiler checks the calls in them.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -13,7 +13,7 @@
 
 using namespace headrace;
 
-// Among the rewrites of a pass, a pattern names its nodes, whose arguments the rewrite reads by these names.
+// Among the rewrites of a pass, a pattern names its nodes; the rewrite reads their arguments by these names.
 struct fuse_relu : pass {
     static auto rewrites() {
         return rules(on_match([](auto x) {
@@ -27,14 +27,14 @@ struct fuse_relu : pass {
 };
 static_assert(effects_of<fuse_relu>::target_set == ops_in<aten::clamp>);
 
-// The same language without names, for the matcher of whole subgraphs.
+// The pattern language without names, for the matcher of whole subgraphs.
 struct add_then_mul {
     auto operator()(auto x, auto y) const { return call<aten::mul_tensor>(call<aten::add_tensor>(x, y), y); }
 };
 struct just_sub {
     auto operator()(auto x, auto y) const { return call<aten::sub_tensor>(x, y); }
 };
-// The rewrite as a pass: what it looks for and makes is known to the pipeline that it is in.
+// The rewrite as a pass: its pipeline knows which ops it looks for and which it makes.
 struct fuse_to_sub : pattern_pass<add_then_mul, just_sub> {};
 struct simplify : pipeline<from<aten::dialect>, to<aten::dialect>, fuse_to_sub> {};
 static_assert(produces_of<fuse_to_sub>::size == 1);
@@ -50,12 +50,12 @@ int main() {
     pass_context context;
     small_graph g;
     build(g);
-    // Where matches are, without replacing them.
+    // Finds matches without replacing them.
     const auto matches = pattern<add_then_mul>::matcher().match(g);
     for (const subgraph_match& m : matches.value())
         std::printf("%zu nodes match, with %zu inputs\n", m.nodes().size(), m.placeholder_nodes.size());
 
-    // In place, with a filter. `max` stands for a literal, which goes into the replacement.
+    // In place, with a filter. `max` captures a literal, which goes into the replacement.
     const match_filter small = [](const subgraph_match& m, const graph&, const graph&) {
         return meta_of(m.returning_values[0])->elements() < 100;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines small_graph, with which the examples build what they show.
+// Defines small_graph, with which the examples build their graphs.
 #ifndef HEADRACE_EXAMPLES_SMALL_GRAPH_HPP
 #define HEADRACE_EXAMPLES_SMALL_GRAPH_HPP
 
@@ -13,7 +13,7 @@ struct small_graph : headrace::graph {
         set_name(v, name);
         return v;
     }
-    /// A node of that op; shape and dtype of its result are inferred.
+    /// Makes a node of that op; shape and dtype of its result are inferred.
     template <headrace::op_tag Op>
     headrace::value make(const headrace::args<Op>& a) {
         headrace::inference inferred(arena());

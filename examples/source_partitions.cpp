@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds what each module of a model became, by the module stacks that torch.export writes.
+// Finds the nodes that each module of a model became, by the module stacks that torch.export writes.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -9,7 +9,7 @@
 
 using namespace headrace;
 
-// A linear layer, as it is after decomposition: a transposed weight and a product.
+// A linear layer after decomposition: a transposed weight and a product.
 value linear(small_graph& g, value x, value weight, value bias, const char* call) {
     const value turned = g.make<aten::permute>({.self = weight, .dims = {1, 0}});
     const value product = g.make<aten::addmm>({.self = bias, .mat1 = x, .mat2 = turned});

@@ -13,7 +13,7 @@
 using namespace headrace;
 
 //! [pass]
-/// Writes my.swish as x * sigmoid(beta * x), and drops my.scale_shift where it does nothing. Targets and
+/// Rewrites my.swish to x * sigmoid(beta * x), and removes my.scale_shift if it is the identity. Targets and
 /// effects follow from the types of the expressions.
 struct decompose_mine : pass {
     static constexpr std::string_view summary =
@@ -30,8 +30,8 @@ struct decompose_mine : pass {
 static_assert(effects_of<decompose_mine>::produced_set == ops_in<aten::mul_tensor, aten::sigmoid>);
 static_assert(effects_of<decompose_mine>::removed_set == ops_in<my::swish>);
 
-/// Writes what my.scale_shift does, without what does nothing. Where rewriting is code, a handler makes the
-/// nodes: `produces` lists all that it may emit, and it can emit nothing else.
+/// Lowers my.scale_shift and omits steps that are the identity. If a rewrite is code, a handler makes the
+/// nodes: `produces` lists all ops that it may emit, and it can emit no others.
 struct lower_mine : pass {
     using targeted_ops = ops<my::scale_shift>;
     using produces = ops<aten::mul_tensor, aten::add_tensor>;

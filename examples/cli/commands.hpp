@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands of the headrace program. Each returns the exit status: 0, or 1 where the model cannot be
-// lowered, 2 for bad usage, 3 for a file that is unreadable or malformed.
+// The commands of the headrace program. Each returns the exit status: 0; 1 if the model cannot be lowered; 2
+// for bad usage; 3 for a file that is unreadable or malformed.
 #ifndef HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 #define HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 
@@ -13,53 +13,53 @@
 
 namespace headrace::cli {
 
-/// How a float model is quantized. Empty texts leave what the configuration says, or the default.
+/// How a float model is quantized. Empty strings mean the value in the configuration, or the default.
 struct calibration_options {
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
     std::string config;                ///< JSON
     std::string observer;
     std::string activations;
     std::string weights;
-    bool per_tensor = false;  ///< one scale for each weight tensor
+    bool per_tensor = false;  ///< one scale per weight tensor
     bool equalize = false;    ///< scale channels between layers first
     bool smooth = false;      ///< scale the inputs of linear layers first
     bool correct_biases = false;
     double headroom = 1;  ///< factor for the ranges of computed values
-    double best = 0;      ///< seconds in which other options are tried
+    double best = 0;      ///< seconds for which other options are tried
     double int16_share = 0;
-    int jobs = 0;  ///< threads; 0: one for each processor
+    int jobs = 0;  ///< threads; 0: one per processor
 };
 
 struct lower_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string output;
-    std::string target;              ///< empty: chosen by what the graph holds
+    std::string target;              ///< empty: chosen by the contents of the graph
     std::string io_layout = "nchw";  ///< of inputs and outputs with four axes: nchw, or nhwc
     std::string io;
     std::string report;    ///< JSON, or a page if its name ends in .html
-    std::string vela_csv;  ///< of a page: Vela's figures by layer; empty: none
+    std::string vela_csv;  ///< for a page: Vela's figures by layer; empty: none
     std::string dot_directory;
     std::string ir_directory;
-    std::string ir_around;  ///< passes, parted by commas: only what is before and after them is kept
-    std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
+    std::string ir_around;  ///< passes, separated by commas: only texts before and after them are kept
+    std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
     bool verify = false;
     bool strict = false;                ///< refuse integers that are not known to fit in 32 bits
-    std::string state;                  ///< of written buffers: io, variable, or empty to refuse them
-    std::string reproducer;             ///< what to write if a pass fails; empty: nothing
+    std::string state;                  ///< for written buffers: io, variable, or empty to refuse them
+    std::string reproducer;             ///< file to write if a pass fails; empty: none
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
-    bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
-    std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
+    bool partition = false;             ///< nodes that cannot be lowered stay on the host: a package, too
+    std::string delegate;               ///< for a .pte file: the backend for nodes that can be lowered
     std::string vela;                   ///< the program that compiles for Ethos-U
-    std::string cost;                   ///< the accelerator whose cycles are to be shown; empty: none
-    std::string core;                   ///< of a C++ header: the processor that it is for
-    std::string name;                   ///< of a C++ header: its namespace; empty: the file's name
-    std::int64_t arena = 0;             ///< of a C++ header: most bytes of memory; 0: any
-    std::int64_t flash = 0;             ///< of a C++ header: most bytes of constants; 0: any
-    bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
+    std::string cost;                   ///< the accelerator whose cycles are shown; empty: none
+    std::string core;                   ///< for a C++ header: the target processor
+    std::string name;                   ///< for a C++ header: its namespace; empty: the file's name
+    std::int64_t arena = 0;             ///< for a C++ header: max bytes of memory; 0: any
+    std::int64_t flash = 0;             ///< for a C++ header: max bytes of constants; 0: any
+    bool plan_memory = false;           ///< for a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
-    int jobs = 0;                       ///< models of a batch at work at once; 0: one for each processor
-    bool io_files = false;              ///< of a batch: what `io` has, beside each output
+    int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
+    bool io_files = false;              ///< for a batch: the file of `io`, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
 };
 [[nodiscard]] int lower(const lower_options& options);
@@ -68,36 +68,36 @@ struct unpack_options {
     std::string package;  ///< or a .pte file
     std::string method;   ///< may be empty if there is only one
     std::string output;
-    int delegate = -1;  ///< of a partitioned method, which
+    int delegate = -1;  ///< index among the delegates of a partitioned method
 };
 [[nodiscard]] int unpack(const unpack_options& options);
 
 struct show_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
-    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
+    std::string data;      ///< .ptd file of a .pte file; empty: the one next to it
     bool pipeline = false;
-    std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
+    std::string op;    ///< of the pipeline, the fate of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
     bool support = false;
-    std::string target;  ///< of `support`, as for `lower`
+    std::string target;  ///< for `support`, as for `lower`
     bool dot = false;
     std::string html;          ///< page to write; empty: none
-    std::string vela_csv;      ///< of the page: Vela's figures by layer; empty: none
+    std::string vela_csv;      ///< for the page: Vela's figures by layer; empty: none
     bool summary = false;      ///< counts instead of nodes
     bool full = false;         ///< a line for each node
-    std::string around;        ///< only what is near the node of that name
-    int depth = 1;             ///< of `around`, in edges
+    std::string around;        ///< only nodes near the one of that name
+    int depth = 1;             ///< for `around`, in edges
     std::string core;          ///< the processor whose kernels are to be shown; empty: none
     std::string state;         ///< of `core`, as for `lower`
     std::string output;        ///< file for the graph; empty: standard output
-    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
+    std::size_t inlined = 32;  ///< for a .hr file: elements up to which a constant is in the text itself
 };
 [[nodiscard]] int show(const show_options& options);
-/// The part of `show` that is about the static pipeline.
+/// Runs the part of `show` about the static pipeline.
 [[nodiscard]] int show_pipeline(const show_options& options);
-/// The part that finds out what becomes of each op.
+/// Runs the part of `show` that determines how each op is lowered.
 [[nodiscard]] int show_support(const show_options& options);
 /// The part that is about a model's layers on a core, as text or, in a file, as JSON; and that JSON for a
 /// page.
@@ -109,25 +109,25 @@ struct show_options {
 
 struct opt_options {
     std::string model;
-    size_choices sizes{};      ///< of a .pt2 file that leaves some open
-    std::string passes;        ///< names, separated by commas; "help" lists them; empty: what the text says
+    size_choices sizes{};      ///< for a .pt2 file that leaves some open
+    std::string passes;        ///< names, separated by commas; "help" lists them; empty: those in the text
     std::string output;        ///< empty: standard output
     std::string target;        ///< empty: the graph's, else FP, and INT as well if the graph is quantized
-    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
+    std::size_t inlined = 32;  ///< for a .hr file: elements up to which a constant is in the text itself
     bool retrace = false;
     bool check = false;
     bool verify = false;              ///< execute the graph before and after each pass
-    std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
-    std::string reproducer;           ///< what to write if a pass fails; empty: nothing
+    std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
+    std::string reproducer;           ///< file to write if a pass fails; empty: none
 };
 [[nodiscard]] int opt(const opt_options& options);
 
 struct run_model_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; may be empty if it has only one
-    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
-    std::string io;        ///< what `lower --io` wrote: files are then the exported program's
+    std::string data;      ///< .ptd file of a .pte file; empty: the one next to it
+    std::string io;        ///< output of `lower --io`: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };
@@ -135,7 +135,7 @@ struct run_model_options {
 
 struct quantize_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string output;
     calibration_options calibration{};
 };
@@ -144,13 +144,13 @@ struct quantize_options {
 struct compare_options {
     std::string reference;
     std::string other;
-    size_choices sizes{};              ///< of .pt2 files that leave some open
-    std::string method;                ///< of `other`, if it is a package or a .pte file with several
+    size_choices sizes{};              ///< for .pt2 files that leave some open
+    std::string method;                ///< for `other`, if it is a package or a .pte file with several
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
-    std::string io;                    ///< what `lower --io` wrote with `other`
+    std::string io;                    ///< output of `lower --io` for `other`
     std::string through;               ///< the quantized .pt2 that `other` was lowered from
     std::string sort = "own";
-    std::string json;  ///< files to write besides the table
+    std::string json;  ///< files to write in addition to the table
     std::string dot;
     std::string html;
     std::size_t top = 0;  ///< lines of the table; 0: all layers
@@ -160,9 +160,9 @@ struct compare_options {
 
 struct plan_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
-    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
+    std::string data;      ///< .ptd file of a .pte file; empty: the one next to it
     std::string algorithm = "greedy";
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed
@@ -171,18 +171,18 @@ struct plan_options {
 [[nodiscard]] int plan(const plan_options& options);
 
 struct embed_options {
-    std::string file;          ///< a flatbuffer, or what Vela writes with --output-format raw
-    std::string name;          ///< what the symbols and files begin with
-    std::string io;            ///< what `lower --io` wrote; empty: bytes and size alone
+    std::string file;          ///< a flatbuffer, or Vela's output with --output-format raw
+    std::string name;          ///< prefix of the symbols and files
+    std::string io;            ///< output of `lower --io`; empty: only bytes and size
     std::string output = ".";  ///< directory
 };
 [[nodiscard]] int embed(const embed_options& options);
 
 struct contract_options {
     std::string model;
-    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string output;
-    std::string name;                ///< of the struct; empty: made from the model's
+    std::string name;                ///< of the struct; empty: derived from the model's
     std::string target;              ///< as for `lower`
     std::string io_layout = "nchw";  ///< as for `lower`
     std::string core;                ///< the processor whose figures are added; empty: none

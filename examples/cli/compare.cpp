@@ -29,7 +29,7 @@ std::string decibels(double number) {
     return fmt::format("{:.1f}", number);
 }
 
-// The middle of a long name is left out, so that it has that many characters and its column stays.
+// Shortens a long name in the middle to that many characters, so that its column keeps its width.
 std::string shortened(const std::string& name, std::size_t width) {
     constexpr std::size_t dots = 3;
     return std::string(name.size() <= width ? printable(name, width) : printable(name, width - dots));
@@ -74,7 +74,7 @@ result<void> write_file(const std::string& path, const std::string& text) {
     return write_atomically(path, std::string_view(text));
 }
 
-/// The quantized program that stands between the two, if one is given.
+/// Reads the quantized program between the two models, if one is given.
 result<std::optional<program>> read_between(const std::string& path, const size_choices& choices) {
     if (path.empty()) return std::nullopt;
     HEADRACE_TRY(read, read_model(path, choices));
@@ -89,7 +89,7 @@ page_book::chapter chapter_of(const std::string& title, const graph& g, std::str
     return {title, page_json({.title = title, .last = &g, .history = &history, .comparison = comparison})};
 }
 
-/// Both graphs, the second one with what it loses.
+/// Writes a page with both graphs, the second annotated with its losses.
 result<void> write_comparison_page(const compare_options& options, const graph& reference, const graph& other,
                                    const std::string& layers) {
     if (options.html.empty()) return {};
@@ -111,7 +111,7 @@ result<void> compare_files(const compare_options& options) {
                                     .through = between ? between->graph.get() : nullptr,
                                     .in_parallel = on_threads(options.jobs)};
     auto compared = compare_models(*reference.model.graph, *other.model.graph, chosen);
-    HEADRACE_TRY(reference.check());  // what failed may come from a file that has changed
+    HEADRACE_TRY(reference.check());  // the failure may be due to a file that has changed
     HEADRACE_TRY(other.check());
     if (between) {
         HEADRACE_TRY(between->file.check());

@@ -45,7 +45,7 @@ int check_graph_extension(const std::string& path) {
 
 namespace {
 
-/// Numbers that quantizing cannot do with are an error.
+/// Refuses scales and zero points that are invalid for quantization.
 result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
     for (const io_tensor& t : tensors) {
         if (!t.quantization) continue;
@@ -74,7 +74,7 @@ result<void> describe_interface(graph& g, const io_description& io) {
         if (i == io.inputs.size()) break;
         const dtype described = io.inputs[i++].dtype;
         const tensor_meta* actual = n.results[0].meta;
-        // TOSA's integers have no sign of their own: int8 stands for uint8 where the description says so.
+        // TOSA's integers are signless: int8 is uint8 if the description says so.
         const bool is_unsigned =
             actual != nullptr && described == dtype::uint8 && actual->dtype == dtype::int8;
         if (actual != nullptr && described != actual->dtype && !is_unsigned)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files that `show` and `opt` write graphs to, and descriptions of graphs' inputs and outputs.
+// Files to which `show` and `opt` write graphs, and descriptions of graphs' inputs and outputs.
 #ifndef HEADRACE_EXAMPLES_CLI_GRAPH_FILES_HPP
 #define HEADRACE_EXAMPLES_CLI_GRAPH_FILES_HPP
 
@@ -12,15 +12,16 @@
 
 namespace headrace::cli {
 
-/// By the name's end: .hr is text that can be read again, whose constants of up to `inlined` elements stand
-/// in it; .tosa a flatbuffer; .dot a picture; .txt, and what is no file, the listing.
+/// Writes a graph in the format of the file's extension: .hr is text that can be read again, with constants
+/// of up to `inlined` elements inline; .tosa is a flatbuffer; .dot a picture; .txt, or an empty path, the
+/// listing.
 [[nodiscard]] result<void> write_graph(const std::string& path, const program& p, std::size_t inlined);
 
-/// Bad usage if the name ends otherwise.
+/// Reports bad usage for any other extension.
 [[nodiscard]] int check_graph_extension(const std::string& path);
 
-/// Annotates inputs and outputs with what a description says of them, or a file that `lower --io` wrote. An
-/// error if that is about another graph.
+/// Annotates inputs and outputs from a description, or from a file that `lower --io` wrote. Returns an error
+/// if it describes another graph.
 [[nodiscard]] result<void> describe_interface(graph& g, const io_description& io);
 [[nodiscard]] result<void> describe_interface(graph& g, const std::string& path);
 

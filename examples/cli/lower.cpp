@@ -36,7 +36,7 @@ namespace headrace::cli {
 
 namespace {
 
-/// What watches a lowering: pictures, texts, and the history that a page shows.
+/// The observers of a lowering: pictures, texts, and the history that a page shows.
 struct watchers {
     picture_folder pictures;
     stage_texts texts;
@@ -51,8 +51,8 @@ struct watchers {
     }
 };
 
-// The names in "decompose_gelu,fold_constants", which `lower` has checked. The registry is made only if there
-// are any.
+// Returns the names in "decompose_gelu,fold_constants", which `lower` has checked. The registry is made only
+// if there are any.
 std::set<std::string, std::less<>> names_in(std::string_view list) {
     std::set<std::string, std::less<>> names;
     if (list.empty()) return names;
@@ -62,7 +62,7 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
     return names;
 }
 
-/// Lowers again, up to the pass that failed, and writes the graph that it got.
+/// Lowers again, up to the failing pass, and writes the graph that the pass got.
 result<void> write_lower_reproducer(const lower_options& options, const std::optional<target_spec>& target,
                                     const std::vector<std::string>& names, std::size_t ran) {
     pass_progress progress(names);
@@ -90,12 +90,12 @@ result<void> write_lower_reproducer(const lower_options& options, const std::opt
     return done;
 }
 
-/// What the message of a failure says beside it: a pass has a fault, not the model.
+/// Returns text for the message of a failure: a pass is at fault, not the model.
 std::string reproduce(const lower_options& options, const std::optional<target_spec>& target,
                       const lowering_outcome& done, const std::vector<std::pair<std::string, bool>>& ran) {
     if (ran.empty()) return {};
     if (options.reproducer.empty()) return reproducer_hint();
-    // --verify executes after a pass was seen: if that found the fault, the pass is the last one.
+    // --verify executes after a pass was observed: if that found the fault, the last pass is to blame.
     const auto rewriting = std::ranges::count(ran, true, &std::pair<std::string, bool>::second);
     const bool found_by_execution = options.verify && ran.back().second &&
                                     done.report.verified.size() < static_cast<std::size_t>(rewriting);
@@ -124,7 +124,7 @@ lowering_observer observer_of(const lower_options& options, watchers& to, const 
     return observer;
 }
 
-// A model that is refused has a page as well: it shows the nodes that are.
+// A refused model has a page as well: it shows the refused nodes.
 result<void> write_report_page(const lower_options& options, const lowering_outcome& done,
                                const graph_history& history, std::string_view per_layer) {
     if (!is_page_path(options.report)) return {};
@@ -140,12 +140,12 @@ result<void> write_report_page(const lower_options& options, const lowering_outc
 
 byte_source flatbuffer_of(const lowering_outcome& done) {
     return [&done](const byte_sink& sink) -> result<void> {
-        if (!done.stream->write_to(sink)) return {};  // the sink knows why
+        if (!done.stream->write_to(sink)) return {};  // the sink has the reason
         return done.model.file.check();
     };
 }
 
-// Puts what Vela estimates into the report; its figures by layer are for the page.
+// Adds Vela's estimates to the report; its figures by layer are for the page.
 std::string add_cost(const lower_options& options, lowering_outcome& done) {
     if (options.cost.empty() || done.failure || !done.refusals.empty()) return {};
     auto estimate =
@@ -158,10 +158,10 @@ std::string add_cost(const lower_options& options, lowering_outcome& done) {
     return std::move(estimate.value().per_layer);
 }
 
-// The flatbuffer comes last: where it is, the files that explain it are, too.
+// The flatbuffer is written last: if it exists, so do the files that explain it.
 result<void> write_files(const lower_options& options, const lowering_outcome& done) {
     if (!options.batch.empty()) {
-        std::error_code ignored;  // writing into the folder will fail, and say why
+        std::error_code ignored;  // writing into the folder will fail and report why
         std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
     }
     if (!options.io.empty()) {
@@ -236,9 +236,9 @@ std::string transposes_text(const lowering_report& report) {
     return fmt::format("{} ({})", counted(count, "transpose"), size_text(bytes));
 }
 
-/// What --verify found: by how much the outputs are off, and which passes moved them.
+/// Prints the findings of --verify: how far the outputs are off, and which passes changed them.
 void say_verified(const std::vector<verified_pass>& verified, double steps_off) {
-    constexpr double rounded_otherwise = 1.01;  // a number that is nearly half-way
+    constexpr double rounded_otherwise = 1.01;  // a number near a tie may round the other way
     if (verified.empty()) return say("verified: no pass changed the graph");
     const auto worst = std::ranges::max_element(verified, {}, &verified_pass::difference);
     std::string steps;
@@ -256,7 +256,7 @@ void say_verified(const std::vector<verified_pass>& verified, double steps_off) 
                         steps_off));
 }
 
-/// What Vela estimates: the sum, and operators by their cycles.
+/// Prints Vela's estimate: the sum, and the operators by cycles.
 void say_cost(const vela_figures& cost) {
     say(fmt::format("{}: {} cycles, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM, {:.1f} KiB flash",
                     cost.accelerator, cost.cycles, counted(cost.on_npu(), "operator"), cost.on_cpu(),
@@ -270,7 +270,7 @@ void say_cost(const vela_figures& cost) {
                         printable(o.op)));
 }
 
-/// What was done, in a line.
+/// Prints what was done, in one line.
 void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
     const lowering_report& report = done.report;
     if (options.verify) say_verified(report.verified, report.steps_off);
@@ -280,7 +280,7 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     if (report.cost) say_cost(*report.cost);
 }
 
-/// On a terminal, the name of the pass that has ended, once a lowering takes long.
+/// Shows on a terminal the name of the pass that has just ended, once a lowering takes long.
 class pass_line {
 public:
     void show(std::string_view pass) {

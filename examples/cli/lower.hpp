@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One model, from a path to files: for `lower` of one model and of many.
+// Lowers one model, from a path to files: for `lower` of one model or many.
 #ifndef HEADRACE_EXAMPLES_CLI_LOWER_HPP
 #define HEADRACE_EXAMPLES_CLI_LOWER_HPP
 
@@ -19,13 +19,13 @@
 
 namespace headrace::cli {
 
-/// What became of a model and its files.
+/// The outcome for a model and its files.
 struct file_outcome {
     int status = status_ok;
-    std::string error{};                  ///< why not, unless it is refusals
+    std::string error{};                  ///< the error, unless nodes are refused
     pmr_vector<diagnostic> refusals{};    ///< nodes that cannot be lowered
     std::vector<std::string> warnings{};  ///< of a model that was lowered
-    lowering_report report{};             ///< as far as the lowering came
+    lowering_report report{};             ///< up to where the lowering came
     std::uint64_t bytes = 0;              ///< of the flatbuffer
 };
 
@@ -41,7 +41,7 @@ using show_function = std::function<void(std::string_view)>;
 /// Returns how `--state` treats buffers that the program writes back.
 [[nodiscard]] state_kind state_of(const lower_options& options);
 
-/// What a person reads of an outcome that is no success: lines that begin with `error: `.
+/// Returns the message for an unsuccessful outcome: lines that begin with `error: `.
 [[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);
 
 }  // namespace headrace::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// headrace: PyTorch's exports to TOSA, from the command line.
+// headrace: lowers PyTorch's exports to TOSA, from the command line.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -46,7 +46,7 @@ Examples:
   headrace run model.tosa --io io.json --in x.npy --out y.npy
   headrace COMMAND --help)";
 
-// Below the options of each command.
+// Texts below the options of each command.
 constexpr const char* lower_examples =
     R"(Examples:
   headrace lower model.pt2 -o model.tosa --io io.json
@@ -101,7 +101,7 @@ constexpr const char* embed_examples =
     R"(Examples:
   headrace embed model.tosa --io io.json --name kws -o generated)";
 
-// Texts of options of more than one line, as the help shows them.
+// Texts of options that take more than one line in the help.
 constexpr const char* batch_help =
     R"(Lower each .pt2 file in this directory and its subdirectories (links to directories are not followed):
 DIR/a/b.pt2 to OUTPUT/a/b.tosa. A model that fails does not stop the others; failures are listed at the
@@ -156,7 +156,7 @@ constexpr const char* measured_help =
 constexpr const char* inline_help =
     "For a .hr file: constants of up to that many elements are in the text itself; default: 32";
 
-/// These options name files to write: `-` is standard output.
+/// Declares options that name files to write: `-` is standard output.
 void write_by(CLI::App& command, std::initializer_list<const char*> options) {
     for (const char* option : options)
         command.get_option(option)->transform(
@@ -539,7 +539,8 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
     embed->callback([&] { status = guarded(o.file, [&] { return headrace::cli::embed(o); }); });
 }
 
-/// Texts that follow from the options, for packages and shells: not for every day, so no help lists them.
+/// Adds commands that print texts derived from the options, for packages and shells; hidden, since they are
+/// rarely used.
 void add_texts(CLI::App& app) {
     CLI::App* script = app.add_subcommand("completions", "Print a completion script for a shell");
     script->group("");
@@ -594,7 +595,7 @@ int run_program(int argc, char** argv) {
     const std::string_view first = argc > 1 ? argv[1] : "";
     const auto* const chosen =
         std::ranges::find(commands, first, [](const auto& command) { return command.first; });
-    // Options, some hundred in all, are made only of commands that are needed.
+    // The options, about a hundred, are created only for commands that are needed.
     if (chosen != std::end(commands)) {
         chosen->second();
     } else if (first != "--version") {
@@ -613,8 +614,8 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // libzip asks for the local time of each entry, and without this the C library would ask the file system
-    // for the time zone each time.
+    // libzip asks for the local time of each entry; without this, the C library would look up the time zone
+    // in the file system each time.
     ::setenv("TZ", "UTC0", 0);
     keep_freed_memory();
     open_standard_streams();

@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<bool> quiet{false};
 
-// On a terminal, unless the user wants none (no-color.org).
+// True on a terminal, unless the user has disabled colours (no-color.org).
 bool has_colours() {
     static const bool on = [] {
         const char* refused = std::getenv("NO_COLOR");
@@ -108,7 +108,7 @@ int guarded(const std::string& file, const std::function<int()>& command) {
         return report_error(malformed(where + "not enough memory"));
     } catch (const std::length_error&) {
         return report_error(malformed(where + "not enough memory"));
-    } catch (const std::system_error& e) {  // of fmt::print: standard output
+    } catch (const std::system_error& e) {  // from fmt::print to standard output
         return report_error(unwritable(e.what()));
     } catch (const std::exception& e) {
         return report_error(malformed(where + e.what()));
@@ -158,7 +158,7 @@ int check_extension(const std::string& path, std::initializer_list<std::string_v
 
 namespace {
 
-// "int" as "INT": features are told apart by their letters alone.
+// Returns "INT" for "int": features are identified by their letters, in any case.
 std::string with_usual_case(std::string_view text) {
     std::string spelled;
     for (;;) {

@@ -25,53 +25,53 @@ inline constexpr int status_unsupported = 1;
 inline constexpr int status_usage = 2;
 inline constexpr int status_malformed = 3;
 
-/// The status that goes with an error, and the line that says it, with nothing in it that commands a
-/// terminal.
+/// Returns the status for an error; the line for it contains nothing that could control a terminal.
 [[nodiscard]] int status_of(const error& e);
 [[nodiscard]] std::string error_text(std::string_view message);
 
-/// Prints `error: …` and returns the status that goes with the error.
+/// Prints `error: …` and returns the status for the error.
 int report_error(const error& e);
 int report_usage(std::string_view message);
 
-/// What the program says of its own accord when it succeeds, on standard error: standard output is for what
-/// was asked for. `quiet` silences it, and what commands report on standard output besides their results.
+/// Silences notes on standard error about success, and reports on standard output other than results.
+/// Standard output is otherwise for results only.
 void be_quiet();
 [[nodiscard]] bool is_quiet();
 void say(std::string_view line);
 
-/// What an option of `-` becomes: the path of standard output.
+/// The path that replaces the option value `-`.
 inline constexpr std::string_view standard_output = "/dev/stdout";
 
-/// Where a command prints what it reports besides the file that it writes: standard output, or standard error
-/// if that file goes to standard output.
+/// Returns the stream for reports that accompany a written file: standard output, or standard error if the
+/// file goes to standard output.
 [[nodiscard]] std::FILE* report_stream(const std::string& output);
 
-/// "1 node", "2 nodes".
+/// Returns "1 node", "2 nodes".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one);
-/// "512 bytes", "4.1 kB".
+/// Returns "512 bytes", "4.1 kB".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
-/// A line for each refused node, or for four and more that are refused for the same reason, and one line that
-/// counts them.
+/// Returns a line for each refused node, or one for four or more that are refused for the same reason, and a
+/// line that counts them.
 [[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);
-/// Prints that; returns the status.
+/// Prints diagnostics_text; returns the status.
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
 
-/// Runs a command on a file. Lack of memory is then an error that names the file, a full disk one that says
-/// so.
+/// Runs a command on a file. Lack of memory becomes an error that names the file; a full disk is reported as
+/// such.
 [[nodiscard]] int guarded(const std::string& file, const std::function<int()>& command);
 
-/// Bad usage if two of the files that a command is to write, or one of them and the model that it reads, are
-/// the same; else the status of success. Options that were not given are empty; devices may be given twice.
+/// Reports bad usage if two of the files that a command is to write, or one of them and the model that it
+/// reads, are the same; else returns the status of success. Options that were not given are empty; devices
+/// may be given twice.
 [[nodiscard]] int check_distinct_files(std::span<const std::string> outputs, const std::string& model = {});
 
-/// Bad usage if the name of a file to write ends in none of these extensions, of which the first is the usual
-/// one. Names without an extension, links, pipes and devices are taken as they are.
+/// Reports bad usage if the name of a file to write has none of these extensions; the first one is the usual
+/// one. Names without an extension, links, pipes and devices are accepted.
 [[nodiscard]] int check_extension(const std::string& path, std::initializer_list<std::string_view> fitting);
 
-/// Reads the text of --target, of which `TOSA-1.0+` may be left out; an empty one is no target. Returns the
-/// status of bad usage if it is not understood.
+/// Parses the text of --target, where `TOSA-1.0+` may be left out; an empty text means no target. Returns the
+/// status of bad usage if it is invalid.
 [[nodiscard]] int parse_target_option(const std::string& text, std::optional<target_spec>& target);
 
 }  // namespace headrace::cli

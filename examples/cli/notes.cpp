@@ -18,7 +18,7 @@ namespace headrace::cli {
 
 namespace {
 
-// True for dropout of any kind in training mode that drops something.
+// True for dropout of any kind that is in training mode and has an effect.
 bool drops(const node& n) {
     const field_info* const train = n.op->find("train");
     const field_info* const share = n.op->find("p");

@@ -10,13 +10,13 @@
 
 namespace headrace::cli {
 
-/// Says what the reader has left out of a program, unless the program is to be quiet.
+/// Prints what the reader has left out of a program, unless the program is quiet.
 void say_notes(const std::string& model, const graph& g);
 
-/// Warns of inputs that the program writes in place, which a lowered program does not.
+/// Warns about inputs that the program writes in place; a lowered program does not write them.
 void warn_of_written_inputs(const std::string& model, const program& p);
 
-/// Warns of nodes that compute otherwise while a model is trained, and are executed as in inference.
+/// Warns about nodes that behave differently in training, and are executed as in inference.
 void warn_of_training(const graph& g);
 
 }  // namespace headrace::cli

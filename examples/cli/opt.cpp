@@ -23,7 +23,7 @@ namespace headrace::cli {
 
 namespace {
 
-// The passes of the standard pipeline, and two that prepare graphs for the host.
+// Returns the passes of the standard pipeline, and two that prepare graphs for the host.
 const pass_registry& all_passes() {
     static const pass_registry registry = [] {
         pass_registry all = standard_passes();
@@ -37,7 +37,7 @@ void print_passes() {
     for (const any_pass& p : all_passes().passes()) fmt::print("{:32} {}\n", p.name(), p.info().summary);
 }
 
-/// The model with the target that its passes lower to.
+/// Reads the model and sets the target that its passes lower to.
 result<program> read_for_passes(const opt_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
     graph& g = *model.graph;
@@ -56,7 +56,7 @@ result<run_statistics> run_watched(const opt_options& options, pmr_vector<any_pa
     return manager(g, context);
 }
 
-/// Runs the passes that have not failed once more, and writes what they leave.
+/// Runs the passes before the failing one again, and writes the graph.
 result<void> reproduce(const opt_options& options, const pmr_vector<any_pass>& passes,
                        const std::optional<target_spec>& target, const pass_watcher& failed) {
     HEADRACE_TRY(model, read_for_passes(options, target));

@@ -26,7 +26,7 @@ namespace headrace::cli {
 
 namespace {
 
-// "NAME=MODEL"; false if it is something else, or the name is taken.
+// Parses "NAME=MODEL"; false if the text has another form, or the name is taken.
 bool add_method(const std::string& text, file_map& models) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at + 1 == text.size()) return false;
@@ -82,7 +82,7 @@ result<void> unpack_delegate(const unpack_options& options) {
     return {};
 }
 
-// `encode, host`, `encode, delegate 0`: as the observer of a lowering meets them.
+// Returns `encode, host`, `encode, delegate 0`, in the order in which the observer of a lowering meets them.
 std::vector<std::string> titles_of(const file_map& models,
                                    const std::map<std::string, method_report, std::less<>>& methods,
                                    bool has_hosts) {
@@ -174,7 +174,7 @@ int check_method_option(const std::string& model, const std::string& method) {
         return report_usage(fmt::format("--method {}: {} is not a package or a .pte file", method, model));
     }
     const auto opened = package::open(model);
-    // Whoever reads the package next reports what is wrong with it.
+    // Errors in the package are reported by its next reader.
     if (!opened || (method.empty() && opened.value().methods().size() == 1)) return status_ok;
     const auto known = opened.value().method(method);
     return known ? status_ok : report_usage(known.error().message);

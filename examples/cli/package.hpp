@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lowering to packages: several methods that share constants, or what can be lowered of a model.
+// Lowers to packages: several methods that share constants, or the parts of a model that can be lowered.
 #ifndef HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
 #define HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
 
@@ -16,27 +16,27 @@ namespace headrace::cli {
 
 using file_map = std::map<std::string, std::string, std::less<>>;
 
-/// The models that `lower` is given, by method: a single one is the method "forward". Returns the exit
+/// Collects the models given to `lower`, by method: a single one is the method "forward". Returns the exit
 /// status.
 [[nodiscard]] int methods_of(const lower_options& options, file_map& models);
 
-/// Their files, for messages.
+/// Returns the names of their files, for messages.
 [[nodiscard]] std::string names_of(const file_map& models);
 
-/// `lower` with --method or --partition. Returns the exit status.
+/// Runs `lower` with --method or --partition. Returns the exit status.
 [[nodiscard]] int lower_package(const lower_options& options);
 
-/// Says what each method of the output has of delegates, and why nodes are on the host.
+/// Prints the delegates of each method of the output, and why nodes are on the host.
 void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
                    const std::string& output);
 
-/// The page that --report asks for, if it asks for one: the host graph of each method, and its delegates.
+/// Writes the page for --report, if requested: the host graph of each method, and its delegates.
 [[nodiscard]] result<void> write_method_pages(
     const lower_options& options, const file_map& models,
     const std::map<std::string, method_report, std::less<>>& methods, page_collector&& pages);
 
-/// Does --method fit the model? Reports bad usage if it is given and the model is no package, or if it is not
-/// given and the package has several methods. Returns the exit status.
+/// Checks --method against the model. Reports bad usage if it is given but the model is not a package, or if
+/// it is missing and the package has several methods. Returns the exit status.
 [[nodiscard]] int check_method_option(const std::string& model, const std::string& method);
 
 }  // namespace headrace::cli

@@ -23,7 +23,7 @@ namespace headrace::cli {
 void open_standard_streams() {
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
-        // The lowest number that is free. Standard output is opened for reading, so that printing fails.
+        // Takes the lowest free number. Standard output is opened for reading, so that printing fails.
         static_cast<void>(::open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY));
     }
     std::signal(SIGPIPE, SIG_IGN);
@@ -44,7 +44,8 @@ void remove_temporary_files_at_end() {
         const bool ends = ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
         if (ends) sigaddset(&ending, number);
     }
-    // Every thread inherits the mask: only the one below takes these signals, and may do more than a handler.
+    // Every thread inherits the mask: only the thread below takes these signals, and it may do more than a
+    // handler.
     if (::pthread_sigmask(SIG_BLOCK, &ending, nullptr) != 0) return;
     std::thread([ending] {
         int number = 0;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What the program does as a process: standard streams, and signals that end it.
+// The program as a process: standard streams, and signals that end it.
 #ifndef HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 #define HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 
 namespace headrace::cli {
 
-/// Gives standard streams that the caller has closed a place of their own. Otherwise the first file to be
-/// opened would get the number of one, and what is printed would go into it. To write to a pipe that nobody
-/// reads is an error from then on, not a signal.
+/// Opens standard streams that the caller has closed. Otherwise the first file to be opened would get the
+/// number of one, and printed text would go into it. From then on, writing to a pipe without a reader is an
+/// error, not a signal.
 void open_standard_streams();
 
-/// Keeps memory that is freed: tensors come and go while a model is lowered, and the kernel clears what it
-/// gives anew.
+/// Keeps freed memory: tensors are allocated and freed often during lowering, and the kernel clears new
+/// memory.
 void keep_freed_memory();
 
-/// Removes temporary files before SIGINT, SIGTERM or SIGHUP end the program, unless they are ignored. To be
+/// Removes temporary files when SIGINT, SIGTERM or SIGHUP end the program, unless they are ignored. Must be
 /// called before any thread is started.
 void remove_temporary_files_at_end();
 
-/// Writes what is left to be written to standard output. Returns `status`, or that of an output which cannot
-/// be written if that is so and nothing else has failed.
+/// Flushes standard output. Returns `status`, or the status for an output that cannot be written if nothing
+/// else has failed.
 [[nodiscard]] int flush_output(int status);
 
 }  // namespace headrace::cli

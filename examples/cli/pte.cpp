@@ -110,7 +110,7 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         if (!written) return written.error();
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
-        if (!made.file.write_to(sink)) return {};  // the sink knows why
+        if (!made.file.write_to(sink)) return {};  // the sink has the reason
         for (const auto& [name, p] : made.methods) {
             if (auto whole = p.file.check(); !whole) return whole;
         }
@@ -125,7 +125,7 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     return status_ok;
 }
 
-// The number of the delegate that the options name, of those that a method calls.
+// Returns the number of the delegate that the options name, among those that a method calls.
 result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) {
     const std::size_t count = method.delegates() == nullptr ? 0 : method.delegates()->size();
     if (count == 0) return unsupported("the method has no delegate; lower it with --delegate tosa");

@@ -17,7 +17,7 @@ namespace headrace::cli {
 
 namespace {
 
-/// What the options say, with samples and observers run on all processors.
+/// Converts the options; samples and observers run on all processors.
 result<quantization_options> options_of(const calibration_options& options) {
     quantization_options chosen{.samples = options.samples};
     op_scheme& all = chosen.config.all;
@@ -49,7 +49,7 @@ result<quantization_options> options_of(const calibration_options& options) {
 
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
     auto done = quantize_model(model, chosen);
-    HEADRACE_TRY(model.file.check());  // what failed may come from that
+    HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
     if (!done) return done.error();
     for (const std::string& w : done.value().warnings) fmt::print(stderr, "warning: {}\n", printable(w));
     return done;

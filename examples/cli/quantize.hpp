@@ -9,8 +9,7 @@
 
 namespace headrace::cli {
 
-/// The model of a file or, if the options name samples, what quantizing it by them gives; warnings are
-/// printed.
+/// Reads a model and, if the options name samples, quantizes it, calibrated on these; prints warnings.
 [[nodiscard]] result<program> read_and_quantize(const std::string& path, const size_choices& choices,
                                                 const calibration_options& options);
 

@@ -37,7 +37,7 @@ void print_summary(std::size_t i, const tensor& t) {
     fmt::print("{}\n", t.size() > shown ? ", …" : "");
 }
 
-/// A package knows what the integers of a delegate stand for.
+/// Annotates a delegate from its package, which has the quantization of its integers.
 result<void> describe_by_package(const loaded_model& loaded, const std::string& name) {
     HEADRACE_TRY(method, loaded.source->method(name));
     if (!method->delegate || method->io.empty()) return {};
@@ -45,7 +45,7 @@ result<void> describe_by_package(const loaded_model& loaded, const std::string& 
     return describe_interface(*loaded.model.graph, io);
 }
 
-/// Bad usage if there are files, but not as many as there are tensors.
+/// Reports bad usage if there are files, but a different number than tensors.
 int check_count(const char* what, std::size_t tensors, std::size_t files) {
     if (files == 0 || files == tensors) return status_ok;
     return report_usage(fmt::format("the model has {}, {} given", counted(tensors, what),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `lower` leaves of the graph on its way: --dot draws it after each pass that changed it; --ir, which
-// writes it as text, is headrace::stage_texts.
+// Snapshots of the graph that `lower` writes: --dot draws it after each pass that changed it;
+// headrace::stage_texts writes it as text for --ir.
 #ifndef HEADRACE_EXAMPLES_CLI_STAGES_HPP
 #define HEADRACE_EXAMPLES_CLI_STAGES_HPP
 

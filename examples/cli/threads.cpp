@@ -16,7 +16,7 @@ namespace headrace::cli {
 
 namespace {
 
-/// Those that this process may run on; the standard library counts all that there are.
+/// Counts the processors that this process may use; the standard library counts all of them.
 std::size_t count_processors() {
     cpu_set_t allowed;
     if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
@@ -26,7 +26,7 @@ std::size_t count_processors() {
 
 }  // namespace
 
-// Not oneTBB: it looks for libraries of its own when it gets its first work, which takes 0.7 of the 10 ms in
+// oneTBB is not used: on its first task it searches for libraries of its own, which takes 0.7 of the 10 ms in
 // which a small network is quantized.
 parallel_for on_threads(int jobs) {
     const std::size_t threads = jobs != 0 ? static_cast<std::size_t>(jobs) : count_processors();
@@ -40,10 +40,10 @@ parallel_for on_threads(int jobs) {
             for (std::size_t t = 1; t < std::min(threads, count); ++t)
                 others.push_back(std::async(std::launch::async, run));
         } catch (const std::system_error&) {
-            // The system gives no more threads: those that there are do the work.
+            // The system has no more threads: those that were started do the work.
         }
         run();
-        for (std::future<void>& other : others) other.get();  // throws what its work did
+        for (std::future<void>& other : others) other.get();  // rethrows exceptions of its work
     };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads on which the program quantizes, compares and finds out support.
+// Threads on which the program quantizes, compares and probes support.
 #ifndef HEADRACE_EXAMPLES_CLI_THREADS_HPP
 #define HEADRACE_EXAMPLES_CLI_THREADS_HPP
 
@@ -7,7 +7,7 @@
 
 namespace headrace::cli {
 
-/// Work on that many threads; 0: on as many as there are processors.
+/// Runs work on that many threads; 0: one per processor.
 [[nodiscard]] parallel_for on_threads(int jobs);
 
 }  // namespace headrace::cli

@@ -27,7 +27,7 @@ namespace headrace::cli {
 
 namespace {
 
-/// A directory that goes away with what is in it.
+/// A temporary directory, removed with its contents.
 class scratch_directory {
 public:
     scratch_directory() {
@@ -58,7 +58,7 @@ private:
 
 error no_folder() { return unwritable("cannot make a temporary directory for Vela"); }
 
-// Runs a program until it ends; what it prints goes to a file. Its status, or -1 if it cannot be run.
+// Runs a program until it ends; its output goes to a file. Returns its status, or -1 if it cannot be run.
 int run_program(std::vector<std::string> words, const std::string& log) {
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
@@ -68,7 +68,7 @@ int run_program(std::vector<std::string> words, const std::string& log) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT, 0600);
     ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    // This program has signals blocked, which end the other as well.
+    // Unblocks the signals that this program blocks: the child would inherit the mask.
     posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
@@ -93,14 +93,15 @@ std::string text_of_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The last line, which names the cause in a traceback.
+// Returns the last line, which names the cause in a traceback.
 std::string last_line_of(std::string_view said) {
     while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
     const std::size_t begin = said.rfind('\n');
     return std::string(printable(said.substr(begin == std::string_view::npos ? 0 : begin + 1), 300));
 }
 
-// A program in Python that fails by a fault of its own prints a traceback; else Vela says what is wrong.
+// Returns the error of a failed run: a Python program with a fault prints a traceback; otherwise Vela's
+// message is used.
 error failed_vela(int status, std::string_view said) {
     if (said.find("Traceback (most recent call last)") == std::string_view::npos)
         return unsupported(fmt::format("Vela exited with status {}: {}", status, printable(said, 1000)));
@@ -110,7 +111,7 @@ error failed_vela(int status, std::string_view said) {
                     last_line_of(said)));
 }
 
-// Runs Vela in a folder that has model.tosa, where it leaves what it makes. Returns what it says.
+// Runs Vela in a folder that contains model.tosa and receives its output. Returns what Vela prints.
 result<std::string> run_vela(const scratch_directory& folder, const std::string& vela,
                              const std::string& accelerator, std::vector<std::string> options = {}) {
     const std::string log = folder.file("log");
@@ -132,7 +133,7 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     return said;
 }
 
-// The file in a folder whose name has that part; empty if there is none.
+// Returns the file in a folder whose name has that part; empty if there is none.
 std::string file_with(const scratch_directory& folder, std::string_view part) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path(), ignored)) {
@@ -147,7 +148,7 @@ result<pte_delegate> compile(const std::string& vela, const std::string& acceler
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     HEADRACE_TRY(said, run_vela(folder, vela, accelerator));
-    // It has status 0 for operators that it leaves to a CPU, which a delegate has not.
+    // Vela exits with 0 even if it leaves operators to a CPU, which a delegate does not have.
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
                         said.find("CPU operators = 0 ") == std::string::npos;
     if (leaves) return unsupported("Vela leaves operators of the delegate to the CPU");

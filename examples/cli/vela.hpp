@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Delegates for Ethos-U NPUs, which Arm's compiler Vela makes of TOSA flatbuffers.
+// Delegates for Ethos-U NPUs, which Arm's compiler Vela generates from TOSA flatbuffers.
 #ifndef HEADRACE_EXAMPLES_CLI_VELA_HPP
 #define HEADRACE_EXAMPLES_CLI_VELA_HPP
 
@@ -14,16 +14,16 @@
 
 namespace headrace::cli {
 
-/// The configurations of accelerators that Vela knows.
+/// Returns the configurations of accelerators that Vela knows.
 [[nodiscard]] std::vector<std::string> accelerators();
 
-/// Is that a configuration of an accelerator, such as ethos-u55-128?
+/// True for a configuration of an accelerator, such as ethos-u55-128.
 [[nodiscard]] bool is_accelerator(const std::string& delegate);
 
-/// What the flatbuffers of its delegates may consist of.
+/// Returns the target for the flatbuffers of its delegates.
 [[nodiscard]] target_spec target_of_accelerator(const std::string& delegate);
 
-/// What Vela estimates that a flatbuffer costs, and its figures by layer as it wrote them.
+/// Vela's estimate for a flatbuffer, and its figures by layer as Vela wrote them.
 struct vela_estimate {
     vela_figures figures;
     std::string per_layer;  ///< comma-separated values

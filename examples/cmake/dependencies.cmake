@@ -1,12 +1,13 @@
-# What the libraries need, found alike from the source tree and from an installed package. headrace_missing_<component>
-# says what a component lacks; it is empty, or not set, if there is all. Only Boost is needed by each.
+# Finds the dependencies of the libraries, both in the source tree and in an installed package.
+# headrace_missing_<component> says what a component lacks; it is empty or unset if nothing is missing. Only
+# Boost is needed by all.
 set(headrace_components headrace eval pt2 tosa compiled program)
 foreach(component IN LISTS headrace_components)
   set(headrace_missing_${component} "")
 endforeach()
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSROOT AND NOT CMAKE_FIND_ROOT_PATH)
-  # On a device the core and the TOSA flatbuffers are of use. What they take are headers, the same for each machine, but
-  # beside those of this machine's C library, so that their folder cannot be searched.
+  # On a device, only the core and the TOSA flatbuffers are of use. They need headers that are the same for
+  # each machine but are stored next to those of this machine's C library, so that folder cannot be searched.
   set(headrace_portable ${CMAKE_BINARY_DIR}/headrace_portable)
   file(MAKE_DIRECTORY ${headrace_portable})
   foreach(name boost flatbuffers)
@@ -42,7 +43,7 @@ foreach(needed libzip>=1.7 libdeflate>=1.3)
     endif()
   endif()
 endforeach()
-# Debian's package has the library without an imported target for its shared form.
+# Debian's package has no imported target for the shared form of the library.
 if(NOT TARGET flatbuffers::flatbuffers)
   if(TARGET flatbuffers::flatbuffers_shared)
     add_library(flatbuffers::flatbuffers ALIAS flatbuffers::flatbuffers_shared)

@@ -1,8 +1,8 @@
-# Puts the pages of examples/page together, as they stand before and after their data, and writes them as C++.
+# Writes the pages of examples/page as C++, split into the parts before and after their data.
 #   cmake -DPAGE=dir -DLIBRARIES=a.js;b.js -DLICENCES=a;b -DOUTPUT=page_parts.cpp -P embed_page.cmake
 # Without LIBRARIES all parts are empty: the program then says what is missing.
 
-# What stands in a <script> must not end it.
+# The contents of a <script> must not end it.
 function(read_script_texts variable)
   set(text "")
   foreach(path ${ARGN})

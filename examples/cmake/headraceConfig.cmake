@@ -1,9 +1,9 @@
 # find_package(headrace [0.1] [COMPONENTS headrace eval pt2 tosa compiled program]) finds the libraries
-# headrace::headrace (the core), headrace::eval, headrace::pt2, headrace::tosa and headrace::compiled, the program
-# headrace::program, and headrace_add_model. Without COMPONENTS it finds those whose dependencies are there, and names
-# the others. Two flags come with them: -Wno-psabi of GCC with the core, which is about nothing but a remark on Arm, and
-# -ffp-contract=off with headrace::eval and headrace::compiled, so that constants are folded to the same bits on every
-# machine.
+# headrace::headrace (the core), headrace::eval, headrace::pt2, headrace::tosa and headrace::compiled, the
+# program headrace::program, and headrace_add_model. Without COMPONENTS it finds those whose dependencies are
+# present, and names the others. Two flags come with them: GCC's -Wno-psabi with the core, which silences a
+# remark on Arm, and -ffp-contract=off with headrace::eval and headrace::compiled, so that constants are
+# folded to the same bits on every machine.
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 foreach(component IN LISTS headrace_components)
   set(file ${CMAKE_CURRENT_LIST_DIR}/headrace-${component}Targets.cmake)

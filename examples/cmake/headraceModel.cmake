@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-# Models in a build: find_package(headrace) and add_subdirectory(headrace) include this file; beside the single header
-# it can be included alone. It runs the headrace program of the machine that builds: HEADRACE_PROGRAM, else the target
-# headrace::program, imported or built here, else what the path has.
+# Models in a build: find_package(headrace) and add_subdirectory(headrace) include this file; with the single
+# header it can be included alone. It runs the headrace program of the build machine: HEADRACE_PROGRAM, else
+# the target headrace::program, imported or built here, else the program in the path.
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [PTE [DELEGATE <backend>]] [CONTRACT])
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>)
 #
-# lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
-# executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
-# the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
-# PTE makes it a program for ExecuTorch's runtime, which says itself what it takes, so that there is no <NAME>_io;
-# CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++ type for that core, in <NAME>.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
+# lowers the model when <target> is built, once for all targets with equal arguments, and links it into
+# <target>, an executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in
+# <NAME>_model.h. NAME is the file's without its extension, or the folder's if that is `model`. VELA compiles
+# the model for an Ethos-U NPU; PTE makes it a program for ExecuTorch's runtime, which describes its own
+# inputs and outputs, so there is no <NAME>_io; CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++
+# type for that core, in <NAME>.hpp. The files are in headrace_models/<NAME> of the build, report.json among
+# them.
 
-# As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
+# Script mode: runs Vela, which prints much on success and exits with 0 even if it leaves operators to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
   execute_process(COMMAND ${VELA} ${MODEL} --accelerator-config ${ACCELERATOR} --output-format raw
     --output-dir ${OUTPUT} ${OPTIONS} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -32,11 +34,11 @@ endif()
 
 cmake_policy(VERSION 3.20...3.25)
 
-# The command that runs the program, which rules that run it depend on, too.
+# Sets the command that runs the program, on which rules that run it depend, too.
 function(headrace_find_program command)
   if(NOT HEADRACE_PROGRAM AND TARGET headrace::program)
     get_target_property(imported headrace::program IMPORTED)
-    # What this build compiles for another machine cannot lower anything here.
+    # A program cross-compiled for another machine cannot lower anything here.
     if(imported OR NOT CMAKE_CROSSCOMPILING)
       set(${command} $<TARGET_FILE:headrace::program> PARENT_SCOPE)
       return()
@@ -50,9 +52,9 @@ function(headrace_find_program command)
   set(${command} ${HEADRACE_PROGRAM} PARENT_SCOPE)
 endfunction()
 
-# One rule of the build: what the COMMAND writes to <folder>/new replaces the OUTPUT files of <folder>. Ninja stops at
-# files that stay the same, so that a new program recompiles only what it lowers otherwise; Make would run the rule
-# again each time.
+# Adds a rule to the build: the files that the COMMAND writes to <folder>/new replace the OUTPUT files of
+# <folder>. Ninja stops at files that did not change, so a new program recompiles only the files that it
+# changes; Make would run the rule again each time.
 function(headrace_model_rule folder comment)
   cmake_parse_arguments(PARSE_ARGV 2 rule "" "" "OUTPUT;COMMAND;DEPENDS")
   set(replace copy)
@@ -65,7 +67,7 @@ function(headrace_model_rule folder comment)
     COMMAND ${CMAKE_COMMAND} -E ${replace} ${written} ${folder} DEPENDS ${rule_DEPENDS} COMMENT ${comment} VERBATIM)
 endfunction()
 
-# The rules of one model, and the target that has them run once for all that link it.
+# Adds the rules of one model, and the target that runs them once for all that link it.
 function(headrace_model_rules rules folder name model)
   cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP" "TARGET;IO_LAYOUT;VELA;DELEGATE;CORE" "VELA_OPTIONS")
   headrace_find_program(program)
@@ -133,7 +135,8 @@ function(headrace_model_rules rules folder name model)
   add_custom_target(${rules} DEPENDS ${made})
 endfunction()
 
-# The model's name and path from the arguments of headrace_add_model, or errors in the user's words.
+# Sets the model's name and path from the arguments of headrace_add_model, or reports errors in the user's
+# terms.
 macro(headrace_check_model_arguments)
   set(place "headrace_add_model(${target})")
   if(NOT DEFINED arg_MODEL)
@@ -199,7 +202,7 @@ function(headrace_add_model target)
     endif()
   endforeach()
 
-  # Another target may link the same, or in another image a different model of that name.
+  # Another target may link the same model, or, in another image, a different model of that name.
   set(rules headrace_model_${arg_NAME})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace_models/${arg_NAME})
   string(SHA1 wanted "${model};${options}")
@@ -221,14 +224,14 @@ function(headrace_add_model target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
   add_dependencies(${target} ${rules})
   if(arg_CPP)
-    if(TARGET headrace::headrace)  # where its kernels are
+    if(TARGET headrace::headrace)  # the library that has its kernels
       target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:$<TARGET_PROPERTY:headrace::headrace,INTERFACE_INCLUDE_DIRECTORIES>>)
     endif()
     return()
   endif()
   set(source ${folder}/${arg_NAME}_model.c)
-  # A linker that optimizes does not see symbols of assembly.
+  # An optimizing linker does not see symbols of assembly.
   set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES GENERATED ON COMPILE_OPTIONS -fno-lto
     SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)

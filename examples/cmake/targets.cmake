@@ -1,10 +1,10 @@
-# The libraries and how they are installed. All but the last are header-only.
+# The libraries and how they are installed. All except the last are header-only.
 #   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost alone
 #   headrace::eval      execution on the CPU; Eigen
 #   headrace::pt2       reading PyTorch's exports; libzip, libdeflate, simdjson
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers
 #   headrace::compiled  all of them with the standard passes, kernels, readers and writers compiled once
-# Each is a component of the installed package, with targets in a file of its own, and a file for pkg-config.
+# Each is a component of the installed package, with a targets file and a pkg-config file of its own.
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
@@ -19,7 +19,7 @@ function(headrace_install_library name)
     DESTINATION ${headrace_cmake_folder} COMPONENT dev)
 endfunction()
 
-# headrace_library(NAME DEPENDENCY…): a library of headers, if what it needs is there.
+# headrace_library(NAME DEPENDENCY…): a header-only library, if its dependencies are present.
 function(headrace_library name)
   if(headrace_missing_${name})
     list(JOIN headrace_missing_${name} ", " missing)
@@ -32,8 +32,8 @@ function(headrace_library name)
   headrace_install_library(${name})
 endfunction()
 
-# headrace_pkg_config(SUFFIX DESCRIPTION REQUIRES CFLAGS LIBS): headrace<SUFFIX>.pc, in a folder of this architecture
-# where there is something to link.
+# headrace_pkg_config(SUFFIX DESCRIPTION REQUIRES CFLAGS LIBS): headrace<SUFFIX>.pc, in an
+# architecture-specific folder if there is something to link.
 function(headrace_pkg_config headrace_pc_suffix headrace_pc_description headrace_pc_requires headrace_pc_cflags
     headrace_pc_libs)
   set(folder ${CMAKE_INSTALL_DATAROOTDIR}/pkgconfig)
@@ -52,7 +52,7 @@ if(headrace_missing_headrace)
 endif()
 headrace_library(headrace Boost::headers)
 target_compile_features(headrace_headrace INTERFACE cxx_std_20)
-# On Arm, g++ 12 remarks on each span that is passed that GCC 7 passed it otherwise.
+# On Arm, g++ 12 remarks on each span argument that GCC 7 passed it differently.
 target_compile_options(headrace_headrace INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
 target_include_directories(headrace_headrace INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -84,7 +84,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   target_compile_definitions(headrace_compiled PUBLIC HEADRACE_COMPILED)
   target_link_libraries(headrace_compiled PUBLIC headrace_headrace headrace_eval headrace_pt2 headrace_tosa)
   if(headrace_is_top_level)
-    # With a precompiled header, g++ 12 takes moves of inlined std::strings for faults (GCC bugs 105329, 105651).
+    # With a precompiled header, g++ 12 reports false warnings for moves of inlined std::strings (GCC bugs
+    # 105329, 105651).
     add_library(headrace_precompiled INTERFACE)
     target_compile_options(headrace_precompiled INTERFACE
       $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict>
@@ -100,7 +101,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
 endif()
 
-# The writer of models as C++ types, which the program needs.
+# The generator of models as C++ types, which the program needs.
 if(HEADRACE_EXAMPLES)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(fmt REQUIRED IMPORTED_TARGET fmt)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the algorithms over ranges that the core has of its own.
+// Tests the core's own algorithms over ranges.
 #include <catch2/catch.hpp>
 
 #include <array>

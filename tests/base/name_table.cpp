@@ -23,7 +23,7 @@ TEST_CASE("name_table: finds what was added, and adds a name once") {
 
 TEST_CASE("name_table: grows, whether room was reserved or not") {
     const bool is_reserved = GENERATE(false, true);
-    std::deque<std::string> names;  // the table does not own them
+    std::deque<std::string> names;  // owns the names; the table does not
     name_table<std::size_t> table;
     if (is_reserved) table.reserve(1000);
     for (std::size_t i = 0; i != 3000; ++i) {

@@ -26,7 +26,7 @@ static_assert(!std::is_convertible_v<std::size_t, pmr_vector<int>>);
 
 namespace {
 
-// Counts what it has given and not got back. It has less than a gigabyte.
+// Counts bytes that are allocated and not freed. Allows less than a gigabyte.
 class counting_resource : public std::pmr::memory_resource {
 public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -49,7 +49,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Fails to be made once there are as many as that.
+// Its constructor throws once that many objects exist.
 struct limited {
     static inline int alive = 0;
     static inline int most = 0;
@@ -65,7 +65,7 @@ struct limited {
     }
 };
 
-// Does the same to both, at random: what std::vector does is right.
+// Does the same random operations on both; std::vector is the reference.
 template <class T, class Make>
 void compare_with_std(Make&& make, unsigned seed) {
     std::mt19937 random(seed);
@@ -176,7 +176,7 @@ TEST_CASE("pmr_vector: takes memory of its resource, and gives all of it back") 
         v.resize(100);
         CHECK(memory.bytes() == v.capacity() * sizeof(std::uint64_t));
 
-        const pmr_vector<std::uint64_t> copy = v;  // lies where memory lies by default
+        const pmr_vector<std::uint64_t> copy = v;  // uses the default memory resource
         CHECK(copy.resource() == std::pmr::get_default_resource());
 
         pmr_vector<std::uint64_t> moved = std::move(v);
@@ -209,7 +209,7 @@ TEST_CASE("pmr_vector: refuses a count that no memory holds") {
     pmr_vector<std::uint64_t> v(&memory);
     CHECK_THROWS_AS(v.reserve(static_cast<std::size_t>(-1) / 2), std::bad_alloc);
     CHECK_THROWS_AS(v.resize(static_cast<std::size_t>(-1)), std::bad_alloc);
-    // The product with the size of an item is 8, but for the bits that a number lacks.
+    // The product with the size of an item overflows to 8.
     CHECK_THROWS_AS(v.reserve((static_cast<std::size_t>(1) << 61U) + 1), std::bad_alloc);
     CHECK(v.empty());
 }

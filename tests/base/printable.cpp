@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that text from files cannot command a terminal.
+// Tests that text from files cannot control a terminal.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -20,7 +20,7 @@ TEST_CASE("what would command a terminal is escaped", "[printable]") {
     CHECK(printable(std::string("\0\x7f", 2)) == "\\x00\\x7f");
     CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // CSI as one character
     CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right to left from here on
-    CHECK(printable("\xe2\x80\x8b\xef\xbb\xbf") == "\\xe2\\x80\\x8b\\xef\\xbb\\xbf");  // they have no width
+    CHECK(printable("\xe2\x80\x8b\xef\xbb\xbf") == "\\xe2\\x80\\x8b\\xef\\xbb\\xbf");  // these have no width
     CHECK(printable("\xf3\xa0\x81\x81") == "\\xf3\\xa0\\x81\\x81");                    // a tag
 }
 

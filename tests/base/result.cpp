@@ -38,7 +38,7 @@ result<int> through_commas(bool is) {
     return 1;
 }
 
-/// Counts what is taken from it and not given back.
+/// Counts bytes that are allocated and not freed.
 class counting_memory final : public std::pmr::memory_resource {
 public:
     std::size_t taken = 0;

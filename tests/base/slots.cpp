@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the look-up of tables with open addressing.
+// Tests lookup in tables with open addressing.
 #include <catch2/catch.hpp>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of strings that are put together, and of numbers in as few digits as needed.
+// Tests of strings that are assembled from parts, and of numbers in as few digits as needed.
 
 #include <catch2/catch.hpp>
 

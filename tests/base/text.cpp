@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests texts that are put together of parts.
+// Tests texts that are assembled from parts.
 #include <catch2/catch.hpp>
 
 #include <concepts>
@@ -38,7 +38,7 @@ TEST_CASE("counted_text: knows one from several") {
 
 TEST_CASE("errors: take their message whole or in parts") {
     CHECK(invalid("axis 3").message == "axis 3");
-    // Two texts are two parts, not the begin and the end of one.
+    // Two texts are two parts, not the begin and end of one.
     CHECK(malformed({"axis ", "three"}).message == "axis three");
     const error e = unsupported({"axis ", 3, " is named twice"}).in("node y");
     CHECK(e.kind == error_kind::unsupported);

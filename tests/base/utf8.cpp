@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that sound UTF-8 is told from other bytes.
+// Tests that valid UTF-8 is distinguished from other bytes.
 #include <catch2/catch.hpp>
 
 #include <string_view>

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Measures what a pipeline costs to compile, over generated dialects and passes.
 
-Template instantiations are counted with clang (-ftime-trace), where the count is deterministic: more than 3 % above
-compile_time_baseline.json fails, and the templates that grew most are named. Seconds and memory of g++ are only
-reported: they depend on the machine.
+Template instantiations are counted with clang (-ftime-trace), for which the count is deterministic: more than
+3 % above compile_time_baseline.json fails, and the templates that grew most are named. Seconds and memory of
+g++ are only reported: they depend on the machine.
 
     compile_time.py [--update] [--time] [--include DIR] [--case check/250x140]
-    compile_time.py --table         what users' units cost, beside headers of other libraries, as a table in Markdown
+    compile_time.py --table       costs of users' translation units, next to headers of other libraries, as Markdown
 
-Cases are kind/OPSxPASSES; `check` is a pipeline's proof alone, `run` also the code that runs it, and `headers` an
-empty file that includes what they include.
+Cases are kind/OPSxPASSES; `check` is a pipeline's proof alone, `run` adds the code that runs it, and
+`headers` is an empty file with the same includes.
 """
 import argparse
 import collections
@@ -30,7 +30,8 @@ EVENTS = ("InstantiateClass", "InstantiateFunction")
 
 
 def source(kind, ops, passes):
-    """A dialect whose last fifth is legal, and passes that share the others as targets, two or three for each."""
+    """Returns a dialect whose last fifth is legal, and passes that share the other ops as targets, two or
+    three each."""
     lines = ["#include <headrace/pass/pipeline.hpp>", "using namespace headrace;"]
     if kind == "headers":
         return "\n".join(lines)
@@ -65,7 +66,7 @@ def source(kind, ops, passes):
 
 
 def generic(name):
-    """`effects_of<pass7>` and `effects_of<pass8>` are one template."""
+    """Makes `effects_of<pass7>` and `effects_of<pass8>` one template."""
     depth, out = 0, []
     for c in name:
         depth += c == "<"
@@ -76,7 +77,7 @@ def generic(name):
 
 
 def instantiations(path, include):
-    """How often clang instantiated each template."""
+    """Returns how often clang instantiated each template."""
     trace = path[:-4] + ".json"
     subprocess.run(["clang++-16", "-std=c++20", "-O0", "-c", "-ftime-trace", "-ftime-trace-granularity=0", "-I", include, path,
                     "-o", path[:-4] + ".o"], check=True)
@@ -96,7 +97,7 @@ Cost = collections.namedtuple("Cost", "seconds megabytes")
 
 
 def seconds_and_memory(path, include, flags):
-    """Of CPU, which other work on the machine lengthens less than it does the time that passes."""
+    """Returns CPU seconds, which are less affected by other work on the machine than elapsed time."""
     pid = os.fork()
     if pid == 0:
         os.execvp("g++", ["g++", "-std=c++20", *flags, "-I", include, path])
@@ -106,7 +107,7 @@ def seconds_and_memory(path, include, flags):
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-# What is compiled for --table: name, source, flags. The rows before the first of ours are the yardsticks.
+# The rows of --table: name, source, flags. The rows before the first of ours are the yardsticks.
 YARDSTICKS = [("Hana", "boost/hana.hpp"), ("nlohmann/json", "nlohmann/json.hpp"),
               ("Boost.Graph", "boost/graph/adjacency_list.hpp"), ("Eigen", "Eigen/Core"), ("range-v3", "range/v3/all.hpp")]
 CHECK, COMPILE, LINKED = ["-fsyntax-only"], ["-O2", "-c", "-o", os.devnull], ["-DHEADRACE_COMPILED"]
@@ -134,7 +135,8 @@ OURS = [
 
 
 def print_table(include):
-    """A line for each unit: CPU seconds, the same as multiples of two yardsticks, and memory."""
+    """Prints a line for each translation unit: CPU seconds, also as multiples of two yardsticks, and
+    memory."""
     rows = [(f"`#include <{header}>`", f"#include <{header}>", CHECK) for _, header in YARDSTICKS] + OURS
     seconds = []
     print("| g++, one unit | s | x Hana | x nlohmann/json | MB |")
@@ -189,7 +191,7 @@ def main():
                 line += f" | {total / before['total'] - 1:+.1%}"
                 if total > before["total"] * ALLOWED_GROWTH:
                     faults.append(name)
-                    # Templates that the baseline does not list had few instantiations then.
+                    # Templates that are not in the baseline had few instantiations then.
                     grown = {t: n - before["templates"].get(t, 0) for t, n in counts.items()}
                     worst = sorted(grown.items(), key=lambda item: -item[1])[:8]
                     line += "".join(f"\n    {n:+6} {t}" for t, n in worst if n > 0)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what the layout passes save: transposes, the bytes that they move, nodes, and cycles on an NPU.
+"""Measures the savings of the layout passes: transposes, the bytes that they move, nodes, and cycles on an
+NPU.
 
     layouts.py PROGRAM [--vela VELA] [--accelerator ethos-u55-128] [MODEL.pt2 …]
 
-Each model is lowered by the whole pipeline and by the same passes without those of passes/layout; without models,
-the bundled ones. VELA, Arm's compiler, is asked for cycles of quantized models; the one beside this Python, if
-there is one. Exit status 1 if the passes leave more of anything than there was without them.
+Each model is lowered by the whole pipeline and by the same passes without those of passes/layout; the default
+is the bundled models. VELA, Arm's compiler, computes cycles of quantized models; the default is the one next
+to this Python, if there is one. Exit status 1 if any of these is larger with the passes than without.
 """
 import argparse
 import csv
@@ -33,7 +34,7 @@ def run(*command):
 
 
 def measure(program, flatbuffer):
-    """Transposes, bytes that they give, nodes."""
+    """Returns the number of transposes, the bytes that they write, and the number of nodes."""
     listed = run(program, "show", flatbuffer)
     moved = [math.prod(int(d) for d in shape.split(",") if d.strip()) * BITS[dtype] // 8
              for dtype, shape in TRANSPOSE.findall(listed)]
@@ -48,7 +49,7 @@ def cycles_of(vela, accelerator, flatbuffer, folder):
 
 
 def rows_of(given, model, folder):
-    """With the passes, and without."""
+    """Returns the figures with the passes and without."""
     report, on, off = folder / "report.json", folder / "on.tosa", folder / "off.tosa"
     run(given.program, "lower", model, "-o", on, "--report", report)
     told = json.loads(report.read_text())

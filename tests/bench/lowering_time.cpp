@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The experiment of ExecuTorch's pull request 18497, "skip and fast-copy optimizations": a small
-// convolutional network is lowered for Ethos-U55 with skipping, fast copies and the dispatch cache on and
-// off, in both drivers. It prints a table beside the figures of that text, and fails if two settings give
-// different flatbuffers.
+// The experiment of ExecuTorch's pull request 18497, "skip and fast-copy optimizations": lowers a small
+// convolutional network for Ethos-U55 with skipping, fast copies and the dispatch cache on and off, in both
+// drivers. Prints a table next to the figures of that text, and fails if two settings give different
+// flatbuffers.
 //
 //     headrace_bench_lowering_time [REPETITIONS [MODEL.pt2]]
 //
-// With a model, the drivers' rows are of that.
+// With a model, the drivers' rows are for that model.
 
 #include <algorithm>
 #include <array>
@@ -49,8 +49,8 @@ result<void> infer(const node& n, inference& out) {
     return rule(n.arguments, out);
 }
 
-/// Nine convolutions, each with a LayerNorm over its channels and a relu, quantized to int8 as PT2E does it:
-/// every activation is quantized and read back, and the LayerNorm is there as sums and products.
+/// Nine convolutions, each with a LayerNorm over its channels and a relu, quantized to int8 like PT2E: every
+/// activation is quantized and dequantized, and the LayerNorm is written as sums and products.
 class network {
 public:
     network() {
@@ -98,7 +98,7 @@ private:
             }
         });
     }
-    /// Of the network itself: all but what quantization adds.
+    /// Adds a parameter of the network itself, not one of its quantization.
     template <class T, class Next>
     value parameter(dtype type, const int_list& shape, Next&& next) {
         parameters += static_cast<std::size_t>(tensor_meta{type, shape, {}}.elements());
@@ -173,7 +173,7 @@ struct setting {
     bool fused = false;  ///< passes that do not interact share a sweep
 };
 
-// Which passes are handlers that a driver runs.
+// The passes that consist of handlers, which a driver runs.
 template <class... Ps>
 constexpr std::array<bool, sizeof...(Ps)> swept(pass_list<Ps...>) {
     return {!graph_pass<Ps>...};
@@ -192,7 +192,7 @@ struct measurement {
     std::exit(1);
 }
 
-/// The network, or the model that the user has named.
+/// The network, or the user's model.
 class subject {
 public:
     explicit subject(const char* file) {
@@ -255,7 +255,7 @@ measurement lower_once(const setting& s, const char* file) {
 
 using flatbuffer = std::vector<std::byte>;
 
-// What a driver gives by default. Values of a model may be called otherwise by one driver than by the other.
+// Returns a driver's default result. Drivers may name values of a model differently.
 const flatbuffer& reference_of(driver_kind driver, const char* file) {
     static const flatbuffer in_place =
         lower_once({driver_kind::in_place, true, true, false}, file).flatbuffer;
@@ -284,7 +284,7 @@ void print_row(const setting& s, int repetitions, const char* file) {
                 best.copied, best.dispatched, best.hits, best.milliseconds);
 }
 
-/// A pass that finds nothing, so that a run of it is copies, or dispatches if they are not to be fast.
+/// A pass that finds nothing, so that its run measures copies, or dispatches if copies are not fast.
 struct no_work : pass {
     using targets = ops<aten::einsum>;
     std::optional<value> operator()(const args<aten::einsum>&, emit<ops<>>&) const { return std::nullopt; }
@@ -315,7 +315,7 @@ double nanoseconds_per_skip(const graph& g, int repetitions) {
     return static_cast<double>(best) / static_cast<double>(lowering::size);
 }
 
-/// What a node costs if its inference is looked up, against its rule: the reason why nothing uses the cache.
+/// Compares the cost of a cached inference with that of its rule: the reason why nothing uses the cache.
 void compare_cache(graph& g, int repetitions) {
     dispatch_cache cache({&info_of_dialect<aten::dialect>});
     const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
@@ -348,7 +348,7 @@ void print_rows(int repetitions, const char* file) {
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7s %7s %7s %8s %11s %7s %14s\n", "driver", "skip", "copy",
                 "cache", "nodes", "left", "passes", "skipped", "sweeps", "copied", "dispatched", "hits",
                 "total");
-    // Of a model, forced passes would rewrite what it is not lowered for: skips are not measured.
+    // For a model, skips are not measured: forced passes would rewrite ops that the target does not require.
     const std::size_t skips = file == nullptr ? 2 : 1;
     for (const bool skip : std::span(both).first(skips)) {
         for (const bool cache : {false, true})
@@ -362,7 +362,7 @@ void print_rows(int repetitions, const char* file) {
             }
         }
     }
-    // What the text has of the same columns.
+    // The figures of that text for the same columns.
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n", "that text", "off",
                 "off", "off", "~1200", "", 146, 0, "", "", "", "", 186000.0);
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n\n", "that text", "on",

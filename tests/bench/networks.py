@@ -5,7 +5,7 @@
     networks.py KIND NODES OUT.pt2              `chain`, `residual`, `attention` or `concat` with about NODES ops
     networks.py weights MEGABYTES OUT.pt2       linear layers and convolutions with as many bytes of float weights
 
-`--unsupported` puts an op that no pass lowers in place of each third one of a chain.
+`--unsupported` replaces every third op of a chain by one that no pass lowers.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ FLOAT32 = 7  # in torch.export's schema
 WIDTH = 8  # channels, and features of a token
 TOKENS = 4
 IMAGE = 4  # rows and columns
-ALIGNMENT = 64  # of weights in an archive, as PyTorch has it
+ALIGNMENT = 64  # of weights in an archive, as in PyTorch's
 
 
 def tensor_meta(shape):
@@ -45,7 +45,7 @@ def argument(value):
 
 
 class Network:
-    """A program under construction. Values are names; `shapes` has the shape of each."""
+    """A program under construction. Values are names; `shapes` maps them to their shapes."""
 
     def __init__(self, input_shape):
         self.shapes = {"x": input_shape}
@@ -59,7 +59,7 @@ class Network:
         self.parameters[name] = f"weight_{len(self.parameters)}"
         return name
 
-    def op(net, target, shape, **inputs):  # `self` is the name of many an input
+    def op(net, target, shape, **inputs):  # `self` is an input of many ops
         name = f"v{len(net.nodes)}"
         net.shapes[name] = shape
         net.nodes.append({"target": f"torch.ops.{target}",
@@ -130,7 +130,7 @@ class Network:
 
 
 def write_aligned(archive, name, data):
-    """Padding goes into the entry's extra field, as PyTorch's writer does it."""
+    """Appends an entry. The padding goes into its extra field, as PyTorch's writer does."""
     entry = zipfile.ZipInfo(name)
     begin = archive.fp.tell() + 30 + len(name) + 4
     padding = -begin % ALIGNMENT
@@ -139,7 +139,7 @@ def write_aligned(archive, name, data):
 
 
 def chain(nodes, unsupported=False):
-    """One long line of functions of one tensor."""
+    """A long chain of unary functions."""
     net = Network((1, TOKENS, WIDTH))
     x = "x"
     for i in range(nodes):
@@ -155,7 +155,7 @@ def chain(nodes, unsupported=False):
 
 
 def residual(nodes):
-    """Blocks of two convolutions, each with a sum around it."""
+    """Blocks of two convolutions with a skip connection around each block."""
     net = Network((1, WIDTH, IMAGE, IMAGE))
     x = "x"
     while len(net.nodes) < nodes:
@@ -165,7 +165,7 @@ def residual(nodes):
 
 
 def attention(nodes):
-    """Blocks of a transformer: attention with two heads and a perceptron, each behind a normalization."""
+    """Blocks of a transformer: attention with two heads and a perceptron, each after a normalization."""
     net = Network((1, TOKENS, WIDTH))
     heads = 2
 
@@ -191,11 +191,11 @@ def attention(nodes):
 
 
 def concat(nodes):
-    """One value, as many branches of three functions as there are nodes for, and one concatenation of all."""
+    """One value, branches of three functions each, and one concatenation of all of them."""
     net = Network((1, 2, 2, 2))
     ends = []
     while len(net.nodes) + 1 < nodes:
-        factor = 0.5 + len(ends) / nodes  # each its own, or one branch would be left of all
+        factor = 0.5 + len(ends) / nodes  # distinct factors keep branches from being merged
         y = net.unary("aten.relu.default", net.binary("aten.mul.Tensor", "x", factor))
         ends.append(net.unary("aten.sigmoid.default", y))
     return net, net.op("aten.cat.default", (1, 2 * len(ends), 2, 2), tensors=ends, dim=1)
@@ -205,14 +205,15 @@ KINDS = {"chain": chain, "residual": residual, "attention": attention, "concat":
 
 
 def weights(megabytes):
-    """Layers of up to 64 MB: linear ones, whose weights are taken as they are, and convolutions, whose are turned."""
+    """Layers of up to 64 MB: linear ones, whose weights are used unchanged, and convolutions, whose weights
+    are transposed."""
     side = 4096
     while side * side * 4 * 4 > megabytes * 1_000_000 and side > 64:
         side //= 2
     net = Network((1, side, 2, 2))
     x, written, turns = "x", 0, 0
     while written < megabytes * 1_000_000:
-        if turns % 4 == 3:  # 3x3, so that its weights change their layout
+        if turns % 4 == 3:  # 3x3, so that the layout of its weights changes
             x = net.convolution(net.convolution(x, side // 4, 1), side, 3)
             written += 4 * (side * side // 4 + 9 * side * side // 4)
         else:

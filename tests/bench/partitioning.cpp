@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures the partitioner on chains of which each third node is not supported: its time must grow with the
-// graph, not with its square (BigO).
+// Measures the partitioner on chains in which every third node is unsupported: its time must grow linearly
+// with the graph, not quadratically (BigO).
 
 #include <benchmark/benchmark.h>
 

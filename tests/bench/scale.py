@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what a node costs the program, in networks of 1,000 to 100,000 nodes of four kinds.
+"""Measures the program's cost per node, in networks of 1,000 to 100,000 nodes of four kinds.
 
     scale.py PROGRAM [--sizes 1000,10000,100000] [--passes 3] [--kinds chain,…]
 
-One row for each network and command: processor time per node, the same without what the program takes for an empty
-model, memory per node beyond that of an empty model, and of each the ratio to the first size. Times are medians of
-several runs. Beside `lower` stand the stages and the passes with the largest shares. `lower --partition` gets chains
-of which each third node is not supported, `lower --batch` a folder of four models.
+One row for each network and command: processor time per node, the same without the time for an empty model,
+memory per node beyond that of an empty model, and the ratio of each to the first size. Times are medians of
+several runs. Rows of `lower` also list the stages and the passes with the largest shares. `lower --partition`
+gets chains in which every third node is unsupported, `lower --batch` a folder of four models.
 """
 import argparse
 import json
@@ -23,10 +23,10 @@ import networks
 
 
 def run(command):
-    """Seconds of processor time, and the peak of resident memory in KB."""
-    # Why nodes stay on the host is said of each.
+    """Returns seconds of processor time, and the peak of resident memory in KB."""
+    # The program explains each node that stays on the host.
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    # What wait4 says of memory begins with this interpreter's, from which the process was forked.
+    # The memory that wait4 reports includes that of this interpreter, from which the process was forked.
     peak, ended = 0, 0
     while not ended:
         try:
@@ -49,7 +49,7 @@ def save(kind, nodes, path, **options):
 
 
 def shares(report, passes):
-    """The stages, and of the passes those that took most, as parts of the whole."""
+    """Returns the stages, and the passes that took most, as shares of the total."""
     whole = sum(report["ms"].values()) or 1
     rows = [*report["ms"].items()]
     most = sorted(report["passes"], key=lambda p: -p.get("ms", 0))[:passes]
@@ -58,7 +58,7 @@ def shares(report, passes):
 
 
 def measured(command, nodes):
-    """The median of the processor times, and the largest peak: small networks are run more often."""
+    """Returns the median of the processor times and the largest peak; small networks are run more often."""
     runs = [run(command) for _ in range(min(25, max(3, 25000 // nodes)))]
     return statistics.median(seconds for seconds, _ in runs), max(peak for _, peak in runs)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures what a skipped pass costs (the bar is 20 ns, in static pipelines and in pass managers), and a
-// copied (50 ns) and a dispatched node of the retracing driver.
+// Measures the cost of a skipped pass (limit 20 ns, in static pipelines and in pass managers), and of a
+// copied node (50 ns) and a dispatched node in the retracing driver.
 
 #include <benchmark/benchmark.h>
 
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t pass_count = 100;
 
-// Each looks for two ops of the real aten dialect, at either end of its list, so that masks have several
-// words. None looks for relu.
+// Each pass looks for two ops of the real aten dialect, one at either end of its list, so that masks have
+// several words. None looks for relu.
 template <std::size_t I>
 using low = typename type_at<I + (I >= index_of<aten::relu>), aten::dialect::all_ops>::type;
 template <std::size_t I>
@@ -71,7 +71,7 @@ void skipped_pass(benchmark::State& state) {
     graph g;
     chain<toy::neg>(g, 10);
     if constexpr (WithAten) {
-        // One op that no pass looks for, so that the dialect is in the census and the masks are read.
+        // One op that no pass looks for, so that the census counts the dialect and the masks are read.
         static_assert(index_of<aten::relu> < aten::dialect::size - pass_count);
         const value x = g.inputs().begin()->result();
         g.create<aten::relu>({.self = x});
@@ -84,7 +84,7 @@ void skipped_pass(benchmark::State& state) {
     report_each(state, "per_pass", pass_count);
 }
 
-// The same passes, chosen at run time.
+// The same list of passes, chosen at run time.
 void skipped_by_manager(benchmark::State& state) {
     graph g;
     chain<toy::neg>(g, 10);
@@ -112,7 +112,7 @@ void node_of(benchmark::State& state) {
         auto counts = apply_pass(relu_to_neg{}, *g, context, Driver);
         benchmark::DoNotOptimize(counts);
         state.PauseTiming();
-        g.reset();  // to give the memory back takes longer than to copy all nodes
+        g.reset();  // freeing the memory takes longer than copying all nodes
         state.ResumeTiming();
     }
     report_each(state, "per_node", length);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the Debian packages of a build and looks into them: what they hold, what they depend on, that the program of
-the package runs, and with --lintian what lintian says, which takes a minute.
+"""Makes the Debian packages of a build and checks their contents, their dependencies, that the packaged
+program runs, and, with --lintian, lintian's findings, which takes a minute.
 
-    debian.py BUILD [--lintian]        exit status 77 where Debian's tools are missing
+    debian.py BUILD [--lintian]      exit status 77 if Debian's tools are missing
 """
 
 import pathlib
@@ -39,7 +39,7 @@ NEEDED = {
     "libheadrace-dev": ["libboost-dev"],
     "headrace-doc": [],
 }
-# examples/docs/install.md says why.
+# examples/docs/install.md explains why.
 EXPLAINED = ("pkg-config-unavailable-for-cross-compilation",)
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that include/headrace/passes/declared_passes.hpp says of each standard pass what its definition says.
+"""Checks that the declarations in include/headrace/passes/declared_passes.hpp agree with the passes'
+definitions.
 
     declared_passes.py DUMP             DUMP is the program headrace_dump_passes; exit status 1 if the header is stale
-    declared_passes.py DUMP --update    writes it anew
+    declared_passes.py DUMP --update    writes the header
 """
 
 import argparse
@@ -45,7 +46,7 @@ END = """
 
 
 def facts(dump):
-    """What is said of each pass, in the order of the pipeline: {pass: {member: value}}."""
+    """Returns the facts of each pass, in the order of the pipeline: {pass: {member: value}}."""
     said = {}
     for line in subprocess.run([dump], capture_output=True, text=True, check=True).stdout.splitlines():
         name, member, value = line.split("\t")
@@ -54,7 +55,7 @@ def facts(dump):
 
 
 def alias(member, template, names):
-    """The lines of `using member = template<names...>;`, as clang-format breaks them."""
+    """Returns the lines of `using member = template<names...>;`, as clang-format breaks them."""
     text = f"    using {member} = {template}<{', '.join(names.split())}>;"
     if len(text) <= WIDTH:
         return [text]
@@ -64,7 +65,7 @@ def alias(member, template, names):
 
 
 def declaration(name, said):
-    """The lines that declare a pass; one over an evaluator is the same over each."""
+    """Returns the declaration of a pass; one over an evaluator is the same for each evaluator."""
     plain, _, arguments = name.partition("<")
     own = f"{plain}<Evaluator>" if arguments else plain
     lines = ["", "template <class Evaluator>" if arguments else "template <>",
@@ -100,7 +101,7 @@ def declaration(name, said):
 
 
 def text_of(said):
-    """Everything is declared first: passes name phases, properties and other passes."""
+    """Returns the header. All names come first, since passes name phases, properties and other passes."""
     named = {name for members in said.values() for member in (*LISTS, "phase") if member in members
              for name in members[member].split()}
     templates = {name.partition("<")[0] for name in said if "<" in name}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks every pass of the standard pipeline at compile time: its handlers are complete, give what passes may
-// give, and are all for its targets. Prints what the definitions say, for declared_passes.py to write
-// passes/declared_passes.hpp: tab-separated, one line per fact: pass, member, values.
+// Checks every pass of the standard pipeline at compile time: its handlers are complete, return valid
+// results, and are all for its targets. Prints the facts of the definitions, from which declared_passes.py
+// writes passes/declared_passes.hpp: tab-separated, one line per fact: pass, member, values.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -44,7 +44,7 @@ constexpr bool check_all(pass_list<Passes...>) {
 static_assert(check_all(lowering::passes{}));
 static_assert(lowering::dead_pass_count == 0);
 
-// The pipeline has all passes of its folders, and those between them.
+// The pipeline has all passes of its folders, and the passes that run between them.
 template <class... Passes>
 constexpr bool runs_all(pass_list<Passes...>) {
     const auto runs = []<class... All>(pass_list<All...>, std::string_view name) {

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts the lists of ops in include/headrace that state a fact of ops: there may be few, as facts are traits.
+"""Counts the op lists in include/headrace that state a fact about ops: there may be few, since facts are
+traits.
 
-A list is two or more ops of dialects as arguments of one template. No fact but a signature is
-- what a pass or a builder targets or makes: `targeted_ops`, `produces`, `made`, emit<...>, and names that stand there
-  alone;
-- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>; in the files of
-  TABLES, which are the transfer functions of an analysis, each list is the family of one of them;
-- ops that go with one another: an op_map, the two that a helper chooses between;
-- what a pipeline starts from and ends with; a row of the specification's table in target/tosa_legality.hpp.
+A list is two or more ops of dialects as arguments of one template. These lists are signatures, not facts:
+- the targets or products of a pass or a builder: `targeted_ops`, `produces`, `made`, emit<...>, and names
+that are used
+  only there;
+- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>; in the
+files of
+  TABLES, the transfer functions of an analysis, each list is the family of one of these;
+- ops that belong together: an op_map, the two that a helper chooses between;
+- the source and target of a pipeline; a row of the specification's table in target/tosa_legality.hpp.
 
     op_lists.py [--verbose]      exit status 1 if there are more than MAX_FACTS; --verbose prints them
 """
@@ -36,7 +39,7 @@ BESIDE_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 
 def template_arguments(text, begin):
-    """The arguments of the template whose < ends at `begin`, or none if it is no template."""
+    """Returns the arguments of the template whose < is at `begin`, or none if it is not a template."""
     depth, arguments, start = 1, [], begin
     for m in MARKS.finditer(text, begin):
         depth += {"<": 1, ">": -1}.get(m.group(), 0)
@@ -55,7 +58,7 @@ def blank(match):
 
 
 def head_of(text, at):
-    """The statement before a position."""
+    """Returns the statement before a position."""
     return " ".join(text[max(text.rfind(c, 0, at) for c in ";{}") + 1:at].split())
 
 
@@ -82,11 +85,11 @@ class Tree:
                 yield m.start(), m.group(1), len(ops)
 
     def is_signature(self, name, file):
-        """Does the name of a list stand only where ops are targeted or made?"""
+        """True if the name of a list is used only for ops that are targeted or made."""
         if name in SIGNATURES:
             return True
         if (name, file) not in self.known:
-            self.known[name, file] = True  # names may stand for one another
+            self.known[name, file] = True  # names may be synonyms
             owners = [f for f, text in self.texts.items() if f"using {name} =" in text]
             heads = []
             for user in self.texts if len(owners) == 1 else [file]:

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Checks the pages for users: README.md, CHANGELOG.md, those of examples/docs, and the list of passes.
 
-Every C++ example is an excerpt of a file that is compiled: above its fence stands <!-- excerpt: FILE NAME -->, and FILE
-has it between two lines that end in [NAME]. Every link leads to a file that is there, and to a heading of it. README.md
+Every C++ example is an excerpt of a compiled file: <!-- excerpt: FILE NAME --> precedes its fence, and FILE
+has the text between two lines that end in [NAME]. Every link leads to an existing file and heading. README.md
 is short.
 
     pages.py             exit status 1 if anything is wrong
-    pages.py --write     brings the excerpts up to date first
+    pages.py --write     updates the excerpts first
 """
 
 import pathlib
@@ -29,12 +29,12 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 CODE = re.compile(r"^```.*?^```$|^ {4}.*?$|`[^`\n]*`", re.S | re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
-# README.md's first example is compared by readme.py, which also compiles what must not compile.
+# readme.py compares README.md's first example, and compiles the part that must not compile.
 COMPARED_ELSEWHERE = {ROOT / "README.md"}
 
 
 def excerpt(file, name):
-    """The lines of a file between two marks, without their common indentation."""
+    """Returns the lines of a file between two marks, without their common indentation."""
     text = (ROOT / file).read_text(encoding="utf-8")
     parts = re.split(rf"^.*\[{name}\]\n", text, flags=re.M)
     if len(parts) != 3:
@@ -43,7 +43,7 @@ def excerpt(file, name):
 
 
 def with_excerpts(page):
-    """The text of a page with each excerpt as its file has it."""
+    """Returns the text of a page with up-to-date excerpts."""
     return EXCERPT.sub(
         lambda m: f"<!-- excerpt: {m[1]} {m[2]} -->\n{m[3]}{excerpt(m[1], m[2])}{m[5]}",
         page.read_text(encoding="utf-8"),
@@ -65,7 +65,7 @@ def check_examples(page):
 
 
 def anchor(heading):
-    """What GitHub and Doxygen call a heading."""
+    """Returns the anchor that GitHub and Doxygen give a heading."""
     plain = re.sub(r"[`*]|\]\([^)]*\)|\[", "", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
 
@@ -84,7 +84,7 @@ def check_links(page):
 
 
 def check_reach():
-    """Every page is linked from the first one."""
+    """Checks that every page is linked from the first one."""
     linked = {target.partition("#")[0] for target in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
     for page in sorted(DOCS.glob("*.md")):
         if page.name != "index.md" and page.name not in linked:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what the tests saw the passes of the standard pipeline do, which test executables record as they run.
+"""Checks the tests' records of the passes of the standard pipeline, which test executables write as they run.
 
-    pass_records.py drivers RECORDS...      each pass has rewritten something in a test that compares results, by
+    pass_records.py drivers RECORDS...      each pass has rewritten something in a test that compares results, in
                                             both drivers, unless it is a pass over the whole graph
     pass_records.py emissions RECORDS...    each op that a pass declares in `produces` was emitted by it
     --table                                 prints a line for each pass, not only for those with a fault
 
 Exit status 1 if anything is missing. A record is a line:
 
-    runs PASS DRIVERS...        the pass is part of the standard pipeline
-    sum PASSES OPS              how many passes there are, and how many ops they declare in all
-    extends PASS PASS           the first consists of the second and others: what these emit, it emits
+    runs PASS DRIVERS...      the pass is part of the standard pipeline
+    sum PASSES OPS            the number of passes, and of the ops that they declare in all
+    extends PASS PASS         the first consists of the second and others, and emits their ops
     declares PASS OP
     emitted PASS OP
     rewrote PASS DRIVER
@@ -23,7 +23,7 @@ import pathlib
 import sys
 
 
-# Passes whose tests do not compare results of one graph before and after, and what these do instead.
+# Passes whose tests do not compare results of one graph before and after, and how these work instead.
 TESTED_OTHERWISE = {
     "functionalize": "compares with a program that writes nothing in place",
     "inline_regions": "compares with the program that has no region",
@@ -57,7 +57,7 @@ class Records:
 
 
 def drivers(records, table):
-    """Passes, and drivers by which no test has seen them rewrite anything."""
+    """Returns passes, with the drivers in which no test has seen them rewrite anything."""
     for name in records.passes():
         wanted, seen = records.of("runs", name), records.of("rewrote", name)
         if table:
@@ -67,7 +67,7 @@ def drivers(records, table):
 
 
 def emissions(records, table):
-    """Passes, and ops that they declare and never emit."""
+    """Returns passes, with the ops that they declare but never emit."""
     declared = emitted = 0
     for name in records.passes():
         ops = records.of("declares", name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that the code in README.md is that of examples/readme.cpp, which is compiled, and that the line that it says
-does not compile fails with the message that it shows.
+"""Checks that the code in README.md is that of examples/readme.cpp, which is compiled, and that the line
+marked as not compiling fails with the message shown.
 
     readme.py [COMPILER]      --write puts the code into README.md
 """
@@ -19,7 +19,7 @@ MOST_LINES = 25
 
 
 def check_message(code, compiler):
-    """What is wrong with the line that must not compile; empty if nothing is."""
+    """Returns what is wrong with the line that must not compile; empty if nothing is."""
     bad = re.search(r"// ❌ (.*)\n// error: (.*)", code)
     if not bad:
         return "examples/readme.cpp: no line that must not compile"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the commands of README.md: those of the program on the keyword spotter, in a folder of their own, and the
-quickstart where it finds the program built. What installs something is what another test does, which is named here.
+"""Runs the commands of README.md: those of the program on the keyword spotter, in a folder of their own, and
+the quickstart in the existing build. Commands that install something are covered by other tests, which are
+named here.
 
     readme_commands.py PROGRAM BUILD
 """
@@ -19,9 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KWS = ROOT / "examples" / "models" / "kws_dscnn"
 FILES = {"model.pt2": "model.pt2", "calib.npy": "in0.npy", "x.npy": "in0.npy"}
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
-# Commands, and the test that does what they do.
+# Commands, and the test that covers them.
 DONE_BY = {
-    "sh tests/run.sh": None,  # it is what runs the tests
+    "sh tests/run.sh": None,  # the command that runs the tests
     "cpack --config build/CPackConfig.cmake -B build/packages": "debian",
     "apt install ./build/packages/headrace_*.deb": "debian",
 }

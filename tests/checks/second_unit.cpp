@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Includes everything, as dump_passes.cpp does: that the two link shows that headers define nothing twice.
+// Includes everything, like dump_passes.cpp: linking the two shows that headers define nothing twice.
 #include <headrace/headrace.hpp>
 #include <headrace/passes/definitions.hpp>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds and runs the tests of the toolkit's headers against single_include/headrace_toolkit.hpp in their place.
+"""Builds and runs the tests of the toolkit's headers against single_include/headrace_toolkit.hpp.
 
     single_tests.py COMPILER FOLDER…      the tests of folders whose files can be compiled as one, such as op
-    single_tests.py COMPILER --all        of op ir infer target pass match memory partition, each file alone
+    single_tests.py COMPILER --all        those of op ir infer target pass match memory partition, each file alone
 
-Each header that the single ones hold becomes one that includes them; what needs other libraries, as the kernels do by
-which tests execute graphs, is the real one.
+Each header that the single headers contain is replaced by one that includes them; headers that need other
+libraries, such as the kernels with which tests execute graphs, are the real ones.
 """
 
 import concurrent.futures
@@ -21,16 +21,16 @@ import single_include
 
 ROOT = single_include.ROOT
 FOLDERS = ["op", "ir", "infer", "target", "pass", "match", "memory", "partition"]
-# Folders whose tests run passes by the common functions.
+# Folders whose tests run passes with the common functions.
 EXECUTING = {"pass"}
-# Tests of what is not in the single header: Boost.Hana's structs, and files of other formats.
+# Tests of features outside the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]
 LIBRARIES = ["-lzip", "-ldeflate", "-lsimdjson", "-lfmt", "-lpthread"]
 
 
 def write_forwarders(folder):
-    """A tree of headers that include the single one; returns how many."""
+    """Writes a tree of headers that include the single one; returns their number."""
     seen = set()
     for headers, _ in [single_include.OUTPUTS["headrace.hpp"], (single_include.toolkit(), "")]:
         for name in headers:
@@ -43,7 +43,7 @@ def write_forwarders(folder):
 
 
 def compile_all(compiler, sources, build):
-    """Compiles the files beside each other; returns the objects."""
+    """Compiles the files in parallel; returns the objects."""
     paths = ["-I", build / "include", "-I", ROOT / "single_include", "-I", ROOT / "include"]
 
     def compile_one(source):
@@ -68,7 +68,7 @@ def main(arguments):
         sources = [ROOT / "tests/support/main.cpp", *tests]
         if set(folders) & EXECUTING:
             sources.append(ROOT / "tests/support/pass_runs.cpp")
-        if not apart:  # most of the time is reading the single header
+        if not apart:  # most of the time is spent reading the single header
             together = build / "tests.cpp"
             together.write_text("".join(f'#include "{source}"\n' for source in sources))
             sources = [together]

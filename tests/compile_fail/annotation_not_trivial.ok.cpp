@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Annotates a node with what the graph's arena would never destroy.
+// Annotates a node with a type that the graph's arena would never destroy.
 // EXPECT: annotation: must be trivially copyable
 
 #include <string>

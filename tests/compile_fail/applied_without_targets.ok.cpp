@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a function that applies a pass which has a handler and no targets.
+// Defines a function that applies a pass that has a handler but no targets.
 // EXPECT: pass: it has handlers but no targets
 // EXPECT: no_targets<lower_relu>
 

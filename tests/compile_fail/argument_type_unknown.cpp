@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines an op with a member of a type that no argument has.
+// Defines an op with a member whose type no argument can have.
 // EXPECT: op: a member of args has a type that no argument can have
 // EXPECT: no_argument_type<my::pool, my::window>
 

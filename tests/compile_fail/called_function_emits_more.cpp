@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that calls a builder which may emit TILE, and does not say so.
+// Defines a pass that calls a builder which may emit TILE, but does not declare TILE.
 // EXPECT: emit: a called function emits an op that is not in `produces`
 // EXPECT: not_produced<headrace::tosa::tile, headrace::ops<
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a model of which nothing lowered is known.
+// Defines a model without facts about its lowered form.
 // EXPECT: contract_has_no_lowered_part<model>
 
 #include "../support/small_contract.hpp"

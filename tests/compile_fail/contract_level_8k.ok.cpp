@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a model that is above one of level 8K's limits.
+// Defines a model that exceeds one of level 8K's limits.
 // EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::conv2d, headrace::level_limit::stride
 // EXPECT: above<8193, 8192>

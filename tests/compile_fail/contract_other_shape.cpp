@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a model whose input is not of the shape that a firmware accepts.
+// Defines a model whose input has a different shape than the firmware accepts.
 // EXPECT: model_is_not_accepted<
 // EXPECT: differs<headrace::contract_part::inputs, 0, headrace::tensor_part::shape>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a model of a type that Ethos-U55 does not compute with.
+// Defines a model with a dtype that Ethos-U55 does not compute with.
 // EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::add, headrace::u55_limit::floats
 

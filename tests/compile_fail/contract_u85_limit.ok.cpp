@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a model with computed weights, which Ethos-U85 does not take where they are transposed.
+// Defines a model with computed weights in a transposed convolution, which Ethos-U85 does not take.
 // EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::transpose_conv2d, headrace::u85_limit::computed_weight
 

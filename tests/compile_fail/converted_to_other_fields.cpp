@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads an op's arguments as those of an op with other kinds of members.
+// Reads an op's arguments as those of an op with members of different types.
 // EXPECT: convert_args: the ops' fields differ
 // EXPECT: other_fields<mine::subtract, mine::power>
 

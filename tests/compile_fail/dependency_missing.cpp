@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that lacks a pass which another one needs.
+// Defines a pipeline that lacks a pass required by another one.
 // EXPECT: pipeline: a required pass is not in the list
 // EXPECT: unmet<lower_relu, lower_relu6>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that emits an op which it does not list in `produces`.
+// Defines a pass that emits an op that it does not list in `produces`.
 // EXPECT: emit: op is not in the pass's `produces`
 // EXPECT: not_produced<headrace::toy::add, headrace::ops<headrace::toy::clamp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that emits an op whose results nothing infers.
+// Defines a pass that emits an op without infer_results.
 // EXPECT: emit: an op has no infer_results
 // EXPECT: no_inference<mine::twice>
 

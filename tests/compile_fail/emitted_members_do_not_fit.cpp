@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that gives an op a number where it has a tensor.
+// Defines a pass that passes a number for an op's tensor.
 // EXPECT: emit: an op does not have such members
 // EXPECT: no_such_members<headrace::toy::clamp, int, headrace::value>
 

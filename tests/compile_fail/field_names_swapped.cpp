@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines an op whose field names are in another order than the members of its arguments.
+// Defines an op whose field names are in a different order than the members of its arguments.
 // EXPECT: op: its field names are not the members of args
 // EXPECT: other_name<mine::subtract
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass whose handler returns what cannot stand for an op's results.
+// Defines a pass whose handler returns a type that cannot replace an op's results.
 // EXPECT: pass: a handler's result cannot replace a node
 // EXPECT: wrong_result<lower_relu, headrace::toy::relu, bool>
 

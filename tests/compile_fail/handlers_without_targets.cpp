@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that has a handler and no targets: nothing would ever call it.
+// Defines a pass that has a handler but no targets: nothing would ever call it.
 // EXPECT: pass: it has handlers but no targets
 // EXPECT: no_targets<lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines an interpreter whose hook before the traversal has another signature: nothing would call it.
+// Defines an interpreter whose hook before the traversal has the wrong signature: nothing would call it.
 // EXPECT: export_pass: its hook `call` has the wrong signature
 // EXPECT: hook_not_called<remove_noop>
 

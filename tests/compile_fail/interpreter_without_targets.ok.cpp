@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines an interpreter whose call_operator is for an op that is not among its targets, so that nothing calls it.
+// Defines an interpreter whose call_operator is for an op that is not among its targets: nothing calls it.
 // EXPECT: export_pass: nothing would call its call_operator
 // EXPECT: no_targets<remove_noop>
 

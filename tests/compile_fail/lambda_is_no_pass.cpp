@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that lists a lambda: what it does to ops cannot be read from its type.
+// Defines a pipeline that lists a lambda, whose type does not tell what it does to ops.
 // EXPECT: pass: a type is not one
 // EXPECT: not_a_pass<
 

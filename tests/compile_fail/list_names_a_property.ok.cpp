@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that names a property where it should list those that it ensures.
+// Defines a pass whose list of ensured properties is a property, not a list.
 // EXPECT: pass: one of its lists is none
 // EXPECT: not_a_list<lower_relu, headrace::fixed_string<8>{"ensures"}, lowered>
 

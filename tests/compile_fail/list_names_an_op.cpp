@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that names an op where it should list ops.
+// Defines a pass whose list of ops is an op, not a list.
 // EXPECT: pass: one of its lists is none
 // EXPECT: not_a_list<lower_relu, headrace::fixed_string<13>{"targeted_ops"}, headrace::toy::relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks a match for a node that its pattern does not name, with `find`.
+// Calls `find` of a match with a name that no node of its pattern has.
 // EXPECT: match: the pattern has no node of that name
 // EXPECT: not_in_pattern<headrace::fixed_string<4>{"zzz"}
 

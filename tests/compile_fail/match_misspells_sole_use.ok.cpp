@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks a match if a node that its pattern does not name has one use.
+// Asks a match whether a node has one use, with a name that is not in its pattern.
 // EXPECT: match: the pattern has no node of that name
 // EXPECT: not_in_pattern<headrace::fixed_string<5>{"innr"}, headrace::pattern_names<headrace::fixed_string<6>{"outer"}, headrace::fixed_string<6>{"inner"}>>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that asks its match for a node that the pattern does not name.
+// Defines a pass that asks its match for a node that is not in the pattern.
 // EXPECT: match: the pattern has no node of that name
 // EXPECT: not_in_pattern
 // EXPECT: iner

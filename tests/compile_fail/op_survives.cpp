@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline from which an op can leave: its one handler may decline.
+// Defines a pipeline after which an op can be left: its only handler may decline.
 // EXPECT: pipeline: an op can survive it
 // EXPECT: survives<headrace::toy::relu, lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline over the real aten dialect from which one op of hundreds can leave.
+// Defines a pipeline over the real aten dialect after which one of hundreds of ops can be left.
 // EXPECT: pipeline: an op can survive it
 // EXPECT: survives<headrace::aten::relu, lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline from which an op can leave that no pass targets.
+// Defines a pipeline after which an op that no pass targets can be left.
 // EXPECT: pipeline: an op can survive it
 // EXPECT: survives<headrace::toy::relu6, headrace::no_pass>
 

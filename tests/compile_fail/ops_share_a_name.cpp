@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a dialect two of whose ops have the same name.
+// Defines a dialect with two ops of the same name.
 // EXPECT: dialect: two ops have the same name
 // EXPECT: same_name<mine::first, mine::third>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline from which two ops can leave: one that nothing targets, and one that a pass makes.
+// Defines a pipeline after which two ops can be left: one that no pass targets, and one that a pass makes.
 // EXPECT: pipeline: an op can survive it
 // EXPECT: survivors<headrace::survives<headrace::toy::relu, headrace::no_pass, headrace::emitted_by<lower_relu6> >, headrace::survives<headrace::toy::neg, headrace::no_pass> >
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that fuses CLAMPs while there still are ops of ATen, which may become others.
+// Defines a pipeline that fuses CLAMPs while there are still ops of ATen, which may become more CLAMPs.
 // EXPECT: pipeline: a pass runs before ops are gone
 // EXPECT: too_early<headrace::fuse_clamps, headrace::tosa_only, headrace::aten::flip>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that lists a pass twice which is not repeatable.
+// Defines a pipeline that lists a pass twice although it is not repeatable.
 // EXPECT: pipeline: a pass is listed twice
 // EXPECT: listed_twice<lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a pipeline with a pass of which no definition and no compiled code is known, but what it declares.
+// Runs a pipeline with a pass that is only declared: it has neither a definition nor compiled code.
 // EXPECT: pass: its code is not here
 // EXPECT: only_declared<lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline in which a pass undoes what the last one needs.
+// Defines a pipeline in which a pass invalidates a property that the last one requires.
 // EXPECT: pipeline: a property no longer holds
 // EXPECT: invalidated<lower_relu, folded, lower_relu6>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline whose programs must have a property at the end that no pass ensures.
+// Defines a pipeline that requires a property at its end that no pass ensures.
 // EXPECT: pipeline: a required pass is not in the list
 // EXPECT: unmet<headrace::end_of_pipeline, folded>
 

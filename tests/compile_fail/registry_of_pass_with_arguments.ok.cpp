@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists a pass that needs an argument in a registry, which makes its passes itself.
+// Lists a pass that needs an argument in a registry, which constructs its passes itself.
 // EXPECT: pass_registry: a pass in the list cannot be default-constructed
 
 #include <headrace/pass/pass_manager.hpp>

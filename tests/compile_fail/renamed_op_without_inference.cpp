@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gives an op another name, and nothing infers the results of that op.
+// Renames an op to one without infer_results.
 // EXPECT: emit: an op has no infer_results
 // EXPECT: no_inference<mine::twice>
 

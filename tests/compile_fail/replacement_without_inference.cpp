@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replaces a pattern by an op whose results nothing infers.
+// Replaces a pattern by an op without infer_results.
 // EXPECT: emit: an op has no infer_results
 // EXPECT: no_inference<mine::twice>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that runs a pass after the one which it needs after it.
+// Defines a pipeline that runs a pass after one that must come after it.
 // EXPECT: pipeline: a required order is violated
 // EXPECT: misordered<lower_relu6, lower_relu>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that runs a pass before the one which it needs before it.
+// Defines a pipeline that runs a pass before one that must come before it.
 // EXPECT: pipeline: a required order is violated
 // EXPECT: misordered<lower_relu, lower_relu6>
 

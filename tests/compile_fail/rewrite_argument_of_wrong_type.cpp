@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rewrite that gives an op an argument of another type.
+// Defines a rewrite that passes an op an argument of the wrong type.
 // EXPECT: rule: a call or a pattern's node does not fit its op
 // EXPECT: in_rewrite<lower_relu, headrace::toy::relu, headrace::wrong_argument<headrace::toy::clamp, headrace::fixed_string<4>{"min"}, headrace::dtype, headrace::scalar>>
 

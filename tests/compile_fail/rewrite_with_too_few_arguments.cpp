@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rewrite that leaves an operand of an op out.
+// Defines a rewrite that omits an operand of an op.
 // EXPECT: rule: a call or a pattern's node does not fit its op
 // EXPECT: wrong_arity<headrace::toy::add, 1, 2>
 

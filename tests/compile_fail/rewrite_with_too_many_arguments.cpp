@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rewrite that gives an op more arguments than it has.
+// Defines a rewrite that passes an op more arguments than it has.
 // EXPECT: rule: a call or a pattern's node does not fit its op
 // EXPECT: wrong_arity<headrace::toy::neg, 2, 1>
 

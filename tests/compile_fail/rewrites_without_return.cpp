@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass whose rewrites() forgets to return them.
+// Defines a pass whose rewrites() forgets to return its rules.
 // EXPECT: pass: rewrites() gives no rules
 // EXPECT: no_rules<lower_relu, void>
 

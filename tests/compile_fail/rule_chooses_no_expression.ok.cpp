@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rule of which one alternative returns nothing.
+// Defines a rule one of whose alternatives returns nothing.
 // EXPECT: rule: it does not return an expression for each result
 // EXPECT: not_an_expression<void>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rule that gives one expression for an op of two results.
+// Defines a rule that returns one expression for an op with two results.
 // EXPECT: rule: it does not return an expression for each result
 // EXPECT: wrong_result_count<headrace::toy::min_max, 1, 2>
 

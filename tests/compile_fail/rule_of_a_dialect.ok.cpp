@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rule of a dialect in place of an op.
+// Defines a rule for a dialect instead of an op.
 // EXPECT: rule: it is for something that is not an op
 // EXPECT: unknown_op<headrace::toy::dialect>
 

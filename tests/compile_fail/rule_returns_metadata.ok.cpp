@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a rule that returns what it should put into an expression.
+// Defines a rule that returns a dtype instead of an expression that uses it.
 // EXPECT: rule: it does not return an expression for each result
 // EXPECT: not_an_expression<headrace::dtype>
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that mistakes do not compile, and that the compiler says so in a few lines.
+"""Checks that mistakes do not compile, and that the compiler reports them in a few lines.
 
-Each case is `<what_is_wrong>.cpp` with lines `// EXPECT: text`, and `<what_is_wrong>.ok.cpp`, which differs in exactly
-one line and must compile without a warning. With each compiler given, a case must fail with one `error:` line and at
-most eight lines in all, or as many as `// LINES: COMPILER NUMBER` says of a compiler's own error; every text must stand on an error line or on a note. And every static_assert in
-the folders of include/headrace that ASSERTING names must have a message `<entity>: <what is wrong>; <how to fix>`;
-those in MANDATED, a case.
+Each case is `<what_is_wrong>.cpp` with lines `// EXPECT: text`, and `<what_is_wrong>.ok.cpp`, which differs
+in exactly one line and must compile without a warning. With each given compiler, a case must fail with one
+`error:` line and at most eight lines in all, or as many as `// LINES: COMPILER NUMBER` allows for a
+compiler's own error; every text must be on an error line or a note. Every static_assert in the folders of
+include/headrace that ASSERTING names must have a message `<entity>: <what is wrong>; <how to fix>`; those in
+MANDATED must have a case.
 
     run.py [--include DIR] [--only NAME] g++ clang++-16
 """
@@ -22,7 +23,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FLAGS = ["-std=c++20", "-fsyntax-only", "-fdiagnostics-color=never"]
-# Users of the headers alone and of headrace::compiled read the same errors: each compiler stands for one of them.
+# Users of the headers alone and of headrace::compiled read the same errors: each compiler covers one of the
+# two.
 MODES = {"g++": [], "clang++": ["-DHEADRACE_COMPILED"]}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 MAX_LINES = 8
@@ -89,7 +91,7 @@ MANDATED = {
     "target: this is not a target": ("target_not_understood",),
     "pass_registry: a pass in the list cannot be default-constructed": ("registry_of_pass_with_arguments",),
 }
-# What can be declared in no namespace but Headrace's, or around it.
+# Declarations that must be in Headrace's namespace, or around it.
 OF_HEADRACE = re.compile(r"^(namespace|struct|template (class|struct|const op_info)) headrace\b", re.M)
 # The folders whose headers assert what users can get wrong.
 ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition", "contract")
@@ -111,7 +113,7 @@ def compile_file(compiler, path, include, flags):
 
 
 def check_case(compiler, case, include):
-    """Yields what is wrong with a case."""
+    """Yields the faults of a case."""
     text = read(os.path.join(HERE, case + ".cpp"))
     expected = re.findall(r"^// EXPECT: (.*)$", text, re.M)
     twin = case + ".ok.cpp"
@@ -134,7 +136,7 @@ def check_case(compiler, case, include):
     limit = int(own.get("clang++" if "clang" in compiler else "g++", MAX_LINES))
     if len(output) > limit:
         yield f"gives {len(output)} lines, more than {limit}{shown}"
-    # Source lines that the compiler quotes do not count: the text must be in what it says.
+    # Source lines that the compiler quotes do not count: the text must be in its own messages.
     said = [re.sub(r"\s*>", ">", line) for line in output if re.search(r"\b(error|note):", line)]
     for want in expected:
         if not any(re.sub(r"\s*>", ">", want) in line for line in said):
@@ -142,14 +144,14 @@ def check_case(compiler, case, include):
 
 
 def check_twin(compiler, case, include):
-    """Yields what is wrong with the twin of a case."""
+    """Yields the faults of the twin of a case."""
     status, output = compile_file(compiler, case + ".ok.cpp", include, WARNINGS)
     if status != 0 or output:
         yield "the twin does not compile cleanly" + "".join("\n    " + line for line in output[:12])
 
 
 def join_twins(cases, path):
-    """Writes a file of all these twins, each in a namespace, after what they include."""
+    """Writes a file of all these twins, each in a namespace, after their includes."""
     includes, bodies = {}, []
     for case in cases:
         lines = read(os.path.join(HERE, case + ".ok.cpp")).splitlines()
@@ -161,7 +163,8 @@ def join_twins(cases, path):
 
 
 def twins_to_check(compiler, cases, include):
-    """The cases whose twins must be compiled alone. To parse the headers once for all others saves minutes."""
+    """Returns the cases whose twins must be compiled alone. Parsing the headers once for all others saves
+    minutes."""
     alone = [case for case in cases if OF_HEADRACE.search(read(os.path.join(HERE, case + ".ok.cpp")))]
     together = [case for case in cases if case not in alone]
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +182,7 @@ def twins_to_check(compiler, cases, include):
 
 
 def check_messages(include, cases):
-    """Yields what is wrong with the messages of static_asserts."""
+    """Yields the faults of the messages of static_asserts."""
     messages = []
     for folder in ASSERTING:
         path = os.path.join(include, "headrace", folder)
@@ -215,7 +218,7 @@ def main():
     parser.add_argument("--include", default=os.path.join(ROOT, "include"))
     parser.add_argument("--only", help="a part of the names of the cases to check")
     options = parser.parse_args()
-    include = os.path.relpath(options.include, HERE)  # short paths, as a user's own build has
+    include = os.path.relpath(options.include, HERE)  # short paths, as in a user's build
 
     cases = sorted(n[:-4] for n in os.listdir(HERE) if n.endswith(".cpp") and not n.endswith(".ok.cpp"))
     faults = [f"messages: {fault}" for fault in check_messages(options.include, cases)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that gives ops one name each before readers see what in-place ops wrote.
+// Defines a pipeline that canonicalizes variants of ops before in-place writes are made functional.
 // EXPECT: pipeline: a required order is violated
 // EXPECT: misordered<headrace::canonicalize_variants, headrace::functional>
 

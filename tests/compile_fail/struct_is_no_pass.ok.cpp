@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that lists a struct which is not derived from headrace::pass.
+// Defines a pipeline that lists a struct that is not derived from headrace::pass.
 // EXPECT: pass: a type is not one
 // EXPECT: not_a_pass<lower_relu>
 

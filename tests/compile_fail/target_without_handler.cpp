@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a pass that lists a target which it has no handler for.
+// Defines a pass that lists a target for which it has no handler.
 // EXPECT: pass: a target has no handler
 // EXPECT: no_handler<lower_relus, headrace::toy::relu6>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Says that an op computes what another does in place, but takes its operands in another order.
+// Declares an op as the in-place variant of another, but with its operands in a different order.
 // EXPECT: op: a variant's fields differ from its base's
 // EXPECT: other_fields<mine::subtract_inplace, mine::subtract>
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "kws_contract.hpp"
-// Each defines the types that they share.
+// Each header defines the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
 #include "kws_program_model.h"

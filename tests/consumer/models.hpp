@@ -2,7 +2,7 @@
 #ifndef CONSUMER_MODELS_HPP
 #define CONSUMER_MODELS_HPP
 
-/// Are the embedded models flatbuffers whose inputs and outputs are as described?
+/// True if the embedded models are flatbuffers whose inputs and outputs are as described.
 bool models_are_sound();
 
 #endif

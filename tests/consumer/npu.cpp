@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The dialect and the pipeline of examples/npu, whichever way Headrace comes.
+// The dialect and the pipeline of examples/npu, for each way to get Headrace.
 #include "npu_passes.hpp"
 
 static_assert(npu::lowering::supported.contains<headrace::aten::conv2d>());

@@ -1,20 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds a project outside the tree with Headrace as an installed package, as a subdirectory and as a single header, and
-# for a Cortex-M if its compiler is there; for an NPU, too, if Vela is: run.sh BUILD COMPILER
+# Builds a project outside the tree with Headrace as an installed package, as a subdirectory and as a single
+# header, and, if the compilers are installed, for a Cortex-M and, with Vela, for an NPU: run.sh BUILD
+# COMPILER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
-# quietly COMMAND…: shows what it printed only if it fails.
+# quietly COMMAND…: shows the output only if the command fails.
 quietly() {
   "$@" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 }
 
 quietly cmake --install "$1" --prefix "$place/installed"
-# A fresh clone has what is committed; what is edited since belongs to it, too.
+# A fresh clone has the committed files; add the edits since then.
 if git clone -q "$root" "$place/tree" 2> /dev/null; then
   git -C "$root" diff --binary HEAD > "$place/patch"
   if [ -s "$place/patch" ]; then git -C "$place/tree" apply "$place/patch"; fi
@@ -25,7 +26,7 @@ fi
 project="$place/a project"
 cp -R "$place/tree/tests/consumer" "$project"
 
-# Each run has a folder of its own, which must not keep ccache from knowing files again.
+# Each run has its own folder; ccache must recognize files nevertheless.
 export CCACHE_BASEDIR="$place"
 launcher=
 if command -v ccache > /dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
@@ -50,7 +51,7 @@ build() {
 compiler=$2
 build package $from_package
 "$place/package/compiled"
-# The NPU's project with its program, which wants headrace::compiled.
+# The NPU's project with its program, which needs headrace::compiled.
 quietly cmake -S "$place/tree/examples/npu" -B "$place/npu" -G Ninja $launcher -Dheadrace_ROOT="$place/installed" \
   -DCMAKE_CXX_COMPILER="$compiler"
 quietly cmake --build "$place/npu"
@@ -59,7 +60,7 @@ echo "npu: $(wc -l "$place"/tree/examples/npu/*.?pp | tail -1 | tr -s ' ')"
 build subdirectory -DHEADRACE_FROM=subdirectory $from_tree
 build single_header -DHEADRACE_FROM=single_header $from_tree
 
-# refuses WORDS OPTION…: configuring with these is an error that says so.
+# refuses WORDS OPTION…: configuring with these options must fail with these words.
 refuses() {
   words=$1
   shift
@@ -73,7 +74,7 @@ refuses "two models that are called KWS" -DTWICE=ON
 refuses "no component nonsense; there are headrace eval pt2 tosa compiled program" -DTWICE=OFF -DCOMPONENTS=nonsense
 refuses "headrace::pt2 needs libzip 1.7, found by pkg-config" -DCOMPONENTS=pt2 -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 
-# By pkg-config, where there is something to compile and something to link.
+# By pkg-config, if there is something to compile and to link.
 export PKG_CONFIG_PATH="$place/installed/lib/pkgconfig:$place/installed/share/pkgconfig"
 printf '#include <cstdio>\n#include <headrace/version.hpp>\nint main() { std::puts(headrace::version.data()); }\n' \
   > "$place/version.cpp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds a project of twenty models with headrace_add_model, changes one thing at a time and counts what runs again.
+"""Builds a project of twenty models with headrace_add_model, changes one thing at a time and counts reruns.
 
     twenty_models.py PROGRAM
 """
@@ -26,7 +26,7 @@ foreach(i RANGE 1 {count})
   headrace_add_model(image MODEL "the models/m${{i}}.pt2")
 endforeach()
 """
-# Stands for the program, and notes each call.
+# Takes the place of the program, and logs each call.
 COUNTER = """#!/bin/sh
 echo "$@" >> '{log}'
 exec '{program}' "$@"
@@ -67,7 +67,7 @@ class Project:
         return done.stdout
 
     def build(self):
-        """The models that were lowered, and how many were embedded anew."""
+        """Returns the models that were lowered, and how many were embedded again."""
         self.log.unlink(missing_ok=True)
         self.run("cmake", "--build", self.folder / "build", "-j", "2")
         calls = self.log.read_text() if self.log.exists() else ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests contracts of models: what fits, lowers and conforms, and what the diagnoses say where they do not.
+// Tests contracts of models: which models fit, are lowered and conform, and the diagnoses for those that do
+// not.
 #include <catch2/catch.hpp>
 
 #include <headrace/contract/contract.hpp>
@@ -31,7 +32,7 @@ struct exporting : small_contract {
     using exported_ops = ops<Ops...>;
 };
 
-// What a pipeline lowers.
+// Models that a pipeline lowers.
 
 static_assert(lowers<lowering, exporting<toy::relu>>);
 static_assert(lowers<lowering, exporting<>>);
@@ -52,7 +53,7 @@ static_assert(std::is_same_v<diagnosis<toy::neg, toy::sum, toy::call, foreign_op
 static_assert(std::is_same_v<decltype(lowers<lowering, exporting<toy::neg>>),
                              const pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>>>);
 
-// What fits.
+// Models that fit.
 
 using tosa_int = tosa_target<"TOSA-1.0+INT">;
 static_assert(fits<ethos_u55, small_contract>);
@@ -132,7 +133,7 @@ static_assert(std::is_same_v<misfit<ethos_u85, computed_zero_point>,
                              refused<tosa::rescale, type_limit::computed_operand, at_node<1, "quantize">,
                                      refused_nodes<1>>>);
 
-// A target of one's own, with a rule of its own.
+// A user-defined target with a rule of its own.
 enum class my_limit { none, rescales };
 struct my_accelerator : tosa_int {
     static constexpr my_limit violated(const op_facts& f) {
@@ -143,7 +144,7 @@ static_assert(
     std::is_same_v<misfit<my_accelerator, small_contract>,
                    refused<tosa::rescale, my_limit::rescales, at_node<1, "quantize">, refused_nodes<1>>>);
 
-// Many operators are looked at in parts; the first and their number are those of the whole.
+// Many operators are checked in parts; the first fault and the count are those of the whole.
 template <std::size_t Count>
 struct long_contract : small_contract {
     static constexpr std::array<tensor_meta, 1> tensors{{{dtype::int32, {1, 4}}}};
@@ -162,7 +163,7 @@ static_assert(fits<ethos_u85, long_contract<300>>);
 static_assert(std::is_same_v<misfit<ethos_u55, long_contract<300>>,
                              refused<tosa::intdiv, u55_limit::op, at_node<49, "n">, refused_nodes<6>>>);
 
-// A long name is cut.
+// A long name is truncated.
 struct long_name : long_contract<50> {
     static constexpr auto nodes = [] {
         auto changed = long_contract<50>::nodes;
@@ -176,7 +177,7 @@ static_assert(
                            at_node<49, "012345678901234567890123456789012345678901234567890123456789">,
                            refused_nodes<1>>>);
 
-// What is accepted.
+// Models that are accepted.
 
 struct by_hand {
     static constexpr std::array<contract_tensor, 1> inputs{{{"in", dtype::int8, {1, 8, 8, 4}}}};
@@ -186,7 +187,7 @@ static_assert(conforms<small_contract, small_contract>);
 static_assert(conforms<small_contract, by_hand>);
 static_assert(conforms<computed_zero_point, small_contract>);
 
-// What is not known cannot be accepted where it is limited.
+// An unknown figure cannot be accepted if it is limited.
 struct not_lowered {
     using exported_ops = ops<>;
     static constexpr auto inputs = small_contract::inputs;

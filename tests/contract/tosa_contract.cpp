@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests contract/tosa_contract.hpp: which flatbuffers a contract accepts, and what is said of others.
+// Tests contract/tosa_contract.hpp: the flatbuffers that a contract accepts, and the messages about others.
 #include <headrace/contract/tosa_contract.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 
@@ -15,7 +15,7 @@ using namespace headrace;
 
 namespace {
 
-// x + x of a type and size, negated or not.
+// Returns a file of x + x with a dtype and size, negated or not.
 std::vector<std::uint64_t> file_of(dtype type, std::int64_t size, bool negated = false) {
     graph g;
     const tensor_meta meta{type, {1, size}, {}};

@@ -22,7 +22,7 @@ namespace {
 
 static_assert(op_table<aten::dialect>.size() > 200);
 
-// conv2d: tensors, an optional one, lists that have defaults.
+// conv2d: tensors, one of them optional, and lists with defaults.
 static_assert(info_of<aten::conv2d>.field_count == 7);
 static_assert(info_of<aten::conv2d>.find("bias")->kind == field_kind::tensor);
 static_assert(info_of<aten::conv2d>.find("bias")->optional);
@@ -34,16 +34,16 @@ static_assert(default_args<aten::conv2d>.padding == int_list{0, 0});
 static_assert(default_args<aten::conv2d>.groups == 1);
 static_assert(!default_args<aten::conv2d>.bias);
 
-// A stride that is left out is empty, and then means the kernel's size.
+// A stride that is left out is empty, which means the kernel's size.
 static_assert(default_args<aten::max_pool2d>.stride.empty());
 static_assert(default_args<aten::avg_pool2d>.count_include_pad);
 
-// Scalars keep how they were written.
+// Scalars keep the type with which they were written.
 static_assert(default_args<aten::add_tensor>.alpha == scalar{1});
 static_assert(default_args<aten::celu>.alpha == scalar{1.0});
 static_assert(default_args<aten::hardtanh>.min_val == scalar{-1});
 
-// Members that have the name of a type of ours.
+// Members with the name of one of our types.
 static_assert(std::is_same_v<decltype(args<aten::softmax_int>::dtype), std::optional<dtype>>);
 static_assert(std::is_same_v<decltype(args<aten::scaled_dot_product_attention>::value), value>);
 static_assert(std::is_same_v<decltype(args<aten::masked_fill_scalar>::value), scalar>);

@@ -99,7 +99,7 @@ std::string default_of(const op_info& op, const field_info& field) {
     }
 }
 
-// Only the traits that PyTorch's schemas and results can confirm.
+// Only traits that PyTorch's schemas and results can confirm.
 constexpr std::pair<trait, const char*> checked_traits[] = {
     {trait::in_place, "in_place"},         {trait::aliasing, "aliasing"},   {trait::like_self, "like_self"},
     {trait::int_to_float, "int_to_float"}, {trait::predicate, "predicate"}, {trait::copied_view, "copied_view"},

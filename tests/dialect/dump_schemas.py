@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes schemas.txt anew: what PyTorch says of the ops that our dialects declare.
+"""Writes schemas.txt: PyTorch's schemas of the ops that our dialects declare.
 
     dump_schemas.py > schemas.txt
 
-Needs torch; schemas.py, the test that reads the file, does not. Three kinds of lines:
+Needs torch; schemas.py, the test that reads the file, does not. There are three kinds of lines:
 
     aten::relu_(Tensor(a!) self) -> Tensor(a!)      a schema, as PyTorch prints it
-    out aten.relu.out                               an out-variant that is registered
-    dtype aten.sin.default float32 bool             what an op of tensors alone gives for int32 operands of one shape,
-                                                    "-" if it refuses them, then for float32 operands
+    out aten.relu.out                               a registered out-variant
+    dtype aten.sin.default float32 bool             for an op of tensors alone, its result dtype for int32 operands of
+                                                    one shape, "-" if it refuses them, then for float32 operands
 """
 
 import os
@@ -22,7 +22,7 @@ DIALECTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../inclu
 
 
 def declared(name):
-    """The op's name and the text of its declaration, for each op in a dialect's header."""
+    """Yields the name and the declaration of each op in a dialect's header."""
     with open(os.path.join(DIALECTS, name + ".hpp"), encoding="utf-8") as f:
         for found in re.finditer(r'^struct \w+\s*:\s*op<dialect, "([^"]+)"([^{]*)\{', f.read(), re.M):
             yield found[1], found[2]
@@ -44,7 +44,8 @@ def out_name(name, text):
 
 
 def result_dtype(op, dtype):
-    """Of an op all of whose required arguments are tensors, of which it makes one tensor; None for others."""
+    """Returns the result dtype of an op all of whose required arguments are tensors and that has one result;
+    else None."""
     schema = op._schema
     required = [a for a in schema.arguments if not a.has_default_value()]
     kinds = {str(a.type) for a in required}

@@ -4,8 +4,8 @@
 
     schemas.py DUMP_OPS
 
-DUMP_OPS is the program made of dump_ops.cpp. The schemas are in schemas.txt, which dump_schemas.py makes with torch.
-Every op of the dialects in CHECKED must have one. Exit status 1 if anything differs.
+DUMP_OPS is the program built from dump_ops.cpp. The schemas are in schemas.txt, which dump_schemas.py writes
+with torch. Every op of the dialects in CHECKED must have one. Exit status 1 if anything differs.
 """
 
 import os
@@ -34,7 +34,7 @@ KINDS = {
     "ScalarType": "element_type",
     "MemoryFormat": "format",
 }
-# c10's numbers, which the defaults are in, and the numbers of torch.export's schema, which we use.
+# c10's numbering, which the defaults use, and that of torch.export's schema, which we use.
 FORMATS = {0: 1, 1: 4, 2: 2, 3: 3}
 DTYPES = {0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64"}
 ALIAS = re.compile(r"\(([a-z])(!?)(?: -> \*)?\)")
@@ -56,7 +56,7 @@ class Argument:
 
 
 def split(text):
-    """At the commas that stand in no brackets and no quotes."""
+    """Splits at commas that are outside brackets and quotes."""
     parts, depth, quoted, part = [], 0, False, ""
     for c in text:
         quoted ^= c == '"'
@@ -119,7 +119,7 @@ def same_default(kind, ours, argument):
     theirs = theirs.strip("\"'")
     if ours == theirs:
         return True
-    # 1 and 1.0 are different Python numbers, so a number must also be written alike.
+    # 1 and 1.0 are different Python numbers, so numbers must also be written alike.
     is_float = [re.search(r"[.eni]", text) is not None for text in (ours, theirs)]
     try:
         return float(ours) == float(theirs) and (kind != "number" or is_float[0] == is_float[1])
@@ -153,7 +153,7 @@ def compare_traits(name, base, out, traits, arguments, outs):
         yield f"aliasing: {'aliasing' in traits}, schema: {alias or 'no alias'}"
     if out and name.startswith("aten.") and out not in outs:
         yield f"no out-variant {out} is registered"
-    # PyTorch names in-place ops and copies of views after what they are variants of.
+    # PyTorch names in-place ops and copies of views after their bases.
     for trait, suffix in (("in_place", "_"), ("copied_view", "_copy")):
         if trait in traits and base and name.split(".")[1] != base.split(".")[1] + suffix:
             yield f"{trait} of {base}, which has another name"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests dialect/tosa.hpp and target/tosa_legality.hpp: the numbering of operators, and which types a target takes.
+// Tests dialect/tosa.hpp and target/tosa_legality.hpp: the numbering of operators, and the types that targets
+// take.
 #include <headrace/target/tosa_legality.hpp>
 
 #include <set>
@@ -25,7 +26,7 @@ constexpr auto f32 = dtype::float32;
 constexpr auto f16 = dtype::float16;
 constexpr auto bf16 = dtype::bfloat16;
 
-// Numbers are those of the flatbuffer.
+// The numbers are those of the flatbuffer.
 static_assert(tosa::dialect::size == 75);
 static_assert(tosa::number_of(info_of<tosa::argmax>) == 1);
 static_assert(tosa::number_of(info_of<tosa::add>) == 15);

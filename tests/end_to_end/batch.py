@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks `lower --batch`: files like those of single runs, whatever else is in the folder and however many are at work.
+"""Checks `lower --batch`: files like those of single runs, whatever else is in the folder, for any number of jobs.
 
     batch.py PROGRAM
 """
@@ -21,7 +21,7 @@ JOBS = (1, 2, 4)
 
 
 def run(program, *arguments, status):
-    """What a batch prints on stderr; nothing may come on stdout."""
+    """Returns what a batch prints on stderr; stdout must be empty."""
     done = subprocess.run([program, "lower", *map(str, arguments)], capture_output=True, text=True, timeout=900)
     shown = " ".join(map(str, arguments))
     expect(done.returncode == status, f"`{shown}`: exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
@@ -30,7 +30,7 @@ def run(program, *arguments, status):
 
 
 def make_models(folder):
-    """Models in nested folders and files that are none; the status that each gets."""
+    """Models in nested folders and files that are not models; the status of each."""
     folder.mkdir()
     sources = sorted(FIXTURES.glob("*/model.pt2")) + sorted(ROOT.glob("examples/models/*/model.pt2"))
     for k, source in enumerate(sources):
@@ -53,7 +53,7 @@ def make_models(folder):
 
 
 def lower_singly(program, models, folder):
-    """For each model its status, what was printed, and the files that were made."""
+    """For each model: its status, the printed text, and the files that were made."""
     singles = {}
     for model in models:
         out, io = folder / "single.tosa", folder / "single.json"
@@ -132,7 +132,7 @@ def check_batches(program, folder):
                and summary.endswith(f": {len(models) - failed} lowered, {failed} failed\n"), f"summary: {summary}")
         check_files(singles, source, output, with_io=jobs > 1)
         check_report(told, singles, source, output)
-    # Again into the same folder: what was there is replaced, and what fails leaves it.
+    # Again into the same folder: existing outputs are replaced, and kept if a model fails.
     before = (folder / "out1" / "wrong" / "cut.tosa")
     before.parent.mkdir()
     before.write_bytes(b"before")
@@ -156,7 +156,7 @@ def check_statuses(program, folder):
     expect(said.count("\n") == 1, f"a batch without failures says: {said}")
     refused = make_folder(folder / "refused", a=MODEL, b=FIXTURES / "buffer_update" / "model.pt2")
     run(program, "--batch", refused, "-o", folder / "refused_out", status=UNSUPPORTED)
-    # A folder is in the place of an output: that model fails alone, and more gravely than others do.
+    # A folder has the name of an output: only that model fails, with a worse status than the others.
     (good / "c.pt2").write_bytes(b"")
     blocked = folder / "blocked"
     (blocked / "a.tosa" / "x").mkdir(parents=True)
@@ -166,7 +166,7 @@ def check_statuses(program, folder):
     expect([row["status"] for row in json.loads(told.read_text())["models"]] == [USAGE, OK, MALFORMED],
            "the statuses beside a blocked output")
     expect(sorted(p.name for p in blocked.iterdir()) == ["a.tosa", "b.tosa"], "files beside a blocked output")
-    # The same with a file in the place of a folder.
+    # A file has the name of a folder: its models fail likewise.
     deep = folder / "deep"
     deep.mkdir()
     make_folder(deep / "sub", a=MODEL)
@@ -196,7 +196,7 @@ def check_options(program, folder):
     calls.call(program, "lower", "--batch", MODEL, "-o", out, status=MALFORMED, says="is not a directory")
     calls.call(program, "lower", "--batch", source, "-o", source / "a.pt2", status=USAGE, says="cannot write")
     expect(not out.exists(), "a wrong call made the folder of the outputs")
-    # Options that each model gets.
+    # Options that apply to each model.
     wanted = folder / "single.tosa"
     options = ["--target", "TOSA-1.0+FP+INT", "--io-layout", "nhwc", "--verify"]
     calls.call(program, "lower", MODEL, "-o", wanted, *options)
@@ -205,7 +205,7 @@ def check_options(program, folder):
 
 
 def check_terminal(program, folder):
-    """On a terminal a line says how far the batch is; it is cleared before the failures."""
+    """On a terminal a line shows the progress; it is cleared before the failures."""
     source = make_folder(folder / "shown", **{f"m{k}": FIXTURES / "unused" / "model.pt2" for k in range(200)})
     (source / "wrong.pt2").write_bytes(b"")
     said = on_terminal([program, "lower", "--batch", source, "-o", folder / "shown_out", "-j", "2"], NO_COLOR="1")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Headless Chromium, driven by the DevTools protocol over a pipe: nothing but Python's own library is needed."""
+"""Headless Chromium, driven by the DevTools protocol over a pipe, with nothing but Python's standard
+library."""
 import base64
 import json
 import os
@@ -10,7 +11,7 @@ import time
 
 
 def find_chromium():
-    """The browser's path, or None."""
+    """Returns the browser's path, or None."""
     return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 
 
@@ -21,7 +22,8 @@ class Browser:
         self.folder = tempfile.TemporaryDirectory()
         commands_out, self.commands = os.pipe()
         self.answers, answers_in = os.pipe()
-        # The browser reads commands from 3 and answers to 4. The sandbox needs rights that containers lack.
+        # The browser reads commands from descriptor 3 and answers on 4. The sandbox needs rights that
+        # containers lack.
         line = f'exec "$0" "$@" 3<&{commands_out} 4>&{answers_in}'
         self.process = subprocess.Popen(
             ["sh", "-c", line, chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -32,7 +34,7 @@ class Browser:
         os.close(answers_in)
         self.buffer = b""
         self.number = 0
-        self.problems = []  # exceptions and errors that the page logged
+        self.problems = []  # exceptions and errors that the page has logged
         targets = self.call("Target.getTargets", session=None)["targetInfos"]
         page = next(t for t in targets if t["type"] == "page")
         attached = self.call("Target.attachToTarget", {"targetId": page["targetId"], "flatten": True}, session=None)
@@ -88,7 +90,7 @@ class Browser:
                 return answer["result"]
 
     def open(self, path, seconds=120):
-        """Opens a file and waits until its scripts have run; the seconds that took."""
+        """Opens a file and waits until its scripts have run; returns the seconds that this took."""
         self.problems.clear()
         began = time.monotonic()
         self.call("Page.navigate", {"url": "file://" + str(path)})
@@ -96,13 +98,13 @@ class Browser:
         return time.monotonic() - began
 
     def wait(self, condition, seconds=120):
-        """Until that is true, there is a problem, or the time is over."""
+        """Waits until the expression is true, a problem is logged, or the time is up."""
         began = time.monotonic()
         while self.value(condition) is not True and not self.problems and time.monotonic() - began <= seconds:
             time.sleep(0.02)
 
     def value(self, expression):
-        """What JavaScript gives, as JSON."""
+        """Returns the value of a JavaScript expression, as JSON."""
         result = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True})
         if "exceptionDetails" in result:
             details = result["exceptionDetails"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of the built program and what they promise, for the tests in this folder."""
+"""Calls of the built program and their promises, for the tests in this folder."""
 import os
 import pty
 import subprocess
@@ -26,7 +26,7 @@ def call(program, *arguments, status=OK, says=""):
 
 
 def on_terminal(command, **environment):
-    """What a command prints to a terminal."""
+    """Returns what a command prints to a terminal."""
     reader, writer = pty.openpty()
     child = subprocess.Popen(command, stdout=writer, stderr=writer, env={**os.environ, "TERM": "xterm", **environment})
     os.close(writer)
@@ -42,6 +42,6 @@ def on_terminal(command, **environment):
 
 
 def report():
-    """Prints the failures; the exit status."""
+    """Prints the failures; returns the exit status."""
     print("\n".join(failures + [f"{len(failures)} failures"]))
     return 1 if failures else 0

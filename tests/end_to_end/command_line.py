@@ -59,7 +59,7 @@ def check_files(program, folder):
     call(program, "run", MODEL, "--in", folder / "missing.npy", status=MALFORMED)
     call(program, "run", MODEL, "--in", INPUT, INPUT, status=USAGE, says="1 input,")
     expect(not list(folder.glob("*out*")), f"an error left {[p.name for p in folder.glob('*out*')]}")
-    # What was there before an attempt that fails is there afterwards.
+    # Existing outputs are kept if an attempt fails.
     out.write_bytes(b"before")
     call(program, "lower", REFUSED, "-o", out, status=UNSUPPORTED)
     expect(out.read_bytes() == b"before", "a failed run changed the file that was there")
@@ -91,7 +91,7 @@ def check_outputs(program, folder):
 
 
 def check_stages(program, folder):
-    """The texts that --ir writes can be read, and the last goes on to the same flatbuffer."""
+    """The texts that --ir writes can be read, and the last is lowered to the same flatbuffer."""
     out, again, stages, some = (folder / name for name in ("out.tosa", "again.tosa", "stages", "some"))
     call(program, "lower", MODEL, "-o", out, "--ir", stages)
     texts = sorted(p.name for p in stages.glob("*.hr"))
@@ -111,7 +111,8 @@ def check_stages(program, folder):
 
 
 def meetings(text):
-    """Of what show --pipeline prints last: for each op the passes that can meet it, and whether they remove it."""
+    """Parses the end of show --pipeline: for each op the passes that can meet it, and whether they remove
+    it."""
     met = {}
     for ops, passes in re.findall(r"^\d+ ops?: (.*)\n((?: {4,}.*\n?)+)", text, re.M):
         found = re.findall(r"^ +(\d+)([- ]) (\w+)$", passes, re.M)
@@ -122,7 +123,7 @@ def meetings(text):
 
 
 def check_pipeline(program, folder):
-    """Which passes can meet which ops: the same in each form, and sound by itself."""
+    """Which passes can meet which ops: equal in each form, and consistent."""
     text = call(program, "show", "--pipeline")
     targets = dict(re.findall(r"^ *\d+ (\w+)\n(?: {6}(?!targets ).*\n)+ {6}targets +(.*)$", text, re.M))
     met = meetings(text)
@@ -221,7 +222,7 @@ def check_plan(program, folder):
 
 
 def check_streams(program, folder):
-    """Standard output that is full, or that nobody reads, or that the caller has closed, is an output that fails."""
+    """Standard output that is full, has no reader, or was closed by the caller, is an output that fails."""
     for arguments in (("show", MODEL), ("show", MODEL, "--dot"), ("show", "--pipeline"), ("run", MODEL), ("plan", MODEL),
                       ("opt", MODEL, "--passes", "help"), ("--help",), ("--version",)):
         command = [program, *map(str, arguments)]
@@ -239,7 +240,7 @@ def check_streams(program, folder):
         done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, timeout=300)
         expect(done.returncode == USAGE and done.stderr.startswith("error: "),
                f"`{shown}` with its output closed: exit status {done.returncode}, {done.stderr[:300]}")
-    # Nothing is printed: then nothing fails, and nothing that is printed gets into a file.
+    # Nothing is printed: so nothing fails, and no printed text gets into a file.
     out = folder / "out.tosa"
     done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", program, "lower", MODEL, "-o", out], timeout=300)
     expect(done.returncode == OK and out.read_bytes()[4:8] == b"TOSA", "lower fails without standard streams")
@@ -248,7 +249,7 @@ def check_streams(program, folder):
 
 
 def check_places(program, folder):
-    """Outputs to impossible places are bad usage, whatever the command."""
+    """Outputs to impossible paths are bad usage, for every command."""
     nowhere, file = folder / "no" / "such", folder / "file"
     file.write_text("")
     out = folder / "out.tosa"
@@ -270,7 +271,7 @@ def check_places(program, folder):
     shutil.copy(MODEL, model)
     call(program, "lower", model, "-o", model, status=USAGE, says="the model itself")
     call(program, "lower", model, "--io", "/dev/null", "--report", "/dev/null", "-o", "/dev/null")
-    # A path is any bytes but 0.
+    # A path may have any bytes except 0.
     odd = os.fsencode(folder) + b"/m\xff\x1b[31m.pt2"
     with open(odd, "wb") as copy:
         copy.write(MODEL.read_bytes())
@@ -284,7 +285,7 @@ def check_places(program, folder):
 
 
 def check_names(program, folder):
-    """What a model calls its parts reaches the terminal harmless, short and on one line."""
+    """Names from the model reach the terminal harmless, short and on one line."""
     evil = "a\x1b]0;owned\x07\nerror: forged \u009b31m\u202e" + "x" * 1_000_000
     for place in ("name", "target"):
         path = folder / f"{place}.pt2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares forms of a trained network layer by layer: the float program, the quantized one, what it is lowered to. The
-layer whose channels are badly scaled is named, and figures agree with what the models give.
+"""Compares forms of a trained network layer by layer: the float program, the quantized one, and the lowered
+one. The layer with badly scaled channels is named, and the figures agree with the models' outputs.
 
     compare.py PROGRAM
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the headers that `headrace contract` writes: they compile, and say what the other commands say.
+"""Checks the headers that `headrace contract` writes: they compile, and agree with the other commands.
 
-    contract.py PROGRAM [COMPILER…]      g++ without one; arm-none-eabi-g++ as well where it is installed
+    contract.py PROGRAM [COMPILER…]      default: g++; also arm-none-eabi-g++ if it is installed
 """
 import json
 import os
@@ -19,7 +19,7 @@ from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 KWS = ROOT / "examples" / "models" / "kws_dscnn_int8" / "model.pt2"
-# What no target takes, and what the default one does not.
+# Models that no target takes, or not the default one.
 REFUSED = {"buffer_update", "dynamic_shape"}
 TARGETS = {"control_flow": "TOSA-1.0+FP+cf", "integer_ops": "TOSA-1.0+INT+FP", "quantized_int16": "TOSA-1.0+INT+int16"}
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
@@ -27,7 +27,8 @@ FIRMWARE = ["-fno-exceptions", "-fno-rtti", "-Os", "-mcpu=cortex-m55", "-mthumb"
 
 
 def compilers(folder, given):
-    """Each as (name, command). What builds for Cortex-M sees nothing of the host's headers but Boost's."""
+    """Returns each compiler as (name, command). Those for Cortex-M see none of the host's headers except
+    Boost's."""
     if given == ["none"]:
         return []
     found = [(pathlib.Path(c).name, [c, *FLAGS]) for c in given or ["g++"] if shutil.which(c)]
@@ -46,7 +47,7 @@ def compiled(command, source):
 
 
 def tensor_checks(struct, which, tensors):
-    """static_asserts that inputs or outputs are what --io says."""
+    """Returns static_asserts that inputs or outputs agree with --io."""
     yield f"static_assert({struct}::{which}.size() == {len(tensors)});"
     names = {"bool": "boolean", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
     for i, t in enumerate(tensors):
@@ -61,7 +62,7 @@ def tensor_checks(struct, which, tensors):
 
 
 def checks_of_model(program, folder, model):
-    """Writes a model's contract; static_asserts that it says what the other commands say."""
+    """Writes a model's contract; returns static_asserts that it agrees with the other commands."""
     name = model.parent.name
     target = ["--target", TARGETS[name]] if name in TARGETS else []
     flatbuffer, io, header = folder / "m.tosa", folder / "m.json", folder / f"{name}.hpp"
@@ -147,7 +148,7 @@ def check_exported_only(program, folder, tools):
 
 
 def renamed(model, into, old, new):
-    """A copy of an archive in which text of its model is replaced."""
+    """Returns a copy of an archive in which text of its model is replaced."""
     with zipfile.ZipFile(model) as source, zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as copy:
         for entry in source.infolist():
             data = source.read(entry)
@@ -157,7 +158,7 @@ def renamed(model, into, old, new):
 
 
 def check_hostile_names(program, folder, tools):
-    """Names in the model are text: they must come back as they are, whatever they hold."""
+    """Names in the model are text: they must be returned unchanged, whatever they contain."""
     name = 'x"; } }; /* */ ??/ \\u0041 \\\n#error é'
     quoted = json.dumps(name)[1:-1]
     place = folder / "1-class !"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lowers every fixture twice, and with other builds of the program as well, and demands the same bytes: each alone, and
-all in one batch.
+"""Lowers every fixture twice, and with other builds of the program as well, and requires identical bytes:
+each alone, and all in one batch.
 
-    determinism.py PROGRAM [OTHER…]      others that are not there are left out
+    determinism.py PROGRAM [OTHER…]      missing builds are skipped
 """
 import pathlib
 import subprocess
@@ -19,7 +19,7 @@ def lower(program, model, output):
 
 
 def lower_batch(program, models, folder):
-    """What `lower` gives for each model, from one call for all."""
+    """Returns the output of `lower` for each model, from one call for all."""
     source, output = folder / "models", folder / "out"
     for model in models:
         (source / model.parent.name).mkdir(parents=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fixes the dynamic sizes of exports, and compares what is computed with PyTorch.
+"""Fixes the dynamic sizes of exports, and compares the results with PyTorch's.
 
     dynamic_sizes.py PROGRAM
 
@@ -19,7 +19,7 @@ except ImportError:
 from calls import UNSUPPORTED, USAGE, call, expect, report
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
-# Sizes by axis of each set of inputs, and others that mean the same.
+# Sizes by axis of each set of inputs, and equivalent ways to state them.
 SIZES = {"attention": [(["x:0=1", "x:1=5"], ["batch=1", "x:1=5"]), (["x:0=3", "x:1=16"], ["batch=3", "x:1=16"])],
          "patches": [(["x:0=1", "x:2=8", "x:3=20"], ["batch=1", "x:2=8", "x:3=20"])]}
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks `headrace embed`: what its files declare, compiled and run, is what was embedded.
+"""Checks `headrace embed`: its files, compiled and run, give back what was embedded.
 
-    embed.py PROGRAM COMPILER…      compilers of C++
+    embed.py PROGRAM COMPILER…      C++ compilers
 """
 import json
 import pathlib
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "fixtures" / "quantized_cnn" / "model.pt2"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror"]
 
-# Prints what the header promises: the sizes, then a line for each tensor, then the bytes.
+# Prints what the header declares: the sizes, then a line for each tensor, then the bytes.
 READER = r"""
 #include <stdio.h>
 #include "%(name)s_model.h"
@@ -44,7 +44,7 @@ int main(void) {
 
 
 def printed_by(folder, name, compiler):
-    """What the reader prints, as its parts, of which the last are the bytes."""
+    """Returns the parts of the reader's output, the last of which are the bytes."""
     (folder / "reader.c").write_text(READER % {"name": name})
     done = subprocess.run([*compiler, *STRICT, f"{name}_model.c", "reader.c", "-o", "reader"], cwd=folder,
                           capture_output=True, text=True)
@@ -72,7 +72,8 @@ def check_reads(folder, name, compilers, content, tensors):
 
 
 def check_flatbuffer(program, folder, compilers):
-    # Relative to where the compiler runs, and with what strings of C and of the assembler take for their own.
+    # The path is relative to the compiler's folder, and has characters that are special in C and assembler
+    # strings.
     model, io = folder / 'a "model"\\n??( é.tosa', folder / "io.json"
     call(program, "lower", MODEL, "-o", model, "--io", io)
     described = json.loads(io.read_text())
@@ -83,7 +84,7 @@ def check_flatbuffer(program, folder, compilers):
     subprocess.run([program, "embed", model.name, "--io", io, "--name", "m1"], cwd=folder, check=True)
     expect((folder / "m1_model.c").read_bytes() == first, "embed: the same file gives another source")
 
-    # Names are the user's, and nothing that is compiled.
+    # Names are the user's, and must not be compiled.
     hostile = {"inputs": [{"name": '"};??/\n*/ int x; é\\', "dtype": "INT4", "shape": [3, 1]},
                           {"name": "", "dtype": "BOOL", "shape": []}], "outputs": []}
     io.write_text(json.dumps(hostile))
@@ -116,7 +117,7 @@ def check_errors(program, folder):
 
 
 def array(kind, shape, data):
-    """A file of NumPy's."""
+    """Returns the bytes of a NumPy file."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape!r}, }}\n".encode()
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
@@ -126,7 +127,7 @@ def integers(*numbers, shape=None):
 
 
 def write_vela(path, compression=zipfile.ZIP_STORED, **changes):
-    """An archive like Vela's of a model with an input of 6 bytes and an output of 2."""
+    """Returns an archive like Vela's, for a model with an input of 6 bytes and an output of 2."""
     parts = {"cmd_data": array("|S20", (), b"COP1" + bytes(range(16))), "weight_data": array("|S5", (), b"abcde"),
              "weight_region": integers(0, shape=()), "scratch_region": integers(1, shape=()),
              "scratch_size": integers(64, shape=()), "scratch_fast_region": integers(2, shape=()),

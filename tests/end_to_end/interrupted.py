@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that signals leave no temporary files, and what becomes of a model that shrinks while it is read.
+"""Checks that signals leave no temporary files, and how the program handles a model that shrinks while it is
+read.
 
     interrupted.py PROGRAM
 """
@@ -25,7 +26,7 @@ LARGER = ROOT / "examples" / "models" / "kws_dscnn" / "model.pt2"  # its picture
 
 
 def check_signals(program, folder):
-    """Wherever a signal meets the program, what it was writing goes away, and the signal ends it."""
+    """Whenever a signal arrives, the file being written is removed, and the signal ends the program."""
     models, r = folder / "models", random.Random(1)
     models.mkdir()
     for i in range(300):
@@ -36,7 +37,7 @@ def check_signals(program, folder):
         out = folder / f"out{i}"
         number = r.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
         command = ["lower", "--batch", models, "--io-files"] if i % 3 else ["lower", MODEL, "--partition"]
-        # Not what the shell that runs this may have said of signals.
+        # Resets signals that the shell running this may have ignored.
         p = subprocess.Popen([program, *map(str, command), "-o", out], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         try:
@@ -52,7 +53,7 @@ def check_signals(program, folder):
 
 
 def check_ignored(program, folder):
-    """Under nohup, the program goes on."""
+    """Under nohup, the program continues."""
     out = folder / "out"
     models = folder / "models"
     models.mkdir()
@@ -65,8 +66,8 @@ def check_ignored(program, folder):
 
 
 def check_shrinking(program, folder):
-    """The first picture goes to a pipe that is too small for it: until it is read, the program waits, with the model
-    mapped and its passes before it."""
+    """The first picture goes to a pipe that is too small for it: until it is read, the program waits, with
+    the model mapped and its passes still to run."""
     model, dot, out = folder / "model.pt2", folder / "dot", folder / "out.tosa"
     for size in (0, 5000):
         shutil.copy(LARGER, model)

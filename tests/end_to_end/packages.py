@@ -27,11 +27,11 @@ FIXTURES = ROOT / "tests" / "fixtures"
 
 
 def dynamic(*suffixes):
-    """The nodes of what make_partition_fixtures.py calls so."""
+    """Returns the nodes of the network with that name in make_partition_fixtures.py."""
     return [kind + s for s in suffixes for kind in ("choose_qparams", "quantize_per_tensor", "dequantize_per_tensor")]
 
 
-# Fewest possible delegates, and which nodes must stay on the host.
+# The fewest possible delegates, and the nodes that must stay on the host.
 PARTITIONED = {
     "chain": (2, dynamic("", "_1")),
     "diamond": (2, dynamic("", "_1", "_2")),
@@ -41,9 +41,9 @@ PARTITIONED = {
                            "dequantize_per_tensor_5"]),
     "towers": (3, dynamic("", "_1", "_2", "_3")),
 }
-# Delegates in the branches of a condition that stays on the host, of those above.
+# The number of these delegates in the branches of a condition that stays on the host.
 IN_BRANCHES = {"branch": 2}
-# They compute nothing, so that no delegate is needed for one of them.
+# These nodes compute nothing, so no delegate is needed for one of them alone.
 MOVING = ("permute", "view", "reshape", "flatten", "quantize_per_tensor", "dequantize_per_tensor")
 
 def size_of(folder):
@@ -66,7 +66,8 @@ def inputs_of(case):
 
 
 def check_two_methods(program, folder, models):
-    """Each distinct constant once, a smaller package, and the very flatbuffers that each method alone gives."""
+    """Each distinct constant is stored once, the package is smaller, and each method has the flatbuffer that
+    it has alone."""
     package = folder / "package"
     methods = [f"--method={name}={model}" for name, model in models.items()]
     call(program, "lower", *methods, "-o", package, "--report", folder / "report.json")
@@ -93,8 +94,8 @@ def check_two_methods(program, folder, models):
 
 
 def check_shared_convolution(program, folder):
-    """Two methods that share a convolution, whose neighbours want other layouts in one than in the other: its weights
-    are stored once, and each method is lowered as it is alone, so that it costs no cycle more."""
+    """Two methods share a convolution whose neighbours want different layouts: its weights are stored once,
+    and each method is lowered as it is alone, so that it costs no additional cycle."""
     numbers = ", ".join(f"{(i * 37 % 101 - 50) / 64}" for i in range(4 * 2 * 3 * 3))
     shared = (f"%w: float32[4, 2, 3, 3] = constant [{numbers}]\n%b: float32[4] = constant [1.0, 2.0, 3.0, 4.0]\n")
     texts = {
@@ -136,7 +137,8 @@ def check_shared_convolution(program, folder):
 
 
 def nodes_of(listing):
-    """Of a listing's graph, in its order: each node's name, op, and the names of its operands."""
+    """Returns, for each node of a listing's graph in order, its name, its op, and the names of its
+    operands."""
     for line in listing.splitlines():
         left, _, right = line.partition(" = ")
         if left.startswith("%"):
@@ -145,8 +147,9 @@ def nodes_of(listing):
 
 
 def fewest_delegates(listing, host):
-    """Nodes that a path leads between, through the host, are in different delegates: how many are there on a path?"""
-    inside, behind = {}, {}  # by value: most delegates on a path to it, the last of them still open, or left
+    """Returns the max number of delegates on a path: nodes connected by a path through the host are in
+    different delegates."""
+    inside, behind = {}, {}  # by value: max delegates on a path to it, the last of them still open, or left
     for results, op, operands in nodes_of(listing):
         at = max((inside.get(o, 0) for o in operands), default=0)
         left = max((behind.get(o, 0) for o in operands), default=0)
@@ -161,7 +164,7 @@ def fewest_delegates(listing, host):
 
 
 def check_order(listing, name):
-    """Each node of the host graph comes after what it uses: there is no cycle."""
+    """Checks that each node of the host graph comes after its operands: there is no cycle."""
     known = set()
     for results, op, operands in nodes_of(listing):
         expect(set(operands) <= known, f"{name}: {op} uses {set(operands) - known} before they are there")
@@ -211,7 +214,7 @@ def check_partition(program, folder):
             call(program, "run", part, says="output 0")
         call(program, "unpack", package, "-o", folder / "x.tosa", status=USAGE, says="--delegate")
         call(program, "unpack", package, "--delegate", 99, "-o", folder / "x.tosa", status=USAGE)
-    # What can be lowered as a whole is one delegate; several methods can be partitioned, too.
+    # A model that can be lowered as a whole is one delegate; several methods can be partitioned, too.
     whole = FIXTURES / "conv_bn_relu" / "model.pt2"
     call(program, "lower", "--partition", whole, "-o", folder / "whole", says="forward: 1 delegate, 0 nodes")
     call(program, "lower", "--partition", "--method", f"a={whole}", "--method",
@@ -241,14 +244,14 @@ def check_usage(program, folder):
     call(program, "lower", "--partition", buffers, "-o", out, status=UNSUPPORTED, says="writes it back")
     expect(not list(folder.iterdir()), f"an error left {[p.name for p in folder.iterdir()]}")
     call(program, "lower", "--method", f"a={model}", "-o", folder / "no" / "such" / "out", status=USAGE)
-    # A package takes the place of an older one, and of nothing else.
+    # A package replaces an older one, and nothing else.
     for _ in range(2):
         call(program, "lower", "--method", f"a={model}", "-o", out)
     expect([p.name for p in folder.iterdir()] == ["out"], f"left behind: {[p.name for p in folder.iterdir()]}")
     call(program, "unpack", out, "--method", "b", "-o", folder / "x.tosa", status=USAGE, says="no method 'b'")
     call(program, "run", out, "--method", "b", status=USAGE, says="it has: a")
     call(program, "unpack", folder, "-o", folder / "x.tosa", status=MALFORMED)
-    # A method is named where there are several, and only there.
+    # --method is required if there are several methods, and only then.
     several = folder / "several"
     call(program, "lower", "--method", f"a={model}", "--method", f"b={model}", "-o", several)
     for command in (["run"], ["show", "--dot"], ["unpack", "-o", folder / "x.tosa"]):
@@ -284,7 +287,8 @@ def damaged(data, rng):
 
 
 def check_hostile(program, folder):
-    """No file that is damaged crashes the program, hangs it, or gives a flatbuffer that is not the original."""
+    """No damaged file crashes the program, hangs it, or yields a flatbuffer that differs from the
+    original."""
     rng = random.Random(3)
     case = FIXTURES / "partition" / "branch"
     good = folder / "good"
@@ -313,7 +317,7 @@ def check_hostile(program, folder):
         (bad / name).unlink()
         call(program, "run", bad, status=MALFORMED)
         (bad / name).write_bytes(content)
-    # Names that lead out of the package.
+    # Names that point outside the package.
     manifest = (good / "manifest.json").read_text()
     for name in ("../good/forward_0.delegate", "/etc/passwd", "", ".hidden"):
         (bad / "manifest.json").write_text(manifest.replace("forward_0.delegate", name))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the pages of `show --html`, `compare --html` and `lower --report`: options by the program alone, the rest in Chromium.
+"""Checks the pages of `show --html`, `compare --html` and `lower --report`: options by the program alone, the
+rest in Chromium.
 
     page.py PROGRAM [--screenshots DIR]
 
-Ends with 77, which is "skipped", where Chromium is not installed or the program was built without the page.
+Ends with 77, which means "skipped", if Chromium is not installed or the program was built without the page.
 """
 import argparse
 import array
@@ -26,7 +27,7 @@ INJECTED = "</script><script>window.injected = 1</script><img src=x onerror='win
 
 
 def with_metadata(source, target, metadata):
-    """A copy of an export whose nodes have that metadata: `metadata(index, node)` gives it."""
+    """Returns a copy of an export whose nodes have the metadata of `metadata(index, node)`."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as new:
         for entry in old.infolist():
             content = old.read(entry)
@@ -40,7 +41,7 @@ def with_metadata(source, target, metadata):
 
 
 def modules(i, node):
-    """Two stages of blocks, and lines of a file; the third node has what would run if it were markup."""
+    """Two stages of blocks, and source lines; the third node has text that would run if it were markup."""
     stack = [("L__self__", "", "net.Net"), (f"L__self__stage{i // 20}", f"stage{i // 20}", "net.Stage"),
              (f"L__self__stage{i // 20}_block{i // 5}", f"stage{i // 20}.block{i // 5}", "net.Block")]
     if i == 2:
@@ -131,7 +132,7 @@ def check_folding(page):
 
 
 def check_drawing(page):
-    """Boxes of one level do not lie on each other, and edges have finite points."""
+    """Boxes of one level do not overlap, and edges have finite points."""
     overlaps = page.value("""(() => { let count = 0;
       const visit = (layout) => { layout.boxes.forEach((a, i) => { if (a.inner) visit(a.inner);
         layout.boxes.forEach((b, k) => { if (k > i && a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h) ++count; }); }); };
@@ -172,7 +173,7 @@ def check_lowering(program, page, folder, pictures):
 
 
 def check_steps(page, steps, move):
-    """Each step is drawn, and says what came and went as the program counted it."""
+    """Each step is drawn, and shows the numbers of added and removed nodes that the program counted."""
     colours = set()
     for i in range(1, steps + 1):
         page.value(move.format(i))
@@ -187,7 +188,7 @@ def check_steps(page, steps, move):
 
 
 def in_frame(page, number, script):
-    """What JavaScript gives in the page of one graph, once that is there."""
+    """Returns the value of a JavaScript expression in the page of one graph, once it is loaded."""
     window = f"app.frames[{number}].contentWindow"
     page.wait(f"Boolean(app.frames[{number}] && {window}.pageReady && {window}.app.onselect)")
     return page.value(f"((document, app) => {script})({window}.document, {window}.app)")
@@ -289,7 +290,7 @@ def check_batch(program, page, folder, pictures):
 
 
 def write_samples(path, count):
-    """A .npy file of random inputs of the keyword spotter."""
+    """Writes a .npy file of random inputs of the keyword spotter."""
     values = array.array("f", (random.Random(count).gauss(0, 1) for _ in range(count * 490)))
     header = repr({"descr": "<f4", "fortran_order": False, "shape": (count, 1, 49, 10)}).encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
@@ -319,7 +320,7 @@ output %a
 
 
 def chain(path, nodes):
-    """The text of a graph of that many nodes without modules."""
+    """Returns the text of a graph of that many nodes without modules."""
     lines = ["headrace 1", "%x: float32[1, 8] = input"]
     names = ["x"]
     for i in range(nodes):

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the tests of passes that are texts: graphs with what is expected of `headrace opt`, in the manner of LLVM's
-FileCheck.
+"""Runs the tests of passes that are texts: graphs with the expected output of `headrace opt`, in the manner
+of LLVM's FileCheck.
 
     pass_texts.py PROGRAM [FILE.hr…]
 
 Without files, all of tests/passes. Lines `// -----` separate the cases of a file. A case has the lines
 
     // RUN: --passes a,b --target TOSA-1.0+INT      arguments of `headrace opt`
-    // CHECK: TEXT             a line of the listing has it, behind what the last line matched
-    // CHECK-NEXT: TEXT        the next line has it
-    // CHECK-NOT: TEXT         no line up to the next match has it
-    // REFUSED: TEXT           instead of CHECK: the exit status is 1, and the message has it
-    // DIFFERS                 the result is another than before; without this, it is compared
+    // CHECK: TEXT           a line of the listing has it, after the last match
+    // CHECK-NEXT: TEXT      the next line has it
+    // CHECK-NOT: TEXT       no line up to the next match has it
+    // REFUSED: TEXT         instead of CHECK: the exit status is 1, and the message has it
+    // DIFFERS               the result may change; without this, it is compared
 
-in whose texts {{…}} is a regular expression, [[NAME:…]] one whose match [[NAME]] stands for in later lines. Each case is
-run by both drivers.
+in whose texts {{…}} is a regular expression, and [[NAME:…]] one whose match later lines refer to as [[NAME]].
+Each case is run in both drivers.
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ TOLERANCE = 1e-4
 
 
 def pattern_of(text, names):
-    """The regular expression of a line's text; `names` are the matches of [[NAME:…]] so far."""
+    """Returns the regular expression of a line's text; `names` are the matches of [[NAME:…]] so far."""
     out, defined = "", []
     for part in re.split(r"(\{\{.*?\}\}|\[\[\w+(?::.*?)?\]\])", text):
         named = re.fullmatch(r"\[\[(\w+)(?::(.*))?\]\]", part)
@@ -48,7 +48,7 @@ def pattern_of(text, names):
 
 
 def mismatch(checks, lines):
-    """What is wrong with the printed lines; None if they are as expected."""
+    """Returns what is wrong with the printed lines; None if they are as expected."""
     at, names, forbidden = 0, {}, []
     for kind, text in [*checks, ("END", "")]:
         if kind == "CHECK-NOT":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs as ExecuTorch's own exporter writes them, where Headrace would write others: made by flatc."""
+"""Programs as ExecuTorch's exporter writes them, in constructs that Headrace does not write: made by
+flatc."""
 import json
 import pathlib
 import shutil
@@ -12,7 +13,7 @@ FLOAT = 4  # bytes
 
 
 def flatbuffer(content, schema):
-    """The bytes that flatc makes of JSON."""
+    """Returns the bytes that flatc makes from JSON."""
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "made.json"
         text.write_text(json.dumps(content))
@@ -23,7 +24,7 @@ def flatbuffer(content, schema):
 
 
 def write_data(path, tensors):
-    """A .ptd file of arrays by name, as ExecuTorch writes it."""
+    """Returns a .ptd file of arrays by name, as ExecuTorch writes it."""
     base_of, data, segments, named = 128, b"", [], []
     for name, array in tensors.items():
         data += bytes(-len(data) % base_of)
@@ -41,7 +42,7 @@ def write_data(path, tensors):
 
 
 class Method:
-    """Values and instructions, in the words of the schema."""
+    """Values and instructions, in the terms of the schema."""
 
     def __init__(self):
         self.values, self.instructions, self.operators, self.planned = [], [], [], 0
@@ -58,7 +59,7 @@ class Method:
         return self.value("Bool", value=truth)
 
     def tensor(self, *shape, dtype="float32", at=None, planned=True, dynamism="STATIC"):
-        """In planned memory: at a place of its own, or that given."""
+        """Adds a tensor in planned memory, at an offset of its own or at the given one."""
         fields = {"scalar_type": TYPES[dtype], "sizes": list(shape), "dim_order": list(range(len(shape))),
                   "dynamism": dynamism}
         if planned:
@@ -77,7 +78,7 @@ class Method:
         return self.values[tensor]["kind"]["allocation"]["offset_low"]
 
     def call(self, name, *arguments):
-        """The number of the instruction."""
+        """Returns the index of the instruction."""
         base, _, overload = name.partition(".")
         operator = {"name": base, "overload": overload}
         if operator not in self.operators:
@@ -98,7 +99,7 @@ class Method:
         return len(self.instructions) - 1
 
     def write(self, path):
-        """False without flatc."""
+        """Returns False without flatc."""
         if shutil.which("flatc") is None:
             return False
         method = {"name": "forward", "values": self.values, "inputs": self.inputs, "outputs": self.outputs,
@@ -110,7 +111,7 @@ class Method:
 
 
 def cond():
-    """torch.cond: the result is moved from what either branch made."""
+    """torch.cond: the result is moved from the result of the executed branch."""
     m = Method()
     x, flag = m.tensor(4), m.tensor(dtype="bool")
     zero, null = m.integer(0), m.value("Null")
@@ -136,7 +137,7 @@ def cond():
 
 
 def map_rows():
-    """torch.map: rows are selected by a number that counts, and put into the result one by one."""
+    """torch.map: rows are selected by a counter, and put into the result one by one."""
     m = Method()
     x, row, made = m.tensor(3, 4), m.tensor(4), m.tensor(4)
     stacked = m.tensor(3, 4, dynamism="BOUNDED")
@@ -155,7 +156,7 @@ def map_rows():
 
 
 def while_loop(times=5):
-    """A counter is reset, tested before each turn, and counted."""
+    """A counter that is reset, tested before each iteration, and incremented."""
     m = Method()
     x = m.tensor(4)
     held = m.tensor(4)
@@ -174,7 +175,7 @@ def while_loop(times=5):
 
 
 def views():
-    """Views are aliases of what they show."""
+    """Views are aliases of their operands."""
     m = Method()
     x, y = m.tensor(2, 6), m.tensor(12)
     seen = m.tensor(3, 4, planned=False)
@@ -193,7 +194,7 @@ def endless():
     """A loop whose condition never changes."""
     m = while_loop()
     counted = [i for i in m.instructions if i["call_type"] == "KernelCall"][-1]
-    m.instructions.remove(counted)  # nothing counts any more
+    m.instructions.remove(counted)  # nothing increments the counter any more
     m.instructions[3]["call"]["destination"] -= 1
     return m
 
@@ -211,7 +212,7 @@ def into_a_loop():
 
 
 def external():
-    """A weight that lies in another file."""
+    """A weight in another file."""
     m = Method()
     x, y = m.tensor(4), m.tensor(4)
     w = m.external("layer.weight", 4)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks `lower -o model.pte`: what `run` makes of the file is right, and what ExecuTorch's own runtime does, where
-it is installed (tests/setup.sh brings it).
+"""Checks `lower -o model.pte`: the file's results are right in `run` and in ExecuTorch's own runtime, if that
+is installed (tests/setup.sh installs it).
 
     pte.py PROGRAM COMPILER
 """
@@ -29,7 +29,7 @@ REFUSED = {"dynamic_shape": "dynamic size"}
 
 
 def runner_in(folder, compiler):
-    """The program that executes files with ExecuTorch's runtime; None without it."""
+    """Returns the program that executes files with ExecuTorch's runtime; None without it."""
     package = pathlib.Path(sysconfig.get_path("purelib")) / "executorch"
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
@@ -45,7 +45,7 @@ def runner_in(folder, compiler):
 
 
 def step_of(array):
-    """The least distance between two of its numbers: the scale, if it was quantized."""
+    """Returns the smallest distance between two numbers: the scale, if the output is quantized."""
     numbers = np.unique(array.astype(np.float64))
     return np.diff(numbers).min() if len(numbers) > 1 else 0
 
@@ -54,7 +54,7 @@ def check_outputs(model, outputs, what):
     meta = json.loads((model / "meta.json").read_text())
     for i, path in enumerate(outputs):
         if not path.exists():
-            continue  # why not has been said
+            continue  # the reason has been printed
         got, expected = np.load(path), np.load(model / f"out{i}.npy")
         granted = meta.get("qtol", 0) * step_of(expected) if meta.get("kind") != "FP" else 0
         granted = granted * 1.0001 + meta.get("atol", 0) + meta.get("rtol", 0) * np.abs(expected.astype(np.float64))
@@ -64,7 +64,7 @@ def check_outputs(model, outputs, what):
 
 
 def check_model(program, runner, model, folder, options):
-    """Whether there is a file: it is then called as the model."""
+    """True if there is a file: it is then named after the model."""
     name = model.name
     file = folder / f"{name}.pte"
     file.unlink(missing_ok=True)
@@ -88,10 +88,10 @@ def check_model(program, runner, model, folder, options):
 
 
 def check_delegates(program, model, folder):
-    """The report, and that each flatbuffer comes back: the same as from a package."""
+    """Checks the report, and that each flatbuffer can be restored, equal to that of a package."""
     file, report_file, package = folder / f"{model.name}.pte", folder / "report.json", folder / "package"
     call(program, "lower", model / "model.pt2", "-o", file, "--delegate", "tosa", "--report", report_file)
-    packaged = model.name != "buffer_update"  # packages hold no state
+    packaged = model.name != "buffer_update"  # packages have no state
     if packaged:
         call(program, "lower", model / "model.pt2", "-o", package, "--partition")
     told = json.loads(report_file.read_text())
@@ -112,7 +112,7 @@ def check_delegates(program, model, folder):
 
 
 def check_integer_interface(program, runner, folder):
-    """`--io int8`: the caller quantizes, by what a TOSA flatbuffer's description says of the same model."""
+    """`--io int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
     call(program, "lower", model / "model.pt2", "-o", folder / "x.tosa", "--io", folder / "io.json")
     io = json.loads((folder / "io.json").read_text())
@@ -139,7 +139,7 @@ def check_integer_interface(program, runner, folder):
 
 
 def check_shared_constants(program, runner, folder):
-    """Methods share what host and delegates have of constants."""
+    """Methods share the constants of host and delegates."""
     parts = [ROOT / "tests" / "fixtures" / "partition" / f"two_methods.{m}" for m in ("encode", "decode")]
     sizes = []
     for part in parts:
@@ -169,7 +169,7 @@ def check_shared_constants(program, runner, folder):
 
 
 def check_damage(program, folder):
-    """A file that is damaged where its delegates or constants are."""
+    """A file that is damaged at its delegates or constants."""
     model = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
     whole, damaged = folder / "whole.pte", folder / "damaged.pte"
     call(program, "lower", model, "-o", whole, "--delegate", "tosa")
@@ -216,7 +216,7 @@ def check_methods(program, folder):
 
 
 def check_state(program, runner, folder):
-    """A buffer that is written back counts from one execution to the next."""
+    """A written buffer counts from one execution to the next."""
     model, file = ROOT / "tests/fixtures/buffer_update", folder / "state.pte"
     for options in ((), ("--delegate", "tosa")):
         call(program, "lower", model / "model.pt2", "-o", file, *options)
@@ -231,7 +231,7 @@ def check_state(program, runner, folder):
 
 
 def run_both(program, runner, file, x, folder, *options):
-    """What `run` and the runtime make of a file with one input and one output."""
+    """Returns the results of `run` and the runtime for a file with one input and one output."""
     np.save(folder / "x.npy", x)
     commands = [[program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", *options]]
     if runner:
@@ -295,7 +295,7 @@ def check_external_data(program, runner, folder):
         call(program, "run", file, status=MALFORMED, says="outside")
 
 
-# Graphs, and the shapes and types of their inputs and how many outputs they have.
+# Graphs, the shapes and dtypes of their inputs, and the numbers of their outputs.
 SCANS = {
     "map": ("""headrace 1
 %x: float32[3, 4] = input
@@ -347,7 +347,7 @@ output %sums, %all
 
 
 def check_scans(program, runner, folder):
-    """map and scan become loops: what is executed is what they were."""
+    """map and scan become loops: the results do not change."""
     random = np.random.RandomState(2)
     for name, (text, inputs, count) in SCANS.items():
         graph, file, given, made = folder / f"{name}.hr", folder / f"{name}.pte", [], {}
@@ -369,7 +369,7 @@ def check_scans(program, runner, folder):
                        f"{name}: output {i} of {what} is wrong")
 
 
-# Stands for Vela: takes what Vela is given and writes what Vela writes.
+# Takes the place of Vela: has the same inputs and outputs.
 VELA = """#!{python}
 import pathlib, sys
 sys.path.insert(0, {folder!r})
@@ -384,7 +384,7 @@ sys.exit({ended})
 
 
 def blocks_of(blob):
-    """The names and data of an Ethos-U blob."""
+    """Returns the names and data of an Ethos-U blob."""
     at, blocks = 0, []
     while at < len(blob):
         name, size = blob[at:at + 16].rstrip(b"\0").decode(), int.from_bytes(blob[at + 16:at + 20], "little")
@@ -396,7 +396,7 @@ def blocks_of(blob):
 
 
 def check_vela(program, folder):
-    """Delegates for an NPU are what Vela makes of them, in the backend's blocks."""
+    """Delegates for an NPU are Vela's output in the backend's blocks."""
     model, file, vela = ROOT / "tests/fixtures/quantized_cnn/model.pt2", folder / "npu.pte", folder / "vela"
 
     def lower(left=0, ended=0, **expected):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantizes trained networks and others by samples: what comes out is nearly the float model, is lowered to integers,
-and has the same bytes for any number of threads; wrong samples are refused with what is wrong about them.
+"""Quantizes trained and other networks, calibrated on samples: the result is close to the float model, can be
+lowered to integers, and has the same bytes for any number of threads; invalid samples are refused with the
+reason.
 
     quantize.py PROGRAM
 """
@@ -51,7 +52,7 @@ def check_network(program, name, least, folder, *options):
 
 
 def check_trained(program, folder):
-    """A trained network whose channels are badly scaled: PT2E's parameters, and what equalization gains."""
+    """A trained network with badly scaled channels: PT2E's parameters, and the gain of equalization."""
     network = pathlib.Path(__file__).resolve().parent / "quantize_network"
     arguments = ["quantize", network / "model.pt2", "--samples", network / "calib.npy", "-o", folder / "trained.pt2"]
     call(program, *arguments)
@@ -59,7 +60,7 @@ def check_trained(program, folder):
     got = []
     for line in shown.splitlines():
         if " = quantized_decomposed.quantize_per_tensor.default(" in line:
-            zero = re.search("zero_point=(-?[0-9]+)", line)  # not shown if it is 0
+            zero = re.search("zero_point=(-?[0-9]+)", line)  # not printed if it is 0
             got.append((float(re.search("scale=([^,]+)", line)[1]), int(zero[1]) if zero else 0))
     wanted = json.loads((network / "pt2e.json").read_text())["parameters"]
     expect(len(got) == len(wanted), f"{len(got)} quantized tensors, PT2E has {len(wanted)}")
@@ -112,7 +113,7 @@ def check_masks(program, folder):
         target = ["--target", "TOSA-1.0+INT", "-o", folder / "masked.tosa"]
         call(program, "lower", made, *target, "--verify", "--in", *first)
         if len(samples) == 1 or samples[1].ndim == 3:
-            continue  # not one number for each key
+            continue  # not one number per key
         mask = samples[1][0].reshape(-1).astype(bool)
         missing = mask if form.name.startswith("mha") else ~mask
         expect(missing.any(), f"{form.name}: no key is masked")
@@ -138,7 +139,7 @@ def check_samples(program, folder):
     with_nan.flat[3] = numpy.nan
     refused(with_nan, "NaN as element 3")
     with_infinity = x.copy()
-    with_infinity.flat[3] = -numpy.inf  # no mask of a softmax
+    with_infinity.flat[3] = -numpy.inf  # not the mask of a softmax
     refused(with_infinity, "an infinite number as element 3")
     call(program, "quantize", MODEL, "--samples", folder / "none.npy", "-o", out, status=MALFORMED, says="none.npy")
     empty = folder / "empty"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what the program makes of exports with numbers of the running program, masks, Python numbers among the
-outputs, dead nodes and writes to inputs: it shows all of them, executes and lowers those that it can, and names what
-the others need.
+"""Checks exports with numbers computed at run time, masks, Python numbers among the outputs, dead nodes and
+writes to inputs: the program shows all of them, executes and lowers those that it can, and says what the
+others need.
 
     reading.py PROGRAM
 """
@@ -14,7 +14,7 @@ import numpy as np
 from calls import UNSUPPORTED, call, expect, report
 
 READING = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "reading"
-# The notes and warnings that go with what is executed.
+# The notes and warnings for programs that are executed.
 SOUND = {"indexed_by_tensors": "", "indexed_from_the_end": "", "indexed_range": "", "masked": "", "repeated": "",
          "python_outputs": "output 0 is the number 3, not a tensor; it is left out", "dead": "", "keywords": "",
          "rounded_ties": ""}
@@ -59,7 +59,7 @@ def check_sound(program, folder):
                 executed(program, case, folder / "m.tosa", folder, "--io", folder / "m.json")
             call(program, "lower", model, "-o", folder / "m.pte")
             executed(program, case, folder / "m.pte", folder)
-            # The reader takes the written file for the same program.
+            # The reader reads the written file as the same program.
             call(program, "opt", model, "--passes", "remove_noop", "-o", folder / "m.pt2")
             executed(program, case, folder / "m.pt2", folder)
 

@@ -4,9 +4,10 @@
 
     run.py PROGRAM [--only NAME]
 
-Each fixture's expected outputs are PyTorch's. They are compared with what the reference model computes from the
-flatbuffer, and with what `headrace run` computes from the .pt2 and from the flatbuffer. Fixtures that TOSA cannot hold
-must be refused, with the right exit status and words, and leave no file. Exit status 77 without the reference model.
+The expected outputs of each fixture are PyTorch's. They are compared with the reference model's results for
+the flatbuffer, and with the results of `headrace run` for the .pt2 and for the flatbuffer. Fixtures that TOSA
+cannot express must be refused, with the right exit status and message, and leave no file. Exit status 77
+without the reference model.
 """
 import argparse
 import contextlib
@@ -25,11 +26,12 @@ REFUSED = {
     "buffer_update": (1, "writes it back"),
     "dynamic_shape": (1, "dynamic size"),
 }
-# Where the one that the fixture names does not do: arithmetic on integers that are not indices is TOSA's INT profile.
+# Targets for fixtures whose own target is insufficient: arithmetic on integers that are not indices needs
+# TOSA's INT profile.
 TARGETS = {"integer_ops": "TOSA-1.0+INT+FP"}
-# What another target must refuse, with the same demands.
+# Fixtures that another target must refuse, with the same requirements.
 REFUSED_BY_TARGET = {"control_flow": ("TOSA-1.0+FP", 1, "cond"), "integer_ops": ("TOSA-1.0+FP", 1, "INT")}
-# Which need no transpose if images come and go channels-last.
+# Fixtures that need no transpose if images are channels-last at the interface.
 NO_TRANSPOSE = ("conv_bn_relu", "depthwise_residual", "kws_dscnn", "kws_dscnn_int8", "upsample_concat")
 
 
@@ -55,8 +57,8 @@ def refused(program, model, output, status, says, *arguments):
 
 
 def compare(what, got, expected, meta, steps=()):
-    """The largest difference; raises where one is too large. NaN equals NaN. `steps` are the outputs' quantization
-    steps, of which meta grants `qtol`."""
+    """Returns the largest difference; raises if one is too large. NaN equals NaN. `steps` are the outputs'
+    quantization steps, of which meta allows `qtol`."""
     if len(got) != len(expected):
         raise Failure(f"{what}: {len(got)} outputs, not {len(expected)}")
     worst = 0.0
@@ -73,7 +75,7 @@ def compare(what, got, expected, meta, steps=()):
 
 
 def execute(program, model, inputs, count, folder):
-    """The outputs that the program's own evaluation gives."""
+    """Returns the outputs of the program's own evaluation."""
     given, wanted = [], []
     for i, x in enumerate(inputs):
         np.save(folder / f"given{i}.npy", x)
@@ -85,7 +87,8 @@ def execute(program, model, inputs, count, folder):
 
 @contextlib.contextmanager
 def quiet():
-    """The reference model warns of any flatbuffer that is of another minor version than itself, past sys.stdout."""
+    """Silences the reference model's warning about other minor versions of flatbuffers, which bypasses
+    sys.stdout."""
     sys.stdout.flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     saved = [(fd, os.dup(fd)) for fd in (1, 2)]
@@ -112,7 +115,8 @@ def reference(flatbuffer, inputs, io):
 
 
 def quantized(x, io):
-    """What the flatbuffer takes for x: codes as quantize_per_tensor makes them, where --io gives a quantization."""
+    """Returns what the flatbuffer takes for x: quantized values as of quantize_per_tensor if --io has a
+    quantization."""
     if (q := io.get("quantization")) is None:
         return x
     codes = np.round(x.astype(np.float32) * np.float32(1 / q["scale"])) + q["zero_point"]
@@ -133,7 +137,7 @@ def from_layout(x, io):
 
 
 def check_transposes(report, case, layout):
-    """The report explains each transpose that is left."""
+    """Checks that the report explains each remaining transpose."""
     left = report["transposes"]["left"]
     if len(left) != report["transposes"]["after"]:
         raise Failure(f"--report lists {len(left)} transposes of {report['transposes']['after']}")

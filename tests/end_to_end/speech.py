@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what the built program says to people: what it did, what was meant by a misspelt word, what an input takes, and
-where outputs go.
+"""Checks the built program's messages to people: what it did, suggestions for misspelt words, what an input
+takes, and where outputs go.
 
     speech.py PROGRAM
 """
@@ -38,7 +38,7 @@ def npy(path, kind, shape, data):
 
 
 def npy_parts(path):
-    """Type, shape and bytes of a file of version 1."""
+    """Returns dtype, shape and bytes of a file of version 1."""
     data = path.read_bytes()
     size = struct.unpack("<H", data[8:10])[0]
     header = data[10:10 + size].decode()
@@ -85,7 +85,7 @@ def check_targets(program, folder):
 
 
 def check_success(program, folder):
-    """One line says what was done, on standard error; -q silences it."""
+    """One line on standard error says what was done; -q silences it."""
     out = folder / "out.tosa"
     done = call(program, "lower", MODEL, "-o", out)
     expect(done.stdout == "" and re.fullmatch(
@@ -121,7 +121,7 @@ def check_refusals(program, folder):
     source = folder / "many.hr"
     call(program, "show", MODEL, "-o", source)
     lines = source.read_text().splitlines()
-    # One op that is refused, twenty times.
+    # One op that is refused twenty times.
     out = next(k for k, line in enumerate(lines) if line.lstrip().startswith("output"))
     result = re.search(r"%(\w+)", lines[out])[1]
     made = [line for line in lines if re.match(rf"\s*%{result}\b", line)][0]
@@ -139,7 +139,7 @@ def check_refusals(program, folder):
 
 
 def check_source_lines(program, folder):
-    """A message about a node begins with the line of the model's source, where the export has it."""
+    """A message about a node begins with the line of the model's source, if the export has it."""
     for name in ("sources", "sources_strict"):
         traced = ROOT / "tests" / "fixtures" / name / "model.pt2"
         told = folder / f"{name}.json"
@@ -149,7 +149,8 @@ def check_source_lines(program, folder):
                re.search(r"^error: net\.py:\d+: \w+( and|, .* and)? ?.*\(aten\.\S+\): ", done.stderr, re.M),
                f"{name}: a refusal has no line: {done.stderr}")
         call(program, "lower", traced, "-o", folder / "x.tosa", "--report", told)
-        # An unknown op in the export: what stays on the host is noted with its line, in packages as well.
+        # An op of the export is unknown: nodes that stay on the host are noted with their lines, in packages
+        # as well.
         package = folder / name
         source = folder / f"{name}.hr"
         call(program, "show", traced, "-o", source)
@@ -165,13 +166,13 @@ def check_source_lines(program, folder):
 
 
 def check_inputs(program, folder):
-    """`run` takes no numbers of another kind in silence."""
+    """`run` does not silently take numbers of another dtype."""
     flatbuffer, io = folder / "model.tosa", folder / "io.json"
     call(program, "lower", INT8 / "model.pt2", "-o", flatbuffer, "--io", io)
     reals, out = INT8 / "in0.npy", folder / "out.npy"
     call(program, "run", flatbuffer, "--in", reals, status=MALFORMED, says="holds float32 numbers; input x takes int8")
     q = json.loads(io.read_text())["inputs"][0]["quantization"]
-    # With the description: floats in, floats out, as the exported program gives them.
+    # With the description: floats in, floats out, like the exported program.
     call(program, "run", flatbuffer, "--io", io, "--in", reals, "--out", out)
     kind, shape, data = npy_parts(out)
     expected_kind, expected_shape, expected = npy_parts(INT8 / "out0.npy")
@@ -179,7 +180,7 @@ def check_inputs(program, folder):
     step = json.loads(io.read_text())["outputs"][0]["quantization"]["scale"]
     got, wanted = (struct.unpack(f"<{len(d) // 4}f", d) for d in (data, expected))
     expect(max(abs(a - b) for a, b in zip(got, wanted)) <= 2.01 * step, f"run --io gives {got}, not {wanted}")
-    # Quantized values are taken as they are, with and without it.
+    # Quantized values are taken unchanged, with and without it.
     _, shape, data = npy_parts(reals)
     numbers = struct.unpack(f"<{len(data) // 4}f", data)
     integers = [max(q["qmin"], min(q["qmax"], round(x / q["scale"]) + q["zero_point"])) for x in numbers]
@@ -190,7 +191,7 @@ def check_inputs(program, folder):
     expect(npy_parts(plain)[0] == "|i1", "without --io, outputs are the file's own")
     call(program, "run", flatbuffer, "--io", io, "--in", codes, "--out", out)
     expect(npy_parts(out)[0] == "<f4", "with --io, outputs are floats")
-    # Integers of another type fit, or are refused with what they are for.
+    # Integers of another dtype fit, or are refused with the input's quantization.
     wide = npy(folder / "wide.npy", "<i4", shape, struct.pack(f"<{len(integers)}i", *integers))
     call(program, "run", flatbuffer, "--in", wide)
     wide = npy(folder / "wide.npy", "<i4", shape, struct.pack(f"<{len(integers)}i", *[300] * len(integers)))
@@ -199,7 +200,7 @@ def check_inputs(program, folder):
     call(program, "run", INT8 / "model.pt2", "--in", codes, status=MALFORMED,
          says=f"quantizes itself (scale {q['scale']:.6g}, zero point {q['zero_point']})")
     call(program, "run", MODEL, "--in", codes, status=MALFORMED, says="shape")
-    # A package knows what its integers stand for.
+    # A package has the quantization of its integers.
     package = folder / "package"
     call(program, "lower", "--method", f"forward={INT8 / 'model.pt2'}", "-o", package)
     by_package = folder / "by_package.npy"
@@ -207,14 +208,14 @@ def check_inputs(program, folder):
     expect(npy_parts(by_package)[0] == "<f4", "a package gives no floats for floats")
     call(program, "run", flatbuffer, "--io", io, "--in", reals, "--out", out)
     expect(by_package.read_bytes() == out.read_bytes(), "a package's description says something else than --io")
-    # Images come as exported, also if the flatbuffer has its channels last.
+    # Images are given as exported, even if the flatbuffer is channels-last.
     call(program, "lower", MODEL, "-o", flatbuffer, "--io", io, "--io-layout", "nhwc")
     call(program, "run", flatbuffer, "--io", io, "--in", INPUT, "--out", out)
     call(program, "run", flatbuffer, "--in", INPUT, status=MALFORMED, says="which has [1, 16, 16, 3]")
     call(program, "run", MODEL, "--in", INPUT, "--out", plain)
     a, b = (struct.unpack(f"<{len(npy_parts(p)[2]) // 4}f", npy_parts(p)[2]) for p in (out, plain))
     expect(all(abs(x - y) < 1e-4 for x, y in zip(a, b)), "run --io of NHWC gives other numbers")
-    # A description of something else, and broken ones.
+    # A description of another model, and broken ones.
     call(program, "run", flatbuffer, "--io", INT8 / "meta.json", "--in", INPUT, status=MALFORMED, says="meta.json")
     call(program, "lower", INT8 / "model.pt2", "-o", folder / "other.tosa", "--io", folder / "other.json")
     call(program, "run", flatbuffer, "--io", folder / "other.json", "--in", INPUT, status=MALFORMED, says="other.json")
@@ -229,12 +230,12 @@ def check_inputs(program, folder):
 
 
 def check_places(program, folder):
-    """Links are followed, `-` is standard output, and the name's end decides what is written."""
+    """Links are followed, `-` is standard output, and the extension decides the format."""
     real, link, plain = folder / "real.tosa", folder / "link.tosa", folder / "plain.tosa"
     call(program, "lower", MODEL, "-o", plain)
     flatbuffer = plain.read_bytes()
     link.symlink_to("real.tosa")
-    for _ in range(2):  # a file that is not there yet, and one that is
+    for _ in range(2):  # a file that does not exist yet, and one that does
         call(program, "lower", MODEL, "-o", link)
         expect(link.is_symlink() and real.read_bytes() == flatbuffer, "the link was replaced, not followed")
     for name in ("-", "/dev/stdout"):
@@ -280,7 +281,7 @@ def check_show(program, folder):
            "show puts no scale into types")
     expect(re.search(r": int8<[\d.e-]+\.\.[\d.e-]+, axis 0>\[64, 1, 10, 4\] = constant", short),
            "show puts no scales per channel into types")
-    # Everything that is used is listed before.
+    # Every used name is listed before.
     for text in (short, call(program, "show", flatbuffer).stdout):
         known = set()
         for line in text.splitlines():
@@ -327,7 +328,7 @@ def check_summary(program, folder):
 
 
 def check_texts(program, folder):
-    """The manual page and the completions follow from the options."""
+    """The manual page and the completions are derived from the options."""
     page = call(program, "man").stdout
     for command in COMMANDS:
         expect(f".SS headrace {command}\n" in page, f"the manual page lacks {command}")

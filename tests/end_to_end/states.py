@@ -17,7 +17,7 @@ from calls import UNSUPPORTED, USAGE, call, expect, report
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 BUFFERS = FIXTURES / "buffer_update" / "model.pt2"
-# As exports that were not decomposed write to a buffer: in place, here by way of a view.
+# Exports that were not decomposed write to a buffer in place, here through a view.
 IN_PLACE = """headrace 1
 %x: float32[2] = input
 %n: float32[2] = constant [1.0, 2.0]
@@ -29,7 +29,7 @@ output y=%y
 
 
 def run(program, model, *inputs, outputs, folder):
-    """What the model gives for some arrays."""
+    """Returns the model's results for some arrays."""
     files = [folder / f"in{i}.npy" for i, _ in enumerate(inputs)]
     for file, array in zip(files, inputs):
         np.save(file, np.asarray(array, np.float32))
@@ -44,7 +44,7 @@ def check_io(program, folder):
     io = json.loads((folder / "x.json").read_text())
     states = [[t.get("state") for t in io[side]] for side in ("inputs", "outputs")]
     expect(states == [[None, "count"], [None, "count"]], f"the description has the states {states}")
-    # The new state goes in as the old one.
+    # The new state is passed as the old one.
     state = [0, 0]
     for step in range(1, 4):
         result, state = run(program, folder / "x.tosa", [1, 2], state, outputs=2, folder=folder)
@@ -52,7 +52,7 @@ def check_io(program, folder):
     (folder / "y.hr").write_text(IN_PLACE)
     call(program, "lower", folder / "y.hr", "-o", folder / "y.tosa", status=UNSUPPORTED,
          says="add_ (aten.add_.Tensor): it writes to the buffer n in place")
-    # What is taken from a buffer and detached in place does not change it.
+    # Detaching a view of a buffer in place does not change the buffer.
     (folder / "z.hr").write_text(IN_PLACE.replace("aten.add_.Tensor(%row, %x)", "aten.detach_.default(%row)"))
     call(program, "lower", folder / "z.hr", "-o", folder / "z.tosa")
     call(program, "lower", folder / "y.hr", "-o", folder / "y.tosa", "--state", "io", "--io", folder / "y.json")
@@ -78,7 +78,7 @@ def check_variables(program, folder):
 
 
 def check_reference_model(folder):
-    """The reference model of TOSA takes variables; what they hold outlives no run of it."""
+    """The reference model of TOSA accepts variables; their values do not outlive a run of it."""
     model = pathlib.Path(sys.prefix) / "bin" / "tosa_reference_model"
     if not model.exists():
         return
@@ -96,7 +96,7 @@ def check_reference_model(folder):
 
 
 def check_reproducers(program, folder):
-    # A tangent is not what its sine over its cosine is, to the last bit: the comparison then gives something else.
+    # A tangent differs in the last bit from sine over cosine: the comparison must notice.
     x, t, text, kept = (folder / name for name in ("x.npy", "t.npy", "x.hr", "kept.hr"))
     np.save(x, np.full(4, 123456789, np.float32))
     text.write_text("headrace 1\n%x: float32[4] = input\n%t: ? = aten.tan.default(%x)\noutput t=%t\n")
@@ -141,7 +141,7 @@ def check_opaque(program, folder):
     expect(folder.joinpath("z.hr").read_text().count('out=[1, 2], k="a\\""') == 20, "the package lacks arguments")
     call(program, "run", text, status=UNSUPPORTED, says="v1 (aten.lgamma.default): evaluation has no kernel")
     shutil.rmtree(package)
-    # They are in a .pt2 that is written of them.
+    # A .pt2 written from them has them.
     (folder / "o.hr").write_text("""headrace 1
 %x: float32[2] = input
 %y: float32[2] = opaque mine.blend.default(self=%x, others=[none, %x], sizes=[1, 2], mode="a")

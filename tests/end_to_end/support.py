@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks `show --support`, and that the page of operator support has what it prints.
+"""Checks `show --support`, and that the page of operator support agrees with its output.
 
-    support.py PROGRAM [--write]        --write: write the page's table anew
+    support.py PROGRAM [--write]      --write: writes the page's table
 """
 import difflib
 import pathlib
@@ -15,7 +15,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "docs" / "supp
 
 
 def row(table, op):
-    """The cells of an op by the table's header."""
+    """Returns the cells of an op by the table's header."""
     header = table.splitlines()[0]
     at = [m.start() for m in re.finditer(r"\S+", header)]
     (line,) = [line for line in table.splitlines() if line.startswith(op + " ")]

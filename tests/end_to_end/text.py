@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks graphs as text on the command line: what `show -o` and `opt -o` write, every command reads as the model itself.
+"""Checks graphs as text on the command line: every command reads the output of `show -o` and `opt -o` like
+the model.
 
     text.py PROGRAM
 """
@@ -19,7 +20,7 @@ MODELS = ["conv_bn_relu", "control_flow", "integer_ops", "quantized_cnn", "multi
 
 
 def outputs_of(program, model, fixture, folder):
-    """The bytes of the outputs for the fixture's inputs."""
+    """Returns the bytes of the outputs for the fixture's inputs."""
     inputs = sorted(fixture.glob("in*.npy"))
     files = [folder / f"out{i}.npy" for i, _ in enumerate(sorted(fixture.glob("out*.npy")))]
     call(program, "run", model, "--in", *inputs, "--out", *files)
@@ -72,13 +73,13 @@ def check_messages(program, folder):
     line = next(i for i, line in enumerate(text.splitlines(), 1) if "aten.conv2d" in line)
     (folder / "y.hr").write_text(text.replace("aten.conv2d.default", "aten.conv9d.default", 1))
     call(program, "run", folder / "y.hr", status=MALFORMED, says=f"y.hr:{line}:")
-    # Types are compared with what ops give.
+    # Types are compared with inferred ones.
     (folder / "y.hr").write_text(re.sub(r"(%conv2d: float32\[)\d+", r"\g<1>77", text))
     call(program, "run", folder / "y.hr", status=MALFORMED, says="inference gives")
     (folder / "y.hr").write_text(re.sub(r"(%conv2d: )float32\[[^]]*\]", r"\g<1>?", text))
     expect(call(program, "run", folder / "y.hr").stdout == call(program, "run", folder / "x.hr").stdout,
            "a type that is missing is not inferred")
-    # A node that a text has without its origin is named by the text when it is refused.
+    # A refused node whose text has no origin is named as in the text.
     (folder / "z.hr").write_text("headrace 1\n%x: float32[2, 0] = input\n%y: ?, %m: ?, %r: ? = "
                                  "aten.native_layer_norm.default(%x, normalized_shape=[0], eps=1e-05)\noutput %y\n")
     call(program, "lower", folder / "z.hr", "-o", folder / "z.tosa", status=UNSUPPORTED,
@@ -88,7 +89,7 @@ def check_messages(program, folder):
 
 
 def check_broken(program, folder):
-    """Whatever is done to a text, the program ends by itself, with a message if it refuses."""
+    """Whatever a text has become, the program ends by itself, with a message if it refuses it."""
     call(program, "show", FIXTURES / "control_flow" / "model.pt2", "-o", folder / "x.hr", "--inline", 10**6)
     text = (folder / "x.hr").read_bytes()
     pieces = [b"{", b"}", b"[", b"-1", b"9223372036854775807", b"none", b"%x", b'"', b"", b"1e999", b"int4", b"@0"]

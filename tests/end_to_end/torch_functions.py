@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Exports some 400 calls of torch, torch.nn.functional and torch.nn in eval mode, each as torch.export leaves
-it and after run_decompositions(), lowers both to TOSA and to .pte, runs what lowers, and compares with PyTorch.
+it and after run_decompositions(), lowers both to TOSA and to .pte, runs the lowered ones, and compares with
+PyTorch.
 
     torch_functions.py PROGRAM DIRECTORY [--only PART] [--jobs N] [--all]
 
-It needs a Python with torch; DIRECTORY keeps the exports for the next run. Prints each call that lowers after
-decompositions but not as exported, each wrong result, and each refusal with its reason; --all prints the
-others, too. The exit status is 1 if there are any of the first two kinds.
+Needs a Python with torch; DIRECTORY keeps the exports for the next run. Prints each call that can be lowered
+after decompositions but not as exported, each wrong result, and each refusal with its reason; --all prints
+the others, too. The exit status is 1 if there are any of the first two kinds.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +23,8 @@ CALLS = []
 
 
 def call(name, function, *inputs, random=False):
-    """`function` of tensors; an input is a shape of floats, or a function that makes a tensor."""
+    """A case that calls `function` with tensors; an input is a shape of floats, or a function that makes a
+    tensor."""
     CALLS.append((name, function, inputs, random))
 
 
@@ -550,7 +552,7 @@ def file_name(name):
 
 
 def make(name, function, inputs, directory):
-    """Writes both exports, inputs and outputs; a text says why there is none."""
+    """Writes both exports, inputs and outputs; returns a text if that is impossible."""
     import numpy
     import torch
 
@@ -578,7 +580,7 @@ def make(name, function, inputs, directory):
             exported = torch.export.export(model, tuple(tensors))
             torch.export.save(exported, where / "exported.pt2")
             torch.export.save(exported.run_decompositions(), where / "decomposed.pt2")
-    except Exception as error:  # whatever torch cannot export is no case
+    except Exception as error:  # a call that torch cannot export is not a case
         (where / "error").write_text(str(error)[:500])
     else:
         flat = [t for t in torch.utils._pytree.tree_flatten(wanted)[0] if isinstance(t, torch.Tensor)]
@@ -601,7 +603,7 @@ def reason(process):
 
 
 def judge(program, where, kind, suffix, random):
-    """None if it lowers and its results are right; else why not."""
+    """Returns None if it can be lowered and its results are right; else the reason."""
     import numpy
 
     model, lowered = where / f"{kind}.pt2", where / f"{kind}{suffix}"

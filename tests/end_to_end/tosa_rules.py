@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The ERROR_IFs of TOSA 1.0 as Headrace checks them, against the TOSA reference model:
+"""Compares the ERROR_IFs of TOSA 1.0 that Headrace checks with the TOSA reference model:
 
     tosa_rules.py PROGRAM
 
-For each operator there are small graphs, as text, that are valid: PROGRAM and the reference model must take them. Each
-has faults, one at a time, which both must refuse. A fault is other text, or a number in the flatbuffer that PROGRAM has
-written of the valid graph: in an attribute, in a tensor's shape, or in the elements of a constant.
+For each operator there are small valid graphs, as text: PROGRAM and the reference model must accept them.
+Each has faults, one at a time, which both must refuse. A fault is a changed text, or a changed number in the
+flatbuffer that PROGRAM has written from the valid graph: in an attribute, in a tensor's shape, or in the
+elements of a constant.
 """
 import os
 import struct
@@ -30,25 +31,25 @@ ONE = "%m: int32[1] = constant [1073741824]\n%s: int8[1] = constant [30]"
 
 
 def rescale(x, zero_in, y, zero_out, flags=""):
-    """A RESCALE by one with these types, zero points and flags."""
+    """Returns a RESCALE by one with these dtypes, zero points and flags."""
     return (f"%x: {x}[4] = input\n{ONE}\n%zi: {x}[1] = constant [{zero_in}]\n%zo: {y}[1] = constant [{zero_out}]\n"
             f"%y: {y}[4] = tosa.RESCALE(%x, %m, %s, %zi, %zo{flags})\noutput %y")
 
 
 def rescale48(x, shape, y="int32", flags=""):
-    """A RESCALE of INT48, which Python cannot give to the reference model or take from it."""
+    """Returns a RESCALE of INT48, which Python cannot pass to or get from the reference model."""
     return (f"%m: int16[1] = constant [16384]\n%s: int8[1] = constant [14]\n%z48: int48[1] = constant [0]\n"
             f"%zo: {y}[1] = constant [0]\n"
             f"%y: {y}{shape} = tosa.RESCALE({x}, %m, %s, %z48, %zo, scale32=false{flags})\noutput %y")
 
 
 def rescaled_products(y, flags=""):
-    """RESCALE of the INT48 that a MATMUL of INT16 gives."""
+    """Returns a RESCALE of the INT48 result of a MATMUL of INT16."""
     return matmul("int16", y="p") + "\n" + rescale48("%p", "[2, 3, 5]", y, flags)
 
 
 def convolution(op, x, w, zero_x, zero_w, shapes, rest):
-    """CONV2D and its like: `shapes` are those of input, weight, bias and result."""
+    """Returns CONV2D and similar operators: `shapes` are those of input, weight, bias and result."""
     acc = {"int8": "int32", "int16": "int48", "float32": "float32"}[x]
     bias = "constant [" + ", ".join(["0"] * int(shapes[2][1:-1])) + "]" if acc == "int48" else "input"
     y, end = ("p", rescale48("%p", shapes[3])) if acc == "int48" else ("y", "output %y")
@@ -107,7 +108,7 @@ def unary(op, attributes, before, after, t="float32"):
 
 
 def shaped(op, before, after, **shapes):
-    """An operator of one tensor and CONST_SHAPEs."""
+    """Returns an operator with one tensor and CONST_SHAPEs."""
     text = f"%x: float32{before} = input\n"
     for name, values in shapes.items():
         text += f"%{name}: shape[{len(values)}] = tosa.CONST_SHAPE(values={values})\n"
@@ -126,7 +127,7 @@ def binary(op, a, b, y, t="float32", result=None):
 
 
 def control(kind, condition="bool[1]", taken="[3]"):
-    """COND_IF and WHILE_LOOP of one float32[3]; a region may take another shape."""
+    """Returns COND_IF and WHILE_LOOP of one float32[3]; a region may take another shape."""
     region = f"%p: float32{taken} = input"
     if kind == "COND_IF":
         return (f"%c: {condition} = input\n%x: float32[3] = input\n%y: float32{taken} = tosa.COND_IF(%c, [%x], "
@@ -139,8 +140,8 @@ def control(kind, condition="bool[1]", taken="[3]"):
             f"body_graph={{ {region} %q: float32{taken} = tosa.FLOOR(%p) output %q }})\noutput %y")
 
 
-# Faults in the flatbuffer: a field of the attribute table by its slot, an element of a tensor's shape by the tensor's
-# name, a number in a CONST_SHAPE, or the bytes of a CLAMP's bound.
+# Faults in the flatbuffer: a field of the attribute table by its slot, an element of a tensor's shape by the
+# tensor's name, a number in a CONST_SHAPE, or the bytes of a CLAMP's bound.
 def attribute(slot, value, index=None):
     return ("attribute", slot, index, value)
 
@@ -258,7 +259,7 @@ for op in ("ABS", "CEIL", "FLOOR", "EXP", "LOG", "ERF", "SIGMOID", "TANH", "RECI
 
 
 def break_file(blob, op_name, fault):
-    """A copy of the flatbuffer with the fault in it."""
+    """Returns a copy of the flatbuffer with the fault."""
     from tosa.Op import Op
     blob = bytearray(blob)
     block = TosaGraph.GetRootAs(blob, 0).Regions(0).Blocks(0)
@@ -291,7 +292,7 @@ def break_file(blob, op_name, fault):
 
 
 def inputs_of(blob):
-    """A tensor of ones for each input."""
+    """Returns a tensor of ones for each input."""
     types = {DType.BOOL: np.bool_, DType.INT8: np.int8, DType.INT16: np.int16, DType.INT32: np.int32,
              DType.INT48: np.int64, DType.FP32: np.float32}
     block = TosaGraph.GetRootAs(blob, 0).Regions(0).Blocks(0)
@@ -301,7 +302,8 @@ def inputs_of(blob):
 
 
 def model_takes(path):
-    """Asked in a process of its own: where the reference model finds a fault, it takes the process with it."""
+    """True if the reference model takes the file. Runs it in a separate process: it aborts if it finds a
+    fault."""
     with open(path, "rb") as f:
         blob = f.read()
     child = os.fork()
@@ -309,7 +311,7 @@ def model_takes(path):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-        os.environ["PATH"] = ""  # no debugger, which the model would call for each fault
+        os.environ["PATH"] = ""  # disables the debugger that the model would start for each fault
         taken = False
         try:
             _, status = tosa_reference_model.run(blob, inputs_of(blob), verbosity="NONE")
@@ -324,7 +326,7 @@ def run(*arguments):
 
 
 def headrace_takes(path, work):
-    """A flatbuffer as text, and lowered: both check it."""
+    """True if PROGRAM shows the flatbuffer as text and lowers that again: both check it."""
     text = os.path.join(work, "read.hr")
     if run("show", path, "-o", text).returncode != 0:
         return False
@@ -335,7 +337,7 @@ TARGETS = {}
 
 
 def check(work, name, target, text, op, fault=None):
-    """What is wrong with a case; empty if nothing is."""
+    """Returns what is wrong with a case; empty if nothing is."""
     os.makedirs(work)
     source, file = os.path.join(work, "case.hr"), os.path.join(work, "case.tosa")
     with open(source, "w", encoding="utf-8") as f:

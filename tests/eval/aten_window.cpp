@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of ATen's matrix products, convolutions, poolings, resizing and recurrent networks.
+// Tests ATen's matrix products, convolutions, poolings, resizing and recurrent networks.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/aten_conv.hpp>
@@ -106,7 +106,7 @@ TEST_CASE("resizing") {
     CHECK(k.numbers<aten::upsample_bilinear2d_vec>({x, int_list{1, 4}, false, {}}, wide) ==
           reals{0, 1, 3, 4});
     check_close(k.numbers<aten::upsample_bilinear2d>({x, {1, 4}, true}, wide), {0, 4.0 / 3, 8.0 / 3, 4});
-    // A scale is nothing to an axis that keeps its size, nor to nearest where that is doubled.
+    // A scale has no effect on an axis that keeps its size, nor on nearest if that doubles it.
     const tensor_meta same{real, {1, 1, 1, 2}, {}};
     CHECK(k.numbers<aten::upsample_bilinear2d>({x, {1, 2}, false, 1.4, 1.4}, same) == reals{0, 4});
     CHECK(k.numbers<aten::upsample_nearest2d>({x, {1, 2}, 1.4, 1.4}, same) == reals{0, 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of run_graph and evaluate_node.
+// Tests run_graph and evaluate_node.
 #include <catch2/catch.hpp>
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of the order in which kernels of float32 compute. What is expected was computed by
-// PyTorch 2.15 on x86-64 with one thread, and is compared bit for bit.
+// Tests the order in which kernels of float32 compute. The expected values were computed by PyTorch 2.15 on
+// x86-64 with one thread, and are compared bit for bit.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,7 +24,7 @@ using namespace headrace;
 
 namespace {
 
-/// Numbers between -5.2 and 5.2 with full mantissas.
+/// Returns numbers between -5.2 and 5.2 with full mantissas.
 tensor numbers(int seed, eval::extents shape) {
     std::vector<double> x;
     for (std::int64_t i = 0; i != eval::elements_in(shape); ++i)
@@ -56,8 +56,8 @@ struct sum_case {
     float sum, mean;
 };
 
-/// A convolution by its definition: padding counts as zeros, the terms of each result in the order of
-/// channels and taps, fused; in groups from the bias on, else from 0 on. For less than 192 terms.
+/// Computes a convolution by its definition: padding counts as zeros; the terms of each result are fused, in
+/// the order of channels and taps, starting from the bias in groups, else from 0. For less than 192 terms.
 std::vector<float> added_up(const eval::convolution_shape& s, std::span<const float> in,
                             std::span<const float> weight, std::span<const float> bias) {
     const std::int64_t channels = s.channels / s.groups;

@@ -31,7 +31,7 @@ inline headrace::tensor flags(headrace::eval::extents shape, const integers& num
     return whole(headrace::dtype::boolean, std::move(shape), numbers);
 }
 
-/// Results have the dtype and shape that run() is given, as they have those of inference in a graph.
+/// Results have the dtype and shape passed to run(), which inference determines in a graph.
 class kernel_test {
 public:
     headrace::value operator()(const headrace::tensor& t) {
@@ -47,7 +47,7 @@ public:
         std::vector<headrace::tensor> operands;
         for (const headrace::edge& e : n.operand_edges()) operands.push_back(inputs_.at(e.source));
         headrace::evaluation e(n, operands, std::move(metas), variables_);
-        headrace::eval::detail::kernel_or_null<Op>()(n.arguments, e);  // an in-place op has its base's
+        headrace::eval::detail::kernel_or_null<Op>()(n.arguments, e);  // in-place ops have their base's
         return e.take_results();
     }
     template <headrace::op_tag Op>
@@ -67,7 +67,7 @@ private:
     headrace::variable_store variables_;
 };
 
-/// Equal but for rounding; NaN equals NaN.
+/// Checks that numbers are equal up to rounding; NaN equals NaN.
 inline void check_close(const reals& got, const reals& expected) {
     REQUIRE(got.size() == expected.size());
     for (std::size_t i = 0; i != got.size(); ++i) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines the test of rules and kernels together: whatever the arguments of an op are, its inference rule
-// refuses them, or its kernel computes without a fault. Its worth is in the configuration with ASan and
-// UBSan.
+// Tests rules and kernels together: for any arguments of an op, its inference rule refuses them, or its
+// kernel computes without a fault. Most useful in the configuration with ASan and UBSan.
 //
-// Arguments are generated from the fields that each op has at run time. First small ones are drawn until the
-// rule takes them; each argument of such a case is then replaced by extreme ones, alone and in pairs.
-// HEADRACE_OPERAND_CASES says how many pairs are drawn for an op, HEADRACE_OPERAND_OP which op is tried
-// alone.
+// Arguments are generated from the fields that each op has at run time. First, small ones are drawn until the
+// rule accepts them; then each argument of such a case is replaced by extreme ones, alone and in pairs.
+// HEADRACE_OPERAND_CASES sets how many pairs are drawn for an op; HEADRACE_OPERAND_OP selects a single op.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -34,7 +32,7 @@ using namespace headrace::samples;
 
 namespace {
 
-constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // of a tensor that is really made
+constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // of a tensor that is allocated
 
 // --- one execution ---------------------------------------------------------------------
 
@@ -44,7 +42,7 @@ bool is_small(dtype type, const integers& shape) {
     return count && *count <= max_bytes / 16;
 }
 
-/// An op with arguments, made from their description in a graph of its own.
+/// An op with arguments, made from their description in its own graph.
 class execution {
 public:
     execution(const op_info& op, const arguments& all, std::mt19937& random) : random_(&random) {
@@ -62,10 +60,10 @@ public:
     }
 
     [[nodiscard]] bool accepted() const { return accepted_; }
-    /// The rule gives as many results as the op has.
+    /// True if the rule returns as many results as the op has.
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] bool affordable() const { return affordable_ && node_->result_count < 1000; }
-    /// Did the kernel run, with results that are what the rule says? An error that depends on data is none.
+    /// Runs the kernel and checks its results against the rule. An error that depends on data is not a fault.
     [[nodiscard]] result<std::vector<tensor>> run() {
         std::vector<tensor> operands;
         for (const edge& e : node_->operand_edges()) {
@@ -135,7 +133,7 @@ public:
           counts_(counts),
           cases_(op, random_, [this](const arguments& all) { return try_one(all); }) {}
 
-    /// Whether the kernel ran for any arguments at all.
+    /// Returns whether the kernel ran for any arguments.
     bool run() {
         return cases_.find(3, [this](const arguments& all) { replace(all); }) != 0;
     }

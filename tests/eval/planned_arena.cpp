@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of execution by a memory plan: in as many bytes as it says, graphs compute what they compute without.
+// Tests execution by a memory plan: graphs have the same results in exactly the planned bytes.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
     });
 }
 
-// Empty if the graph gives the same with and without a plan.
+// Returns the difference between the results with and without a plan; empty if there is none.
 std::pmr::string compare(const graph& g, planning_options options = counting_evaluated()) {
     const auto plan = make_memory_plan(g, options);
     if (!plan) return plan.error().message;
@@ -49,7 +49,7 @@ std::pmr::string compare(const graph& g, planning_options options = counting_eva
     return same(expected.value(), got.value()) ? "" : "the results differ";
 }
 
-// Sums, products, views, concatenations and reductions of what was there before.
+// Adds sums, products, views, concatenations and reductions of existing values.
 void fill_random(program& p, std::mt19937& random, int count) {
     std::vector<value> values;
     for (int i = 0; i != 3; ++i) values.push_back(p.input(fp32, {4, 6}));
@@ -88,7 +88,7 @@ void fill_random(program& p, std::mt19937& random, int count) {
                      .other =
                          p.make<aten::mean_dim>({.self = pick(), .dim = int_list{1}, .keepdim = true})}));
         }
-        values.back() = p.make<aten::tanh>({values.back()});  // so that numbers stay small
+        values.back() = p.make<aten::tanh>({values.back()});  // keeps numbers small
     }
     p.output(values.back());
     p.output(values[values.size() / 2]);
@@ -157,7 +157,7 @@ TEST_CASE("loops carry their values in planned memory") {
     const value a = p.make<aten::neg>({p.input(fp32, {3})});
     const value b = p.make<aten::neg>({p.input(fp32, {3})});
     const value fixed = p.make<aten::neg>({p.input(fp32, {3})});
-    program condition;  // their inference; the graphs themselves are regions
+    program condition;  // for inference; the graphs are regions
     graph& goes_on = p.g.create_region();
     graph& body = p.g.create_region();
     const tensor_meta number{fp32, {}, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of the kernels of the quantized_decomposed dialect.
+// Tests the kernels of the quantized_decomposed dialect.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/quantized_decomposed.hpp>

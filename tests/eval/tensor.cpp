@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of headrace::tensor: storage, constants, and conversions between element types.
+// Tests headrace::tensor: storage, constants, and conversions between element types.
 #include <catch2/catch.hpp>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of the kernels of TOSA's operators.
+// Tests the kernels of TOSA's operators.
 #include "kernel_test.hpp"
 
 #include <headrace/eval/tosa.hpp>

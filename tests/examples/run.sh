@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs an example and compares what it prints with what is checked in: run.sh EXPECTED PROGRAM [ARGUMENT…]
+# Runs an example and compares its output with the expected one: run.sh EXPECTED PROGRAM [ARGUMENT…]
 set -eu
 expected=$1
 shift

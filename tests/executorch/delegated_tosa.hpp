@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares what the runner has of Headrace. ExecuTorch's headers do not go with FlatBuffers' of other
-// versions, so that no unit can include both.
+// Declares the functions of Headrace that the runner uses. ExecuTorch's headers conflict with other versions
+// of FlatBuffers' headers, so that no translation unit can include both.
 #ifndef HEADRACE_TESTS_EXECUTORCH_DELEGATED_TOSA_HPP
 #define HEADRACE_TESTS_EXECUTORCH_DELEGATED_TOSA_HPP
 
@@ -12,10 +12,10 @@
 struct delegated_tosa {
     std::vector<std::byte> flatbuffer;
     std::size_t inputs = 0;
-    std::string fault;  ///< empty, or why there is no flatbuffer
+    std::string fault;  ///< empty, or the reason why there is no flatbuffer
 };
 
-/// The flatbuffer of a delegate, given what the runtime hands to its backend.
+/// Returns the flatbuffer of a delegate from the blob that the runtime passes to its backend.
 [[nodiscard]] delegated_tosa restore_delegate(std::span<const std::byte> blob,
                                               std::span<const std::byte> constants);
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Executes programs of random ops, and each op with odd arguments, in ExecuTorch's own runtime, and compares with
-what PyTorch's ops compute and with what `headrace run` makes of the same file.
+"""Executes programs of random ops, and each op with unusual arguments, in ExecuTorch's own runtime, and
+compares with the results of PyTorch's ops and of `headrace run` for the same file.
 
     random_programs.py WRITER COMPILER [--programs N] [--seed S] [--cases N] [--op NAME] [--keep FOLDER] [--runner R]
 
-WRITER is headrace_runtime_programs, which writes the programs; COMPILER compiles the runner. `--programs` says how
-many random programs there are, `--cases` with how many arguments each op is tried, `--op` tries one op alone, and
-`--keep` keeps the files of what differs.
+WRITER is headrace_runtime_programs, which writes the programs; COMPILER compiles the runner. `--programs`
+sets the number of random programs, `--cases` the number of arguments tried for each op, `--op` selects a
+single op, and `--keep` keeps the files of differing programs.
 
-Integers, booleans, infinities and NaN are the same. Floats may differ by 1e-4 of their magnitude plus 1e-4: the
-runtime sums in another order, and its optimized kernels approximate exp, erf and tanh by vector code of their own.
-The writer leaves out programs whose results change by more than a third of that if each op rounds otherwise, and
-gives no infinity or NaN to convolutions, resizing and sampling: whether 0 * inf counts there differs between PyTorch's
-own kernels. float16 may differ by its own rounding.
+Integers, booleans, infinities and NaN must be equal. Floats may differ by 1e-4 of their magnitude plus 1e-4:
+the runtime sums in another order, and its optimized kernels approximate exp, erf and tanh by their own vector
+code. The writer omits programs whose results change by more than a third of that if each op rounds
+differently, and passes no infinity or NaN to convolutions, resizing and sampling: whether 0 * inf counts
+there differs between PyTorch's own kernels. float16 may differ by its own rounding.
 """
 import argparse
 import pathlib
@@ -32,18 +32,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end
 from pte import runner_in  # noqa: E402
 
 SHOWN = 40  # faults
-LONGEST = 60  # seconds of one program
+LONGEST = 60  # seconds for one program
 
 
 class Runtime:
-    """The runner, started again after a program at which it aborts."""
+    """The runner, which is restarted after a program at which it aborts."""
 
     def __init__(self, runner, folder):
         self.runner, self.errors, self.process = runner, folder / "runner.errors", None
 
     def run(self, command):
-        """Empty if the program was executed, else the runtime's last words."""
-        # A kernel that never ends is a fault like another.
+        """Executes a program; returns the runtime's last words if it fails, else an empty text."""
+        # A kernel that never ends counts as a fault.
         timer = threading.Timer(LONGEST, lambda: self.process.kill())
         timer.start()
         try:
@@ -77,7 +77,7 @@ class Runtime:
 
 
 def difference(expected, got):
-    """What differs between two arrays; empty if nothing does."""
+    """Returns what differs between two arrays; empty if nothing does."""
     if expected.shape != got.shape or expected.dtype != got.dtype:
         return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
     if expected.dtype.kind != "f":
@@ -94,7 +94,7 @@ def difference(expected, got):
 
 
 def judge(runtime, folder, name, inputs, outputs):
-    """What is wrong with a program; empty if nothing is."""
+    """Returns what is wrong with a program; empty if nothing is."""
     paths = [folder / f"{name}.{kind}{i}.npy" for kind, count in (("in", inputs), ("real", outputs))
              for i in range(count)]
     failed = runtime.run(" ".join(map(str, [folder / f"{name}.pte", "forward", *paths[:inputs], "--",
@@ -114,7 +114,7 @@ def judge(runtime, folder, name, inputs, outputs):
 
 
 def check(runtime, folder, keep):
-    """The numbers of programs, and of those with a fault, which it prints."""
+    """Returns the numbers of programs and of faulty ones, which it prints."""
     faults, programs = 0, (folder / "index").read_text().splitlines()
     for line in programs:
         name, inputs, outputs = line.split()

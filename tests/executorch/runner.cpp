@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Executes a method of a .pte file with ExecuTorch's own runtime: `runner MODEL METHOD IN.npy… -- OUT.npy…`.
-// With `-` in place of a model, it executes the commands that it reads, one on each line. With the variable
-// HEADRACE_RUNS, the outputs are those of the last of so many executions. It has a backend
-// "tosa", which restores the flatbuffers of delegates as any backend could, from what the runtime hands it,
-// and has them executed by the program that the variable HEADRACE names.
+// If MODEL is `-`, it executes the commands that it reads, one per line. With the variable HEADRACE_RUNS, the
+// method is executed that often, and the outputs are those of the last execution. Its backend "tosa" restores
+// the flatbuffers of delegates, as any backend could, from the blob that the runtime passes to it, and
+// executes them with the program that the variable HEADRACE names.
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/backend/interface.h>
@@ -46,7 +46,7 @@ constexpr element_type types[] = {{ScalarType::Byte, "|u1"},  {ScalarType::Char,
 
 [[noreturn]] void fail(const std::string& text) { throw std::runtime_error(text); }
 
-/// What a .npy file of version 1 holds, row-major.
+/// The contents of a .npy file of version 1, row-major.
 struct array {
     ScalarType type = ScalarType::Float;
     std::vector<SizesType> shape;
@@ -100,7 +100,7 @@ std::span<const std::byte> bytes_of(const runtime::FreeableBuffer& b) {
     return {static_cast<const std::byte*>(b.data()), b.size()};
 }
 
-/// A flatbuffer in a folder of its own, beside the arrays of a run.
+/// A flatbuffer in a folder of its own, with the arrays of a run.
 struct delegated {
     std::filesystem::path folder;
     std::size_t inputs = 0;
@@ -172,7 +172,7 @@ void check(executorch::runtime::Error e, const std::string& what) {
 void run(std::istream& command) {
     std::string model, method;
     command >> model >> method;
-    std::vector<std::string> data;  // constants in another file lie beside the program
+    std::vector<std::string> data;  // constants in another file are next to the program
     const std::filesystem::path beside = std::filesystem::path(model).replace_extension(".ptd");
     if (std::filesystem::exists(beside)) data.push_back(beside.string());
     Module module(model, data);

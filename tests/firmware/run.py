@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds examples/firmware for a Cortex-M55, runs it in QEMU and compares what it says with the same program on this
-machine; prints flash, RAM and what each pass adds to flash: run.py SOURCE BUILD CXX"""
+"""Builds examples/firmware for a Cortex-M55, runs it in QEMU and compares its output with that of the same
+program on this machine; prints flash, RAM and what each pass adds to flash: run.py SOURCE BUILD CXX"""
 import pathlib
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ SAME_ON_BOTH = ["file_bytes", "file_hash"]
 
 
 def run(*command):
-    # QEMU prints what the firmware says to stderr.
+    # QEMU prints the firmware's output to stderr.
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}")
@@ -29,7 +29,8 @@ def build(source, place, *options):
 
 
 def sizes(elf):
-    """Flash: code, constants and what is copied from it to RAM. RAM: that, zeroed data and the stack."""
+    """Returns flash (code, constants and the initial values of RAM) and RAM (data, zeroed data and the
+    stack)."""
     text, data, bss = map(int, run("arm-none-eabi-size", elf).splitlines()[1].split()[:3])
     return text + data, data + bss
 

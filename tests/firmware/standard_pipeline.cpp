@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For a check that compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M.
+// Compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M, as a check.
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/passes/definitions.hpp>
@@ -8,7 +8,7 @@ namespace {
 
 using namespace headrace;
 
-// Folds nothing: what executes on the CPU has no place on a device.
+// Folds nothing: CPU kernels have no place on a device.
 struct no_evaluator {
     using tensor_type = int;
     static result<pmr_vector<int>> evaluate(const node&, std::span<const int>) {

@@ -73,12 +73,12 @@ bytes write_archive(const archive& a) {
         zip_source_t* data = zip_source_buffer(opened, e.data.data(), e.data.size(), 0);
         const zip_int64_t index = zip_file_add(opened, e.name.c_str(), data, ZIP_FL_ENC_UTF_8);
         if (index < 0) {
-            zip_source_free(data);  // two entries of one name
+            zip_source_free(data);  // if there are two entries of one name
             continue;
         }
         zip_set_file_compression(opened, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
         zip_file_set_mtime(opened, static_cast<zip_uint64_t>(index), 0,
-                           0);  // the same bytes for the same entries
+                           0);  // equal entries give equal bytes
     }
     zip_set_archive_comment(opened, a.comment.data(), static_cast<zip_uint16_t>(a.comment.size()));
     bytes written;

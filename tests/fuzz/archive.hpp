@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares the entries of a zip archive, to be changed and written again.
+// Declares the entries of a zip archive, which can be changed and written again.
 #ifndef HEADRACE_TESTS_FUZZ_ARCHIVE_HPP
 #define HEADRACE_TESTS_FUZZ_ARCHIVE_HPP
 
@@ -19,19 +19,19 @@ struct archive_entry {
 
 struct archive {
     std::vector<archive_entry> entries;
-    std::string comment;  ///< the target that a program is lowered to; the default ones if it is empty
+    std::string comment;  ///< the target of the lowering; empty: the default ones
 
-    /// The first entry whose name contains that, or null.
+    /// Returns the first entry whose name contains that text, or null.
     [[nodiscard]] archive_entry* find(std::string_view part_of_name);
 };
 
-/// Nothing if the bytes are no archive.
+/// Returns nothing if the bytes are not an archive.
 [[nodiscard]] std::optional<archive> read_archive(const bytes& file);
 /// Stores all entries, without compression.
 [[nodiscard]] bytes write_archive(const archive& a);
-/// The comment of an archive, however broken the rest of it is.
+/// Returns the comment of an archive, however broken the rest of it is.
 [[nodiscard]] std::string comment_of(std::span<const std::uint8_t> file);
-/// Makes checksums and sizes those of the data, where headers can be found.
+/// Sets checksums and sizes to those of the data, for all headers that can be found.
 void repair_checksums(bytes& file);
 
 }  // namespace headrace::fuzz

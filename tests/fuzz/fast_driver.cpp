@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The driver of targets without instrumentation: fast, because a process runs hundreds of inputs, and none of
-// what it runs is slowed down. What it finds new it keeps, for libFuzzer to begin with.
+// The driver of targets without instrumentation. It is fast, because one process runs hundreds of inputs, and
+// the code under test is not slowed down. It keeps inputs that reach something new, as a corpus for
+// libFuzzer.
 //
 //     headrace_fast_X [--seconds N] [--seed N] [--findings DIR] CORPUS…   mutates files of the folders
 //     headrace_fast_X --rounds N …                                       the same inputs each time
 //     headrace_fast_X --patience N …                                     seconds of CPU until it is a hang
 //     headrace_fast_X FILE…                                              runs each file once
-//     headrace_fast_X --minimize FILE                                    makes a finding smaller, beside it
+//     headrace_fast_X --minimize FILE                                    writes a smaller finding next to it
 //
-// New inputs go to the first folder. A finding is a file named after what is wrong, and one of each is kept.
-// Exit status 1 if there was one.
+// New inputs go to the first folder. A finding is a file named after the fault; one of each is kept. Exit
+// status 1 if there was one.
 #include <execinfo.h>
 #include <link.h>
 #ifdef HEADRACE_SANITIZED
@@ -60,14 +61,14 @@ constexpr int frames_compared = 5;
 std::mt19937 engine;
 int patience = default_patience;  // seconds of CPU for one input
 
-/// What children and their parent share.
+/// State shared by a child and its parent.
 struct shared_state {
     std::uint8_t seen[fuzz::counter_count];
     std::size_t size;
     std::uint8_t input[largest_input];
     std::uint64_t executions;
     std::uint64_t reached;  ///< how many counters are set
-    char key[256];          ///< what tells one finding from another
+    char key[256];          ///< identifies a finding
     char text[fuzz::fault_capacity];
 };
 shared_state* state = nullptr;
@@ -89,7 +90,7 @@ std::string name_of_content(const fuzz::bytes& content) {
 
 // --- in a child ------------------------------------------------------------------------
 
-// Where this program was loaded: addresses are compared without it.
+// The load address of this program, which is subtracted before addresses are compared.
 std::uintptr_t load_address() {
     std::uintptr_t address = 0;
     dl_iterate_phdr(
@@ -101,7 +102,7 @@ std::uintptr_t load_address() {
     return address;
 }
 
-// A finding's text without what differs from one input to the next.
+// Writes the text of a finding without parts that differ between inputs.
 void describe_fault() {
     std::size_t k = 0;
     for (const char* c = fuzz::last_fault; *c != 0 && k + 1 < sizeof state->key; ++c) {
@@ -135,14 +136,14 @@ void on_crash(int number) {
     ::raise(number);
 }
 
-// What ends a child otherwise than by a signal.
+// Reports a child that ends other than by a signal.
 void on_exit_call() {
     if (state->key[0] != 0) return;
     std::snprintf(state->key, sizeof state->key, "exit in %s", fuzz::last_step);
     std::snprintf(state->text, sizeof state->text, "%s: it called exit\n", fuzz::last_step);
 }
 #ifdef HEADRACE_SANITIZED
-// A sanitizer ends a process by itself, and what it says on standard error would be lost.
+// A sanitizer ends the process, and its report on standard error would be lost.
 void keep_report(std::string_view kind, std::string_view report) {
     if (state->key[0] != 0) return;
     std::snprintf(state->key, sizeof state->key, "%.60s in %s", std::string(kind).c_str(), fuzz::last_step);
@@ -166,7 +167,7 @@ void set_handlers() {
     __asan_set_error_report_callback(&on_report);
     __sanitizer_set_death_callback(&on_death);
 #endif
-    static std::uint8_t stack[1 << 16];  // a stack that has overflowed holds no handler
+    static std::uint8_t stack[1 << 16];  // after a stack overflow, the handler needs a stack of its own
     stack_t other{};
     other.ss_sp = stack;
     other.ss_size = sizeof stack;
@@ -179,7 +180,7 @@ void set_handlers() {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     void* unused[1];
-    backtrace(unused, 1);  // it loads a library when it is first called
+    backtrace(unused, 1);  // its first call loads a library
 }
 
 void run_in_child(const fuzz::bytes& input) {
@@ -192,7 +193,7 @@ void run_in_child(const fuzz::bytes& input) {
     LLVMFuzzerTestOneInput(state->input, state->size);
     ++state->executions;
 }
-// Whether the last run saw what none before it has.
+// True if the last run saw something that no earlier one has.
 bool is_new() {
     std::uint64_t added = 0;
     for (std::size_t i = 0; i != fuzz::counter_count; ++i) {
@@ -208,7 +209,7 @@ bool is_new() {
 
 struct options {
     int seconds = 60;
-    unsigned rounds = 0;  // how often a child is started; 0: for as long as there is time
+    unsigned rounds = 0;  // how often a child is started; 0: until the time is up
     unsigned seed = std::random_device{}();
     fs::path findings = "findings";
     fs::path minimize{};
@@ -240,7 +241,7 @@ public:
     }
 
 private:
-    // In the order of names: that of a folder differs from one file system to the next.
+    // Sorted by name: the order in a folder differs between file systems.
     void read_folder(const fs::path& folder) {
         std::set<fs::path> added;
         for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -259,7 +260,7 @@ private:
     void mutate(unsigned seed) {
         engine.seed(seed);
         for (int i = 0; i != inputs_of_a_child && !corpus_.empty(); ++i) {
-            // What was found last has been mutated least.
+            // Recent inputs have been mutated least.
             const std::size_t back = std::min(engine() % corpus_.size(), engine() % corpus_.size());
             fuzz::bytes input = corpus_[corpus_.size() - 1 - back];
             fuzz::step("mutation");
@@ -303,7 +304,7 @@ private:
     std::size_t findings_ = 0;
 };
 
-// The key of what is wrong with an input; empty if nothing is.
+// Returns the key of an input's fault; empty if there is none.
 std::string fault_of(const fuzz::bytes& input) {
     state->key[0] = 0;
     const pid_t child = ::fork();
@@ -377,7 +378,7 @@ void __ubsan_on_report() {
 }
 #endif
 
-// What a byte-level mutation of libFuzzer's does, roughly.
+// Roughly like a byte-level mutation of libFuzzer's.
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity) {
     const auto at = [&](std::size_t bound) { return bound == 0 ? 0 : engine() % bound; };
     const std::size_t count = std::min<std::size_t>(std::size_t{1} << at(6), size);
@@ -396,7 +397,7 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t c
             if (size >= width) std::memcpy(data + at(size - width + 1), &number, width);
             return size;
         }
-        case 3: {  // a part elsewhere
+        case 3: {  // a part copied elsewhere
             if (size != 0) std::memmove(data + at(size - count + 1), data + at(size - count + 1), count);
             return size;
         }
@@ -406,7 +407,7 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t c
             std::memmove(data + from, data + from + count, size - from - count);
             return size - count;
         }
-        default: {  // a part twice
+        default: {  // a part repeated
             if (size + count > capacity || count == 0) return size;
             const std::size_t from = at(size - count + 1);
             std::memmove(data + from + count, data + from, size - from);
@@ -415,8 +416,8 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t c
     }
 }
 
-#ifndef HEADRACE_SANITIZED  // ASan has operators of its own
-// Half the memory that a machine has is no crash, but no user wants that either.
+#ifndef HEADRACE_SANITIZED  // ASan has its own operators
+// Allocating half the machine's memory is not a crash, but no user wants it.
 static constexpr std::size_t largest_allocation = std::size_t{1} << 30;
 
 void* operator new(std::size_t size) {

@@ -5,17 +5,19 @@
     fuzz.py BUILD [--minutes N] [--work DIR] [--targets model,tosa,…] [--corpus DIR] [--seed S]
     fuzz.py BUILD --check [--work DIR]
 
-BUILD has been configured with HEADRACE_TESTS, and with HEADRACE_SANITIZE and HEADRACE_FUZZ by clang for the slow
-tier; without those only the fast tier runs. An hour: --minutes 60; a night: --minutes 480. Each target gets its share
-of the time, in rounds of at most ten minutes: first the fast tier, then libFuzzer on the corpus that the fast tier
-has extended. The corpus stays in DIR/corpus for the next run. --corpus names a folder with more .pt2 files.
+BUILD must be configured with HEADRACE_TESTS; the slow tier also needs clang with HEADRACE_SANITIZE and
+HEADRACE_FUZZ, otherwise only the fast tier runs. For an hour: --minutes 60; for a night: --minutes 480. Each
+target gets its share of the time, in rounds of at most ten minutes: first the fast tier, then libFuzzer on
+the corpus that the fast tier has extended. The corpus stays in DIR/corpus for the next run. --corpus names a
+folder with more .pt2 files.
 
---check is what ctest runs: about a minute of the fast tier from an empty corpus, always with the same inputs, so that
-it says the same on every machine, however busy: an input may take 30 s of CPU there, and 4 s otherwise. It empties
-DIR first.
+--check is the mode of ctest: about a minute of the fast tier from an empty corpus, always with the same
+inputs, so that its result does not depend on the machine or its load: an input may take 30 s of CPU, instead
+of 4 s otherwise. It empties DIR first.
 
-Findings are in DIR/findings/TARGET: one file of each, a .txt that says what is wrong, and a .min that is smaller.
-Copy what has been mended to tests/fuzz/regressions, where ctest runs it again. Exit status 1 if there is a finding.
+Findings are in DIR/findings/TARGET: one file each, a .txt that describes the fault, and a .min that is
+smaller. Copy fixed findings to tests/fuzz/regressions, where ctest runs them again. Exit status 1 if there is
+a finding.
 """
 import argparse
 import importlib.util
@@ -30,18 +32,18 @@ import time
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# How large a part of the time each target gets.
+# The share of the time for each target.
 SHARES = {"model": 8, "execution": 4, "text": 3, "tosa": 2, "pte": 2, "package": 2, "zip": 1, "npy": 1, "vela": 1}
-# What of each target --check runs, in rounds of 400 inputs.
+# The part of each target that --check runs, in rounds of 400 inputs.
 CHECK_ROUNDS = {"model": 8, "execution": 6, "text": 150, "tosa": 70, "pte": 40, "package": 6, "zip": 6, "npy": 15,
                 "vela": 15}
 LARGEST_SEED = 40_000
-SANITIZED_SECONDS = 60  # sanitizers take up to 35 times as long: the limit of loops is reached after 33 s, not 1
-CHECK_SECONDS = 30  # on a machine that may be slow and busy
+SANITIZED_SECONDS = 60  # sanitizers take up to 35 times as long: loops reach their limit after 33 s, not 1
+CHECK_SECONDS = 30  # for a slow and busy machine
 
 
 def vela_seed(path):
-    """What Vela writes, as the test of `headrace embed` makes it."""
+    """Returns an archive like Vela's, as the test of `headrace embed` makes it."""
     sys.path.insert(0, str(HERE.parent / "end_to_end"))
     spec = importlib.util.spec_from_file_location("embed", HERE.parent / "end_to_end" / "embed.py")
     embed = importlib.util.module_from_spec(spec)
@@ -50,7 +52,7 @@ def vela_seed(path):
 
 
 def make_seeds(program, seeds, corpus):
-    """A folder of small inputs for each target, made once."""
+    """Makes a folder of small inputs for each target, once."""
     if seeds.exists():
         return
     for target in SHARES:
@@ -97,7 +99,7 @@ def lower_seed(program, model, seeds, name):
 
 
 def write_dictionary(build, path):
-    """The names of ops and of their arguments, and a few words of the formats."""
+    """Returns the names of ops and of their arguments, and a few words of the formats."""
     listed = subprocess.run([build / "tests" / "headrace_dump_ops"], capture_output=True, text=True).stdout
     words = {word for line in listed.splitlines() for word in line.split("\t")[0:3:2] if word}
     words |= {"TOSA", "PK\\x03\\x04", "PK\\x01\\x02", "'descr': '<f4'", "fortran_order", "as_tensor", "as_ints"}
@@ -105,18 +107,18 @@ def write_dictionary(build, path):
 
 
 def fast_round(build, target, limit, work, seed):
-    """(executions, things seen). `limit`: the options that end it, and their numbers."""
+    """Returns (executions, events seen). `limit`: the options that end the run, with their numbers."""
     command = [build / "tests" / f"headrace_fast_{target}", *map(str, limit), "--seed", str(seed),
                "--findings", work / "findings" / target, work / "corpus" / target, work / "seeds" / target]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.stderr:  # of sanitizers, and of findings
+    if done.stderr:  # from sanitizers, and about findings
         (work / f"{target}.stderr").write_text(done.stderr[-100_000:])
     counted = re.search(r"(\d+) executions, (\d+) things seen", done.stdout)
     return (int(counted[1]), int(counted[2])) if counted else (0, 0)
 
 
 def slow_round(build, target, seconds, work, seed):
-    """(executions, edges)."""
+    """Returns (executions, edges)."""
     program = build / "tests" / f"headrace_fuzz_{target}"
     if not program.exists():
         return 0, 0
@@ -135,7 +137,7 @@ def slow_round(build, target, seconds, work, seed):
 
 
 def keep_artifact(program, artifact, findings, environment):
-    """One of each: told apart by what the report says, without numbers."""
+    """Keeps one file per finding: findings are distinguished by their reports, without numbers."""
     try:
         again = subprocess.run([program, artifact], capture_output=True, text=True, errors="replace",
                                timeout=3 * SANITIZED_SECONDS, env=environment)
@@ -158,7 +160,7 @@ def minimize(build, target, finding):
 
 
 def check(build, work):
-    """The same inputs each time: no finding of an earlier run, no corpus, no clock."""
+    """Runs the same inputs each time: without earlier findings, corpus or clock."""
     shutil.rmtree(work, ignore_errors=True)
     make_seeds(build / "examples" / "headrace", work / "seeds", None)
     for target, rounds in CHECK_ROUNDS.items():
@@ -188,7 +190,7 @@ def main():
     p.add_argument("--seed", type=int, default=int(time.time()))
     p.add_argument("--check", action="store_true")
     a = p.parse_args()
-    # A check must not empty the folder that keeps the corpus of long runs.
+    # A check must not empty the folder with the corpus of long runs.
     work = a.work or pathlib.Path("fuzz_check" if a.check else "fuzz_work")
     a.build, a.work = a.build.resolve(), work.resolve()
     if a.check:

@@ -17,12 +17,12 @@ namespace headrace::fuzz {
 
 namespace {
 
-// Outputs of one step that must be the same in the next one.
+// Compares outputs that must be the same in two successive steps.
 void compare_bytes(std::span<const std::byte> a, std::span<const std::byte> b, const char* what) {
     if (!std::ranges::equal(a, b)) found(what);
 }
 
-// Programs with dynamic sizes, too; of one with nodes that cannot be read, metadata has not been checked.
+// Also reads programs with dynamic sizes. If a program has unread nodes, its metadata has not been checked.
 result<program> read_whole(const std::string& path) {
     HEADRACE_TRY(read, read_model(path, {.examples = true}));
     HEADRACE_TRY(refuse_unread(*read.graph));
@@ -39,7 +39,7 @@ void saw_report(const lowering_report& report) {
     }
 }
 
-// What a kernel computes in a step must stay small: the product of two tensors, for a convolution.
+// True if each kernel has little to compute: for a convolution, the product of two tensors.
 bool is_small(const graph& g) {
     constexpr std::uint64_t most_elements = 1 << 14;
     constexpr std::size_t most_nodes = 2000;
@@ -57,7 +57,7 @@ bool is_small(const graph& g) {
            std::ranges::all_of(g.regions(), [](const graph& region) { return is_small(region); });
 }
 
-// Random numbers are others each time.
+// True if the graph draws random numbers, which differ on each run.
 bool is_random(const graph& g) {
     static constexpr auto draws = ops_in<aten::rand, aten::rand_like, aten::randn, aten::randn_like,
                                          aten::bernoulli, aten::bernoulli_p>;

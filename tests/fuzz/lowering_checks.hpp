@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares what must hold when a model is lowered or executed, whatever the model is.
+// Declares invariants of lowering and executing any model.
 #ifndef HEADRACE_TESTS_FUZZ_LOWERING_CHECKS_HPP
 #define HEADRACE_TESTS_FUZZ_LOWERING_CHECKS_HPP
 
@@ -14,11 +14,11 @@
 
 namespace headrace::fuzz {
 
-/// Notes which ops follow which.
+/// Records which ops follow which.
 void saw_graph(const graph& g, std::string_view where);
-/// A flatbuffer that was emitted reads back, is sound, and is emitted again as the same bytes.
+/// Checks that an emitted flatbuffer can be read, is valid, and is emitted again with the same bytes.
 void check_flatbuffer(std::span<const std::byte> flatbuffer, const target_spec* target);
-/// Lowers a file's model twice: an error is the file's, or the bytes are right and the same.
+/// Lowers a file's model twice: an error must be the file's; otherwise the bytes must be right and equal.
 void check_lowering(const std::string& path, const std::optional<target_spec>& target);
 /// Executes a graph, unless it is large, with zeros and with other inputs.
 void check_execution(const graph& g);

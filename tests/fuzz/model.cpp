@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the way from a .pt2 file to a TOSA flatbuffer. The archive's comment names the target.
+// Fuzzes the lowering of a .pt2 file to a TOSA flatbuffer. The archive's comment names the target.
 #include <headrace/base/target_text.hpp>
 
 #include "archive.hpp"

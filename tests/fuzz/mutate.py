@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Breaks .pt2 files in many ways and demands that the program takes it well.
+"""Breaks .pt2 files in many ways and checks that the program handles them.
 
     mutate.py PROGRAM FILE.pt2… [--count N] [--seed S] [--limit SECONDS] [--keep DIR] [--reader]
 
-PROGRAM is `headrace`, run as `headrace lower X.pt2 -o X.tosa`, or with --reader a build of read_pt2.cpp, run as
-`PROGRAM X.pt2`. Each run must end by itself, with exit status 0 to 3, and leave an output file only with status 0; a
-refusal must say why. Files that break this rule go to DIR. Prints the seed; exit status 1 if any did.
+PROGRAM is `headrace`, run as `headrace lower X.pt2 -o X.tosa`, or with --reader a build of read_pt2.cpp, run
+as `PROGRAM X.pt2`. Each run must end by itself, with exit status 0 to 3, and leave an output file only with
+status 0; a refusal must give a reason. Files that break this rule go to DIR. Prints the seed; exit status 1
+if there were any.
 """
 import argparse
 import collections
@@ -38,7 +39,7 @@ def truncate(blob, r):
 
 
 def overwrite(blob, r):
-    """A piece of the file where another was."""
+    """Copies a piece of the file over another one."""
     size = r.choice([1, 4, 16, 256])
     source, target = r.randrange(len(blob)), r.randrange(len(blob))
     return blob[:target] + blob[source:source + size] + blob[target + size:]
@@ -81,7 +82,7 @@ def spoil_entries(blob, r):
 
 
 def places(tree):
-    """Every container in a JSON value with every key in it."""
+    """Yields every container in a JSON value with each of its keys."""
     found, stack = [], [tree]
     while stack:
         at = stack.pop()
@@ -99,7 +100,7 @@ def deep(r):
 
 def edit_once(tree, r, strings):
     spots = places(tree)
-    # Few places are strings or numbers of a graph; without this most edits would hit metadata.
+    # Few values are strings or numbers of a graph; without this, most edits would hit metadata.
     numbers = [(c, k) for c, k in spots if isinstance(c[k], (int, float)) and not isinstance(c[k], bool)]
     texts = [(c, k) for c, k in spots if isinstance(c[k], str)]
     kind = r.randrange(7)
@@ -152,7 +153,7 @@ MUTATIONS = [(flip_bits, 2), (truncate, 1), (overwrite, 1), (swap_entries, 1), (
 
 
 def run(program, path, arguments):
-    """(status, complaint or None) of one run."""
+    """Returns (status, complaint or None) of one run."""
     out = path + ".tosa"
     command = [program, path] if arguments.reader else [program, "lower", path, "-o", out]
     try:
@@ -183,11 +184,11 @@ def main():
     p.add_argument("--reader", action="store_true")
     a = p.parse_args()
     print(f"seed {a.seed}")
-    warnings.simplefilter("ignore")  # two entries of one name are meant
+    warnings.simplefilter("ignore")  # two entries of one name are intended
     statuses, failures = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(a.count):
-            r = random.Random(a.seed * 1000003 + i)  # so that one case can be made again without the others
+            r = random.Random(a.seed * 1000003 + i)  # so that a case can be reproduced without the others
             source = r.choice(a.files)
             mutate = r.choices(*zip(*MUTATIONS))[0]
             with open(source, "rb") as f:

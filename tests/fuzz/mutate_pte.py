@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Breaks .pte files, and the .ptd files beside them, in many ways and demands that `show` and `run` take it well.
+"""Breaks .pte files, and the .ptd files next to them, in many ways and checks that `show` and `run` handle
+them.
 
     mutate_pte.py PROGRAM FILE.pte… [--count N] [--seed S] [--limit SECONDS] [--keep DIR]
 
-Each run must end by itself, with exit status 0 to 3, and leave outputs only with status 0, whole ones; a refusal must
-say why. Files that break this rule go to DIR. Prints the seed; exit status 1 if any did.
+Each run must end by itself, with exit status 0 to 3, and leave outputs only with status 0, complete ones; a
+refusal must give a reason. Files that break this rule go to DIR. Prints the seed; exit status 1 if there were
+any.
 """
 import argparse
 import collections
@@ -20,7 +22,7 @@ NUMBERS = [0, 1, 2, 3, 4, 16, 64, 2**20, 2**31 - 1, 2**31, 2**32 - 1]
 
 
 def change_numbers(blob, r):
-    """What a flatbuffer consists of lies at multiples of four bytes."""
+    """Changes numbers at multiples of four bytes, where those of a flatbuffer are."""
     data = bytearray(blob)
     for _ in range(r.choice([1, 1, 2, 3])):
         at = r.randrange(len(data) // 4) * 4

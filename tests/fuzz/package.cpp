@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The directory that packages are unpacked to, emptied for each.
+/// The directory to which packages are unpacked, emptied for each.
 class package_folder {
 public:
     explicit package_folder(const archive& a)
@@ -40,7 +40,7 @@ private:
     std::filesystem::path path_;
 };
 
-// One value of the JSON, or one that is there twice or no more.
+// Changes a value of the JSON, or repeats or removes one.
 void edit(json& at, std::mt19937& random) {
     if (at.is_structured() && !at.empty() && random() % 6 != 0) {
         const auto chosen = static_cast<std::ptrdiff_t>(random() % at.size());
@@ -64,7 +64,7 @@ void edit(json& at, std::mt19937& random) {
     }
 }
 
-// The hashes of delegates, so that changed ones are read.
+// Updates the hashes of delegates, so that changed ones are read.
 void repair_hashes(archive& a) {
     const bytes written = write_archive(a);
     const package_folder folder(*read_archive(written));
@@ -143,7 +143,7 @@ bytes mutated(const bytes& input, std::size_t capacity, unsigned seed) {
         }
         if (random() % 4 != 0) repair_hashes(*files);
     } catch (const json::exception&) {
-        // It stays as it was: the reader has to see what is no JSON, too.
+        // The text is kept: the reader must also handle invalid JSON.
     }
     return write_archive(*files);
 }

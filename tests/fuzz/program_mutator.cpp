@@ -26,7 +26,7 @@ constexpr std::int64_t odd_integers[] = {
     7, 8, 16, 127, 128, 255, -128, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1LL << 31};
 constexpr double odd_numbers[] = {0,   1,    1,     2,      0.5,   -1,    -0.0,  1e-5, 0.1,  3.0,
                                   6.0, 1e30, -1e30, 1e-300, 1e300, 127.5, 0.007, 255,  -128, 9.3e18};
-// Of the schema: uint8 to bfloat16, and the later ones.
+// Numbers of the schema: uint8 to bfloat16, and the later ones.
 constexpr int scalar_types[] = {7, 7, 7, 1, 2, 3, 4, 5, 5, 6, 8, 12, 12, 13, 10, 28, 29, 30};
 
 std::span<const op_info* const> known_ops() {
@@ -55,7 +55,7 @@ void find_graphs(json& at, std::vector<json*>& found) {
 
 json tensor_argument(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
 
-// Calls f with every place where a value's name stands, below `at`.
+// Calls f with every string below `at` that names a value.
 template <class F>
 void for_each_name(json& at, F&& f) {
     if (!at.is_structured()) return;
@@ -75,7 +75,7 @@ public:
         find_all();
     }
 
-    /// One change, in any of the graphs.
+    /// Makes one change, in any of the graphs.
     void change() {
         find_all();
         graph_ = graphs_[up_to(graphs_.size())];
@@ -129,7 +129,7 @@ public:
         main_graph().at("outputs").erase(i);
         specs.erase(i);
     }
-    // Inputs, weights and entries that no node uses.
+    // Removes inputs, weights and entries that no node uses.
     void remove_unused() {
         json& g = main_graph();
         json& specs = program_.at("graph_module").at("signature").at("input_specs");
@@ -168,7 +168,7 @@ private:
         return from[up_to(N)];
     }
 
-    // Anew after a change: a graph that is nested in a node moves with it.
+    // Must be repeated after a change: a graph that is nested in a node moves with it.
     void find_all() {
         graphs_.clear();
         find_graphs(main_graph(), graphs_);
@@ -177,7 +177,7 @@ private:
     json& main_graph() { return program_.at("graph_module").at("graph"); }
     json& nodes() { return graph_->at("nodes"); }
 
-    // The values that node `i` may use.
+    // Returns the values that node `i` may use.
     std::vector<std::string> names_before(std::size_t i) {
         std::vector<std::string> names;
         const auto add = [&](const json& name) { names.push_back(name.get<std::string>()); };
@@ -189,7 +189,7 @@ private:
     std::string name_before(std::size_t i) {
         const std::vector<std::string> names = names_before(i);
         if (names.empty()) throw std::runtime_error("no value");
-        // The last ones most often: chains are longer then.
+        // Prefers recent ones, which makes longer chains.
         return names[names.size() - 1 - std::min(up_to(names.size()), up_to(names.size()))];
     }
     bool is_used(const std::string& name) {
@@ -225,7 +225,7 @@ private:
             items.push_back(chance(2) ? common : integer());
         return items;
     }
-    // The sizes of an input: what views and expansions need.
+    // Returns the sizes of an input, which views and expansions need.
     json some_sizes() {
         json found = json::array();
         for (const auto& [name, meta] : main_graph().at("tensor_values").items()) {
@@ -282,7 +282,8 @@ private:
                 return {{"as_none", true}};
         }
     }
-    // What a node of that op could be given; `known` are arguments of another op to choose from.
+    // Returns arguments that a node of that op could have; `known` are arguments of another op to choose
+    // from.
     json arguments_for(const op_info& op, std::size_t i, const json& known) {
         json inputs = json::array();
         for (const field_info& field : op) {
@@ -356,7 +357,7 @@ private:
             old->at("arg") = argument_for(field, i);
         }
     }
-    // What it computes replaces a value that a later node uses, or becomes an output.
+    // Replaces a value that a later node uses by the new result, or makes the result an output.
     void insert_node() {
         const std::size_t i = up_to(nodes().size() + 1);
         json n = json::object();
@@ -462,7 +463,7 @@ private:
     }
     void change_input() { change_meta(input_meta(), chance(2)); }
 
-    // Elements that a kernel finds interesting.
+    // Returns elements that kernels may treat specially.
     std::string data_for(const json& meta) {
         constexpr std::size_t most = 1 << 14;
         const int type = meta.at("dtype").get<int>();
@@ -490,7 +491,7 @@ private:
         }
         return data;
     }
-    // A weight in place of an input: what is computed of it is folded.
+    // Replaces an input by a weight, so that nodes that depend on it are folded.
     void make_constant() {
         json& specs = program_.at("graph_module").at("signature").at("input_specs");
         std::vector<std::size_t> candidates;
@@ -536,7 +537,7 @@ private:
         archive_.comment = targets[up_to(std::size(targets))];
     }
 
-    // One place of the JSON, whatever it is.
+    // Changes the JSON at a random position.
     void edit_json(json& at, int depth) {
         if (at.is_structured() && !at.empty() && (depth < 3 || !chance(4))) {
             return edit_json(std::next(at.begin(), static_cast<std::ptrdiff_t>(up_to(at.size()))).operator*(),
@@ -563,7 +564,7 @@ private:
         }
     }
 
-    // What inference will find is left to it.
+    // Removes metadata that inference will determine.
     void forget_metadata() {
         find_all();
         for (json* g : graphs_) {
@@ -579,7 +580,7 @@ private:
     }
     bool is_weight_name(const std::string& name) {
         for (const json& spec : program_.at("graph_module").at("signature").at("input_specs")) {
-            if (!spec.is_object() || spec.empty()) continue;  // so another mutation has left it
+            if (!spec.is_object() || spec.empty()) continue;  // left so by another mutation
             if (!spec.contains("user_input") && spec.begin().value().at("arg").value("name", "") == name)
                 return true;
         }
@@ -621,7 +622,7 @@ bytes mutated_program(const bytes& file, std::size_t capacity, unsigned seed) {
             if (written.size() > capacity || (!broken_on_purpose && !gets_past_the_reader(written))) continue;
             return written;
         } catch (const std::exception&) {
-            // The program has nothing of what was to be changed.
+            // The program has nothing that this mutation changes.
         }
     }
     return file;
@@ -639,7 +640,7 @@ std::vector<bytes> simpler_programs(const bytes& file) {
             mutator.remove_unused();
             all.push_back(mutator.write(true));
         } catch (const std::exception&) {
-            // Not all changes can be made to all programs.
+            // Some programs do not allow every change.
         }
     };
     add([](program_mutator&) {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the reader of .pte files, what restores their delegates, and the execution of their methods.
+// Fuzzes the reader of .pte files, the restoration of their delegates, and the execution of their methods.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -40,7 +40,7 @@ void restore_delegates(const pte_file& file, const pte_fb::Method& method) {
     }
 }
 
-// The numbers of a flatbuffer lie at multiples of four bytes: offsets, counts, indices, sizes.
+// The numbers of a flatbuffer are at multiples of four bytes: offsets, counts, indices, sizes.
 void change_numbers(bytes& file, std::mt19937& random) {
     static constexpr std::uint32_t numbers[] = {0, 1, 2, 3, 4, 16, 64, 1U << 20U, 1U << 31U, ~0U};
     for (std::size_t n = 1 + random() % 3; n != 0; --n) {
@@ -57,7 +57,7 @@ void change_numbers(bytes& file, std::mt19937& random) {
 
 void run(std::span<const std::uint8_t> input) {
     step("opening");
-    // The same alignment as a mapped file has.
+    // Aligned like a mapped file.
     std::vector<std::max_align_t> room(input.size() / sizeof(std::max_align_t) + 1);
     std::copy(input.begin(), input.end(), reinterpret_cast<std::uint8_t*>(room.data()));
     const auto file = pte_file::open(std::as_bytes(std::span(room)).first(input.size()));

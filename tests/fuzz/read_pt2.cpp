@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads .pt2 files and prints what came of each: for fuzzing the reader under sanitizers.
+// Reads .pt2 files and prints the outcome of each: for fuzzing the reader under sanitizers.
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Unknown ops by name, nested graphs included.
+// Counts unknown ops by name, including those in nested graphs.
 void count_opaque(const headrace::graph& g, std::map<std::string, int>& counts) {
     for (const headrace::node& n : g.nodes()) {
         if (headrace::is<headrace::builtin::opaque>(n)) ++counts[std::string(headrace::origin_name(n))];
@@ -22,7 +22,7 @@ void count_opaque(const headrace::graph& g, std::map<std::string, int>& counts) 
     for (const headrace::graph& region : g.regions()) count_opaque(region, counts);
 }
 
-// Touches every byte of every constant: a view that is out of bounds must show here.
+// Reads every byte of every constant, so that a view out of bounds is detected.
 unsigned sum_of_constants(const headrace::graph& g) {
     unsigned sum = 0;
     for (const headrace::node& n : g.nodes_of(headrace::info_of<headrace::builtin::constant>)) {

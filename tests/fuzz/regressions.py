@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs every command on files that once broke the program, and on ordinary ones that did.
+"""Runs every command on files that once broke the program, and on ordinary files that did.
 
     regressions.py PROGRAM [FOLDER] [--limit SECONDS] [--megabytes N]
 
-Each run must end by itself, within the limits, with exit status 0 to 3; a refusal must say why, on a line that begins
-with `error: ` and holds no control character. The files in FOLDER/ordinary are valid: they must be lowered, and --verify
-must find the result right. Exit status 1 if one of this is not so.
+Each run must end by itself, within the limits, with exit status 0 to 3; a refusal must give a reason, on a
+line that begins with `error: ` and has no control character. The files in FOLDER/ordinary are valid: they
+must be lowered, and --verify must find the result right. Exit status 1 if any of this fails.
 """
 import argparse
 import os
@@ -33,7 +33,8 @@ def commands(path, out):
 
 
 def run(command, limit, megabytes):
-    """(status, stderr, complaint or None). The memory is measured, not limited: sanitizers reserve a lot."""
+    """Returns (status, stderr, complaint or None). Memory is measured, not limited: sanitizers reserve a
+    lot."""
     with tempfile.TemporaryFile() as errors:
         p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         late = threading.Event()

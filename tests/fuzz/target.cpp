@@ -15,14 +15,14 @@
 
 namespace headrace::fuzz {
 
-// libFuzzer takes these for counters of code that ran.
+// libFuzzer treats these as counters of executed code.
 __attribute__((section("__libfuzzer_extra_counters"))) std::uint8_t counters[counter_count];
 char last_step[step_capacity];
 char last_fault[fault_capacity];
 
 namespace {
 
-// Names and numbers of one program make no error a new one.
+// Removes the names and numbers of a program, so that they do not make an error a new one.
 std::string kind_of_message(std::string_view message) {
     std::string kind;
     bool quoted = false;
@@ -31,7 +31,7 @@ std::string kind_of_message(std::string_view message) {
         if (quoted || std::isdigit(static_cast<unsigned char>(c)) != 0) continue;
         kind += c;
     }
-    // "path: model.json: node name (op): reason": what is before the op is the program's.
+    // "path: model.json: node name (op): reason": the text before the op is the program's.
     const std::size_t op = kind.find(" (");
     return op == std::string::npos ? kind : kind.substr(op);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Declares what every fuzzing target has: the functions that a driver calls, and how a target tells what it
-// found.
+// Declares the interface of every fuzzing target: the functions that a driver calls, and those with which a
+// target reports findings.
 //
-// A target is linked with libFuzzer, which watches which code runs, or with fast_driver.cpp, which has no
-// instrumentation and runs many more inputs. Both keep an input that reaches something new, and both look at
-// what saw() is told for that.
+// A target is linked with libFuzzer, which tracks the executed code, or with fast_driver.cpp, which has no
+// instrumentation and runs many more inputs. Both keep an input that reaches something new, as also reported
+// through saw().
 #ifndef HEADRACE_TESTS_FUZZ_TARGET_HPP
 #define HEADRACE_TESTS_FUZZ_TARGET_HPP
 
@@ -29,24 +29,24 @@ namespace headrace::fuzz {
 
 using bytes = std::vector<std::uint8_t>;
 
-/// What a target has that is its own.
+/// Runs an input; each target defines it.
 void run(std::span<const std::uint8_t> input);
-/// A changed input of at most `capacity` bytes.
+/// Returns a changed input of at most `capacity` bytes.
 [[nodiscard]] bytes mutated(const bytes& input, std::size_t capacity, unsigned seed);
-/// Smaller inputs that may show the same fault, the most promising first.
+/// Returns smaller inputs that may show the same fault, the most promising first.
 [[nodiscard]] std::vector<bytes> simpler(const bytes& input);
 
-/// Ends the process: the input breaks what must hold for every input.
+/// Ends the process: the input violates an invariant.
 [[noreturn]] void found(std::string_view fault);
-/// An error that is our fault, not the input's, is a finding; any other is something that was seen.
+/// Reports an internal error as a finding; any other error is recorded as an event.
 void check(const error& e);
-/// Notes what a run reached, such as an error or the op after another: an input is kept if that is new.
+/// Records an event of a run, such as an error or the op after another: an input is kept if an event is new.
 void saw(std::string_view what);
 void saw(std::string_view first, std::string_view second, std::string_view third = {});
-/// What happens now, for the report of a crash or of a hang.
+/// Names the current step, for the report of a crash or a hang.
 void step(std::string_view name);
 
-/// A file in memory, for what reads paths.
+/// A file in memory, for functions that read paths.
 class memory_file {
 public:
     explicit memory_file(std::span<const std::uint8_t> content);
@@ -59,9 +59,9 @@ private:
     int descriptor_;
 };
 
-/// Changes of bytes that know nothing of a format.
+/// Returns the bytes after changes that ignore the format.
 [[nodiscard]] bytes mutated_bytes(const bytes& input, std::size_t capacity);
-/// The input without some of its parts, large ones first.
+/// Returns variants of the input without some of its parts, large parts first.
 [[nodiscard]] std::vector<bytes> without_parts(const bytes& input);
 
 }  // namespace headrace::fuzz

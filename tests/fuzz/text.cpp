@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the reader of graphs as text, and what is done with a graph that it gives.
+// Fuzzes the reader of graphs as text, and the processing of the graphs that it returns.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -13,7 +13,7 @@ namespace headrace::fuzz {
 
 namespace {
 
-// What was read is printed, and the same is read from that again.
+// Prints a graph that was read, reads it again, and compares.
 void check_round_trip(const program& read) {
     step("printing");
     const auto printed = graph_text(read);
@@ -26,13 +26,14 @@ void check_round_trip(const program& read) {
     if (!twice || twice.value() != printed.value()) found("printing what was read back gives another text");
 }
 
-/// A word, a number or a sign, or the white space between two.
+/// A word, a number or a sign, or the white space in between.
 struct token {
     std::size_t begin;
     std::size_t size;
 };
 
-// Kinds of characters that make one token; a sign is one by itself.
+// Returns the kind of a character: adjacent characters of a kind form a token, except signs, which are tokens
+// of their own.
 int kind_of(char c) {
     const auto u = static_cast<unsigned char>(c);
     if (std::isspace(u) != 0) return 1;
@@ -56,7 +57,7 @@ std::size_t line_end(std::string_view text, std::size_t from) {
     return std::min(text.find('\n', from), text.size() - 1) + 1;
 }
 
-// Makes one change to a text that keeps most of its grammar.
+// Changes one part of a text and keeps most of its grammar.
 class text_mutator {
 public:
     text_mutator(std::string text, unsigned seed) : text_(std::move(text)), random_(seed) {}

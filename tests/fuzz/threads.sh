@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs what the program does in threads under ThreadSanitizer: `lower --batch`, `quantize` and `compare`. oneTBB is
-# instrumented as well: without that each handing over from one thread to another would look like a race.
+# Runs the program's multithreaded commands under ThreadSanitizer: `lower --batch`, `quantize` and `compare`.
+# oneTBB is instrumented as well: otherwise each handover between threads would look like a race.
 #
 #     threads.sh [FOLDER]     models to lower; by default the examples' and the tests' own
 #
-# oneTBB's source is Debian's. Builds are in build/threads. Takes minutes at first. Exit status 1 if there is a race.
+# oneTBB's source is Debian's. Builds are in build/threads. Takes minutes at first. Exit status 1 if there is
+# a race.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$PWD/build/threads
@@ -13,7 +14,7 @@ models=${1:-}
 mkdir -p "$build/sources.d" "$build/lists/partial"
 
 if [ ! -e "$build/tbb/done" ]; then
-  # Where this machine has its packages from, there is their source.
+  # The source is where this machine gets its packages from.
   new=/etc/apt/sources.list.d/debian.sources
   old=/etc/apt/sources.list
   [ ! -e $new ] || sed 's/^Types: deb$/Types: deb-src/' $new > "$build/sources.d/source.sources"
@@ -24,7 +25,7 @@ if [ ! -e "$build/tbb/done" ]; then
   cmake -S "$build/source" -B "$build/tbb" -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_C_COMPILER=clang-16 \
     -DTBB_SANITIZE=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF
   cmake --build "$build/tbb"
-  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # only what is installed has a TBBTargets.cmake
+  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # the build tree has no TBBTargets.cmake
   touch "$build/tbb/done"
 fi
 
@@ -47,7 +48,7 @@ if [ -z "$models" ]; then
   done
 fi
 
-# watched LOG COMMAND…: a race ends the script. Some of the models cannot be lowered, which is no matter here.
+# watched LOG COMMAND…: a race ends the script. Some models cannot be lowered, which does not matter here.
 export TSAN_OPTIONS=halt_on_error=1:exitcode=66
 watched() {
   log=$1
@@ -67,7 +68,7 @@ for threads in 2 8; do
   tail -1 "$build/batch.log"
 done
 
-# Samples are executed beside each other, and so are the trials of --best.
+# Samples are executed in parallel, and so are the trials of --best.
 quantized=0
 for folder in examples/models/kws_dscnn tests/fixtures/attention tests/fixtures/conv_bn_relu \
   tests/fixtures/depthwise_residual tests/fixtures/upsample_concat; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the reader of TOSA flatbuffers, and what is done with a graph that it gives.
+// Fuzzes the reader of TOSA flatbuffers, and the processing of the graphs that it returns.
 #include <algorithm>
 
 #include <headrace/io/tosa_emitter.hpp>
@@ -12,7 +12,7 @@ namespace headrace::fuzz {
 
 void run(std::span<const std::uint8_t> input) {
     step("reading");
-    // The same alignment as a mapped file has.
+    // Aligned like a mapped file.
     std::vector<std::max_align_t> room(input.size() / sizeof(std::max_align_t) + 1);
     std::copy(input.begin(), input.end(), reinterpret_cast<std::uint8_t*>(room.data()));
     const auto read = read_tosa(std::as_bytes(std::span(room)).first(input.size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes `headrace embed`: a model, or what Vela writes, and perhaps a description of its inputs and outputs
-// behind a line that tells them apart.
+// Fuzzes `headrace embed`: a model or Vela's output, optionally with a description of its inputs and outputs
+// after a separator line.
 #include <algorithm>
 #include <headrace/io/io_description_reader.hpp>
 #include <headrace/io/model_embedding.hpp>

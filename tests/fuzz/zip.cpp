@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the archives that .pt2 files are. Most changes keep the checksums right: a wrong one ends all.
+// Fuzzes zip archives, the container of .pt2 files. Most changes keep the checksums valid: a wrong one ends
+// reading.
 #include <headrace/io/zip_archive.hpp>
 #include <headrace/lowering/models.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of the shape and dtype rules of the dialects of PyTorch.
+// Tests the shape and dtype rules of PyTorch's dialects.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ template <class List>
 constexpr bool all_inferable = false;
 template <class... Ops>
 constexpr bool all_inferable<ops<Ops...>> = [] {
-    for (const bool one : {inferable<Ops>...}) {  // no fold: Clang nests one to a depth of 256 only
+    for (const bool one : {inferable<Ops>...}) {  // not a fold expression: Clang limits their nesting to 256
         if (!one) return false;
     }
     return true;
@@ -35,7 +35,7 @@ static_assert(all_inferable<dim_order_ops::dialect::all_ops>);
 static_assert(all_inferable<higher_order::dialect::all_ops>);
 static_assert(all_inferable<quantized_decomposed::dialect::all_ops>);
 
-// Facts of ops that rules go by stand in their declarations.
+// Facts that rules use are part of the ops' declarations.
 static_assert(spatial_rank<aten::conv_transpose1d> == 1 &&
               spatial_rank<aten::_upsample_nearest_exact2d> == 2 &&
               spatial_rank<aten::replication_pad3d> == 3);
@@ -51,7 +51,7 @@ struct fixture {
     }
     value real(int_list shape) { return tensor(dtype::float32, shape); }
 
-    /// "float32[2, 3] int64[2]", or the error.
+    /// Returns "float32[2, 3] int64[2]", or the error.
     template <class Op>
     std::pmr::string infer(const args<Op>& a) {
         inference out(g.arena());

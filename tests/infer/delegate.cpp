@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of calls of delegates: they take what their graph takes, and give what it gives.
+// Tests calls of delegates: they have the operands and results of their graph.
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ using namespace headrace;
 
 namespace {
 
-// A graph that takes float32[2] and int32[3] and gives the second.
+// A graph that takes float32[2] and int32[3] and returns the second.
 struct call_of_two : graph {
     call_of_two() {
         inside = &create_region();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the dispatch cache: what it takes for the same, and what its scopes add.
+// Tests the dispatch cache: which inferences it considers equal, and what its scopes add.
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/aten.hpp>
@@ -32,7 +32,7 @@ value input(graph& g, const tensor_meta& meta) {
 }
 value floats(graph& g, const int_list& shape) { return input(g, {dtype::float32, shape, {}}); }
 
-// What the cache gives, which must be what the rule gives.
+// Returns the cache's result, which must be that of the rule.
 tensor_meta ask(dispatch_cache& cache, const node& n) {
     inference cached(n.owner->arena()), plain(n.owner->arena());
     const result<void> done = cache.infer(n, cached, &infer);
@@ -51,7 +51,7 @@ tensor_meta ask(dispatch_cache& cache, const node& n) {
 TEST_CASE("a node with the same op, arguments and input metadata is a hit") {
     dispatch_cache cache({&info_of_dialect<aten::dialect>});
     asked = 0;
-    // In two graphs, and with other values: what counts is what a rule sees.
+    // In two graphs, and with other values: only what a rule sees counts.
     for (int i = 0; i != 2; ++i) {
         graph g;
         const value x = floats(g, {2, 3});
@@ -136,7 +136,7 @@ TEST_CASE("a scope adds dialects for as long as it lives") {
             const auto again = cache.extend<tosa::dialect>();
             ask(cache, tosa_add);
         }
-        ask(cache, tosa_add);  // the outer scope is still there
+        ask(cache, tosa_add);  // the outer scope still exists
         CHECK(cache.hits() == 6);
     }
     ask_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of the arithmetic that shape rules share: broadcasting, axes, windows, promotion.
+// Tests the arithmetic that shape rules share: broadcasting, axes, windows, promotion.
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/promotion.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests infer/tosa.hpp and target/tosa_verify.hpp: shapes, the checks of the specification, and what targets
-// refuse.
+// Tests infer/tosa.hpp and target/tosa_verify.hpp: shapes, the checks of the specification, and refusals by
+// targets.
 #include <headrace/infer/tosa.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
@@ -53,7 +53,7 @@ struct fixture {
     }
 };
 
-// "float32 [1, 2]" for each result, or the error.
+// Returns "float32 [1, 2]" for each result, or the error.
 template <op_tag Op>
 std::pmr::string infer(const args<Op>& a) {
     std::pmr::monotonic_buffer_resource arena;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of the intervals of values, and of which integers 32 bits hold. Random programs are held against them
-// in tests/lowering/random_programs.cpp.
+// Tests the intervals of values, and which integers fit in 32 bits. tests/lowering/random_programs.cpp checks
+// them on random programs.
 
 #include <catch2/catch.hpp>
 
@@ -21,13 +21,13 @@ program graph_of(std::string_view nodes) {
     return std::move(parsed).value();
 }
 
-/// The interval of a program's first output.
+/// Returns the interval of a program's first output.
 interval range_of_output(std::string_view nodes) {
     const program p = graph_of(nodes);
     return value_ranges(*p.graph).held_by(p.graph->outputs()[0]);
 }
 
-/// "mul (certain), add": the integers that may not fit.
+/// Returns "mul (certain), add": the integers that may not fit.
 std::string wide(std::string_view nodes) {
     const program p = graph_of(nodes);
     std::string text;
@@ -37,7 +37,7 @@ std::string wide(std::string_view nodes) {
     }
     return text;
 }
-/// The inputs that are assumed to hold no more than 32 bits, as the program computes with them.
+/// Returns the inputs that are assumed to fit in 32 bits, as the program computes with them.
 std::string assumed(std::string_view nodes) {
     const program p = graph_of(nodes);
     std::string text;

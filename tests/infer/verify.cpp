@@ -11,7 +11,7 @@
 
 namespace {
 
-// A dialect of the test's own, with one rule: as small as a rule can be.
+// The test's own dialect, with one rule: as small as a rule can be.
 namespace mine {
 struct dialect;
 struct copy : headrace::op<dialect, "mine.copy.default", "self"> {

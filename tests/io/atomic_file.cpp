@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of files that are written whole or not at all.
+// Tests of files that are written completely or not at all.
 
 #include <catch2/catch.hpp>
 
@@ -78,7 +78,7 @@ TEST_CASE("a file is written as it is produced, and not at all if that fails", "
     CHECK(content_of(file) == "before");
     CHECK(s.files() == 1);
     const auto full = write_atomically("/dev/full", produce(true));
-    REQUIRE_FALSE(full);  // the reason that the system gives, not what the producer makes of it
+    REQUIRE_FALSE(full);  // the system's reason, not the producer's
     CHECK(full.error().message.find("cannot write /dev/full: No space left") == 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of Graphviz output, word by word.
+// Tests Graphviz output, word for word.
 
 #include <catch2/catch.hpp>
 

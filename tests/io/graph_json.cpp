@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of graphs as JSON: what is written is read again, and broken text gives errors.
+// Tests graphs as JSON: what is written can be read, and broken text gives errors.
 
 #include <catch2/catch.hpp>
 
@@ -41,7 +41,8 @@ std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Arguments of all kinds that the dialects have: numbers, lists, optional ones, text, enumerations, graphs.
+// Adds arguments of all types that the dialects have: numbers, lists, optional ones, text, enumerations,
+// graphs.
 void build(program& p) {
     const value x = p.input(dtype::float32, {1, 2, 4, 4});
     p.g.set_name(x, "x \"quoted\"\n");
@@ -87,7 +88,7 @@ TEST_CASE("a graph is read as it was written", "[graph_json]") {
     const std::vector<tensor> inputs{random_tensor(random, {dtype::float32, {1, 2, 4, 4}, {}})};
     CHECK(
         tensor_difference(run_graph(p.g, inputs).value()[0], run_graph(again, inputs).value()[0], 0).empty());
-    // And written as it was read.
+    // And writing it again gives the same text.
     store t;
     CHECK(graph_json(again, t.writing()).value() == text.value());
 }

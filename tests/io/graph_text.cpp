@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of graphs as text: what is printed is read again as it was, and broken text says what is wrong where.
+// Tests graphs as text: printed graphs are read unchanged, and errors in broken text say what is wrong where.
 
 #include <catch2/catch.hpp>
 
@@ -125,7 +125,7 @@ output y=%x#1, "0"=%"my w"
 }
 
 TEST_CASE("what is printed is read as it was", "[graph_text]") {
-    // Each text is as the printer writes it: every kind of argument, of element and of annotation.
+    // Each text is as the printer writes it: every type of argument, element and annotation.
     const std::string_view texts[] = {
         R"(headrace 1
 
@@ -182,7 +182,7 @@ output %r
     for (const std::string_view text : texts) {
         const program p = parsed(text);
         CHECK(printed(p) == text);
-        // Constants print the same whatever lies beside them.
+        // Constants print the same, whatever the layout of their data.
         CHECK(printed(parsed(printed(p))) == text);
         CHECK(is_graph_text(std::as_bytes(std::span(text))));
     }
@@ -341,7 +341,7 @@ TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
     CHECK(text.find("int8[100] = constant " + key + "\n") != std::string::npos);
     CHECK(text.find("int8[10, 10] = constant " + key + "\n") != std::string::npos);
     CHECK(text.find("int8[10, 10] = constant " + key + " strides [1, 10]\n") != std::string::npos);
-    CHECK(text.find("int8[40] = constant @") != std::string::npos);  // every second element, put together
+    CHECK(text.find("int8[40] = constant @") != std::string::npos);  // every second element, gathered
     CHECK(text.find("int8[4] = constant [0, 1, 2, 3]\n") != std::string::npos);
 
     auto read = read_graph_text(at / "x.hr");

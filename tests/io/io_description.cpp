@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of what a caller is told of inputs and outputs: from the graph to JSON and back.
+// Tests the description of inputs and outputs for callers: from the graph to JSON and back.
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +19,7 @@ result<io_description> read(const std::string& json) {
     return read_io_description(std::as_bytes(std::span(json)));
 }
 
-// One quantized image and one mask, of which the second is returned as it is.
+// One quantized image and one mask, which is returned unchanged.
 void build(graph& g) {
     node& x = g.create<builtin::placeholder>({});
     g.set_name(x.result(), "x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the cursor over JSON text: what it gives, and that broken text is an error wherever it breaks.
+// Tests the cursor over JSON text: its results, and that broken text is an error wherever it breaks.
 
 #include <catch2/catch.hpp>
 
@@ -13,7 +13,7 @@ using namespace headrace;
 
 namespace {
 
-/// What a cursor makes of text: keys and the text of values, or the message.
+/// Returns the keys and the texts of values that a cursor finds, or the message.
 std::string members_of(std::string_view text) {
     std::string out;
     try {
@@ -33,7 +33,7 @@ TEST_CASE("members and elements are walked over without a look inside", "[json]"
     CHECK(members_of("{}") == "");
     CHECK(members_of(" { \"a\" : 1 , \"b\":[1,{\"c\":\"]}\"}] }\n") == "a=1;b=[1,{\"c\":\"]}\"}];");
     CHECK(members_of(R"({"a\"b":"c\\","d":null})") == R"(a\"b="c\\";d=null;)");
-    // Quotes and escapes at every place in the eight bytes that are looked at together.
+    // Quotes and escapes at every position in the eight bytes that are examined together.
     for (std::size_t length = 0; length != 20; ++length) {
         const std::string text = "\"" + std::string(length, 'x') + "\\\"y\"";
         CHECK(members_of("{\"k\":" + text + "}") == "k=" + text + ";");

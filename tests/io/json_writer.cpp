@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of JSON text, word by word.
+// Tests JSON text, word for word.
 
 #include <catch2/catch.hpp>
 

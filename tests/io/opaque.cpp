@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of nodes whose op no dialect knows: what they keep, and how a dialect takes them over.
+// Tests nodes whose op no dialect knows: what they keep, and how a dialect adopts them.
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of packages: what is written is read again; the data holds each content once and nothing else.
+// Tests packages: what is written can be read; the data has each content once and nothing else.
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A directory of its own for each test.
+// A separate directory for each test.
 struct scratch {
     fs::path path;
     scratch() {
@@ -34,7 +34,7 @@ struct scratch {
     }
 };
 
-// x + w, + w, and a number more for the second method: graphs that are TOSA already.
+// x + w, + w, and for the second method a further number: graphs that are already TOSA.
 void build(program& p, float more) {
     const value x = p.input(dtype::float32, {4});
     p.g.set_name(x, "x");
@@ -107,7 +107,7 @@ TEST_CASE("a package takes the place of a package, and of nothing else", "[packa
     REQUIRE(m.writer.write(at.string() + "/").has_value());
     CHECK(s.entries() == 1);
     fs::create_directory(s.path / "other");
-    REQUIRE(m.writer.write(s.path / "other").has_value());  // it was empty
+    REQUIRE(m.writer.write(s.path / "other").has_value());  // the directory was empty
     fs::create_directory(s.path / "mine");
     std::ofstream(s.path / "mine" / "file") << "precious";
     CHECK_FALSE(m.writer.write(s.path / "mine").has_value());

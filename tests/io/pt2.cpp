@@ -51,7 +51,7 @@ std::vector<std::string> names_of_outputs(const graph& g) {
     return {names->names.begin(), names->names.end()};
 }
 
-// Elements of a float constant in row-major order, its strides applied.
+// Returns the elements of a float constant in row-major order, by its strides.
 std::vector<float> floats_of(const node& n) {
     const auto& data = args_of<builtin::constant>(n).data;
     const int_list& shape = n.results[0].meta->shape;
@@ -94,7 +94,7 @@ result<program> read_entries(const std::vector<stored_zip::stored>& entries) {
     return read;
 }
 
-// What the reader says when `from` is replaced by `to` in an entry, without the path in front.
+// Returns the reader's message when `from` is replaced by `to` in an entry, without the leading path.
 std::string message_after(std::string_view fixture, std::string_view entry, std::string_view from,
                           std::string_view to) {
     std::vector<stored_zip::stored> entries = entries_of(fixture);
@@ -283,7 +283,7 @@ TEST_CASE("pt2: an op that is not known keeps its name, operands and metadata", 
 
 namespace {
 
-/// The fixture after its relu has been made to call another op.
+/// Returns the fixture with its relu replaced by a call of another op.
 result<program> with_relu_as(std::string_view target) {
     std::vector<stored_zip::stored> entries = entries_of("conv_bn_relu");
     for (stored_zip::stored& e : entries) {
@@ -323,7 +323,7 @@ TEST_CASE("pt2: in place is the op and a copy into its operand", "[io][pt2]") {
         CHECK(meta_of(a.src)->dtype == type);
         CHECK(a.src.producer->find_annotation<provenance>()->op_name == name);
     }
-    const auto relu = with_relu_as("aten.relu_.default");  // one that the dialect has
+    const auto relu = with_relu_as("aten.relu_.default");  // an op that the dialect has
     REQUIRE(relu);
     CHECK(find_node(*relu.value().graph, "relu")->op == &info_of<aten::relu_inplace>);
     CHECK(pt2::find_target("aten.t_.default").op == nullptr);
@@ -396,7 +396,7 @@ TEST_CASE("pt2: a node that cannot be read is kept with the reason", "[io][pt2]"
     REQUIRE(relu != nullptr);
     CHECK(args_of<builtin::opaque>(*relu).target == "aten.relu.default");
     CHECK(relu->find_annotation<unread_reason>()->text == "'relu': no such element type: ScalarType 31");
-    const node* pooled = find_node(g, "max_pool2d");  // its own type is known, but not what it takes
+    const node* pooled = find_node(g, "max_pool2d");  // its own dtype is known, but not its operand's
     REQUIRE(pooled != nullptr);
     CHECK(pooled->find_annotation<unread_reason>()->follows);
     const result<void> refused = refuse_unread(g);
@@ -415,7 +415,7 @@ TEST_CASE("pt2: numbers of the running program and masks", "[io][pt2]") {
     const auto& first = args_of<aten::index_tensor>(only<aten::index_tensor>(*indexed.value().graph));
     REQUIRE(first.indices.size() == 1);
     CHECK(meta_of(*first.indices[0])->rank() == 0);
-    // Only with what computes masks.
+    // Only with kernels that compute masks.
     const auto unknown = read("masked", nullptr);
     REQUIRE(unknown);
     CHECK_FALSE(refuse_unread(*unknown.value().graph));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of files that older versions of PyTorch wrote, whose weights are pickled, and of broken pickles.
+// Tests files of older versions of PyTorch, which pickle weights, and broken pickles.
 
 #include <catch2/catch.hpp>
 

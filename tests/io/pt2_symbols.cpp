@@ -14,7 +14,7 @@ using namespace headrace;
 constexpr const char* s0 = "Symbol('s0', positive=True, integer=True)";
 constexpr const char* s1 = "Symbol('s1', positive=True, integer=True)";
 
-/// x[s0, 4 * s1], y[s0, 3], exported with s0 = 2 and s1 = 5; s0 is up to 8, s1 from 3 on.
+/// x[s0, 4 * s1], y[s0, 3], exported with s0 = 2 and s1 = 5; s0 is at most 8, s1 at least 3.
 pt2::symbol_table table() {
     pt2::symbol_table symbols;
     std::pmr::monotonic_buffer_resource arena;
@@ -47,7 +47,7 @@ TEST_CASE("dynamic sizes are chosen by axis, symbol or as the batch", "[io][pt2]
     CHECK(chosen({{{"x:0", 3}, {"x:1", 16}}}) == "s0 3 s1 4 ");
     CHECK(chosen({{{"y:0", 3}, {"s1", 4}}}) == "s0 3 s1 4 ");
     CHECK(chosen({{{"batch", 8}, {"s1", 3}}}) == "s0 8 s1 3 ");
-    CHECK(chosen({{{"batch", 1}, {"s1", 3}}}) == "s0 1 s1 3 ");  // PyTorch does not demand 2 either
+    CHECK(chosen({{{"batch", 1}, {"s1", 3}}}) == "s0 1 s1 3 ");  // PyTorch does not require 2 either
     CHECK(chosen({{{"x:0", 3}, {"y:0", 3}, {"s1", 3}}}) == "s0 3 s1 3 ");
     CHECK(chosen({{}, true}) == "s0 2 s1 5 ");
     CHECK(chosen({{{"x:1", 12}}, true}) == "s0 2 s1 3 ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/pt2_writer.hpp: what is written is read again as the same program.
+// Tests io/pt2_writer.hpp: a written program is read unchanged.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using namespace headrace;
 using testing::read_fixture;
 
-// A path that is free as long as the object lives.
+// A path that is unused while the object lives.
 struct temporary_path {
     std::filesystem::path path = std::filesystem::temp_directory_path() / "headrace_pt2_writer_test.pt2";
     ~temporary_path() { std::filesystem::remove(path); }
@@ -40,7 +40,7 @@ TEST_CASE("a program that is written is read again as it was") {
         const auto again = read_pt2(file.path);
         REQUIRE(again.has_value());
         CHECK(again.value().user_outputs == p.user_outputs);
-        // Constants come first; what is computed, and how, is the same text.
+        // Constants come first; the text of the computation is unchanged.
         const auto computed = [](const graph& g) {
             std::string lines;
             const std::string all(listing(g));
@@ -57,7 +57,7 @@ TEST_CASE("a program that is written is read again as it was") {
 
 namespace {
 
-// What is left of a text after it was written to a .pt2 and read, or the error.
+// Returns a text after it was written to a .pt2 and read, or the error.
 std::string through_pt2(std::string_view text) {
     const auto p = parse_graph_text(text);
     REQUIRE(p.has_value());
@@ -131,7 +131,8 @@ TEST_CASE("what is written back is in the signature") {
 
 namespace {
 
-// "dtype=2 memory_format=1": the kinds of the arguments of the first node of an op, 1 in order, 2 by name.
+// Returns "dtype=2 memory_format=1": how the arguments of the first node of an op are passed, 1 in order, 2
+// by name.
 std::string kinds_of(const std::string& archive, std::string_view op) {
     std::string kinds;
     const std::size_t begin = archive.find("\"target\":\"torch.ops." + std::string(op));

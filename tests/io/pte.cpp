@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of ExecuTorch's files: what the writer makes is what the format says, and what the reader makes of
-// it, of damaged files and of hostile ones.
+// Tests ExecuTorch's files: the writer follows the format, and the reader handles its files, damaged ones and
+// hostile ones.
 
 #include <catch2/catch.hpp>
 
@@ -35,7 +35,7 @@ using max_dim = executorch::kernel<aten::max_dim, "aten::max.dim_max">;
 using index_select = executorch::kernel<aten::index_tensor, "aten::index.Tensor_out">;
 using clamp_kernel = executorch::kernel<aten::clamp, "aten::clamp.out", executorch::kernel_types::numbers>;
 
-// Where tests look at bytes, they must lie as those of a mapped file do.
+// Bytes that tests examine must be aligned like those of a mapped file.
 struct file_bytes {
     std::vector<std::max_align_t> room;
     std::size_t size = 0;
@@ -75,7 +75,7 @@ struct builder {
     }
 };
 
-// relu(linear(x, w, b)) as a vector: w is 8 by 4.
+// Builds relu(linear(x, w, b)) as a vector: w is 8 by 4.
 void build_layer(builder& b) {
     const value x = b.input({1, 4});
     const value w = b.constant({8, 4}, 0);
@@ -272,7 +272,7 @@ TEST_CASE("pte: methods share constants and are sorted by name", "[pte]") {
 
 namespace {
 
-// x plus a constant as TOSA, and what a file has of it.
+// x plus a constant as TOSA, and the parts of a file for it.
 struct tosa_part {
     std::vector<std::byte> flatbuffer;
     std::vector<std::byte> rest;
@@ -301,7 +301,7 @@ tosa_part make_part(float addend) {
     return part;
 }
 
-// Two calls of delegates that have the same bytes; the constant of the host is that of the delegates.
+// Returns a file with two calls of delegates that have the same bytes; host and delegates share a constant.
 std::vector<std::byte> delegated_file(const tosa_part& part) {
     builder b;
     const tensor_meta row{dtype::float32, {4}, {}};
@@ -368,7 +368,7 @@ value apply(graph& g, value x) {
     return v;
 }
 
-// A letter for each instruction, K for a kernel's and J for a jump, which its destination follows.
+// Returns a letter for each instruction, K for a kernel and J for a jump, followed by its destination.
 std::string instructions_of(const file_bytes& bytes) {
     const auto file = pte_file::open(bytes.all());
     REQUIRE(file);

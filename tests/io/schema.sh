@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# schema.sh NAME: checks that include/headrace/io/NAME_generated.hpp is what flatc makes of NAME.fbs; with --write
-# behind the name, makes it so.
+# schema.sh NAME: checks that include/headrace/io/NAME_generated.hpp is flatc's output for NAME.fbs; schema.sh
+# NAME --write writes it.
 set -eu
 schema=$1
 io=$(cd "$(dirname "$0")/../../include/headrace/io" && pwd)
 flatc=${FLATC:-/usr/bin/flatc}
-# Another flatc writes another header, whose version check then refuses the flatbuffers library: nothing to compare.
+# Another version of flatc writes another header, whose version check would refuse the flatbuffers library:
+# skip.
 case $("$flatc" --version 2>/dev/null) in
     *" 2.0.8") ;;
     *) echo "skipped: needs flatc 2.0.8"; exit 77 ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests what exports tell of the Python that nodes come from: its lines in messages, and partitions by
-// source.
+// Tests the exports' record of the Python code that nodes come from: source lines in messages, and partitions
+// by source.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -97,7 +97,7 @@ TEST_CASE("partitions by module type, of a real export: one module is called twi
             CHECK(names_of(linears[i].output_nodes) == outputs[i]);
             CHECK(linears[i].params.size() == 2);
         }
-        // The parameters of linear1 are shared by its calls; those of linear2 are its own.
+        // The calls of linear1 share its parameters; those of linear2 are its own.
         CHECK(linears[0].nodes.size() == 2);
         CHECK(linears[1].params == linears[0].params);
         CHECK(linears[2].nodes.size() == 4);

@@ -31,7 +31,7 @@ struct stored {
     std::uint32_t method = 0;
 };
 
-// Payloads begin behind padding of different lengths, as PyTorch's do.
+// Payloads begin after padding of different lengths, like PyTorch's.
 inline std::string archive_of(const std::vector<stored>& entries) {
     std::string file;
     std::string directory;

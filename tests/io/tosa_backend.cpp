@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of the TOSA backend: delegates that give the emitter's very bytes back, constants shared by content,
-// and refusals that name node and method.
+// Tests the TOSA backend: delegates that restore the emitter's exact bytes, constants shared by content, and
+// refusals that name node and method.
 
 #include <catch2/catch.hpp>
 
@@ -23,7 +23,7 @@ result<void> refuses_additions(graph& g, pass_context& context) {
     return {};
 }
 
-// x + weights + own: the weights are the same in each program, `own` is not.
+// Builds x + weights + own: the weights are the same in each program, `own` differs.
 void build(program& p, std::int64_t own) {
     const auto numbers = [&](std::int64_t first) {
         return create_constant(p.g, {dtype::int32, {8}, {}}, nullptr, [&](std::span<std::byte> data) {
@@ -45,7 +45,7 @@ std::vector<std::byte> emitted(const graph& g) {
     return {file.value().bytes().begin(), file.value().bytes().end()};
 }
 
-/// The flatbuffer that a delegate and its data stand for.
+/// Returns the flatbuffer that is restored from a delegate and its data.
 std::vector<std::byte> restored(const preprocess_result& made, const named_data_store_output& data) {
     std::vector<std::vector<std::byte>> held;
     for (const std::string& key : made.data_keys) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of flatbuffers taken apart: every byte comes back, and damaged delegates give errors.
+// Tests flatbuffers taken apart: every byte is restored, and damaged delegates give errors.
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/tosa_names.hpp: what the values of a TOSA file are called.
+// Tests io/tosa_names.hpp: the names of values in a TOSA file.
 #include <headrace/io/tosa_names.hpp>
 
 #include <map>
@@ -15,7 +15,7 @@ using namespace headrace;
 
 namespace {
 
-// The operators' names in the file that is made of a graph, and those of their results.
+// Returns the names of operators in the file for a graph, with those of their results.
 std::multimap<std::string, std::string> names_in_file(const std::string& text) {
     const auto parsed = parse_graph_text("headrace 1\n" + text);
     if (!parsed) FAIL(parsed.error().message);

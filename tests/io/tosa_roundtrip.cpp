@@ -25,7 +25,7 @@ using namespace headrace;
 
 namespace {
 
-// A graph whose results get the metadata that inference gives.
+// A graph whose results get inferred metadata.
 struct builder {
     graph g;
 
@@ -80,12 +80,12 @@ std::pmr::string emit_error(const graph& g) {
     return file ? "fine" : file.error().message;
 }
 
-// Constants of both dialects become the same.
+// Returns one name for the constants of both dialects.
 std::string_view op_name(const node& n) {
     return n.op == &info_of<builtin::constant> ? info_of<tosa::const_>.name : n.op->name;
 }
 
-// Everything of a node that a file keeps; operands by op and shape.
+// Returns everything that a file keeps of a node; operands by op and shape.
 std::pmr::string describe(const node& n) {
     std::pmr::string text(op_name(n));
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -135,7 +135,7 @@ std::pmr::string describe(const node& n) {
     return text;
 }
 
-// Inputs come first in a graph that was read, wherever they stood.
+// Compares graphs. Inputs come first in a graph that was read, wherever they were.
 void require_same(const graph& a, const graph& b) {
     std::vector<std::pmr::string> left;
     std::vector<std::pmr::string> right;
@@ -413,11 +413,11 @@ TEST_CASE("damaged files give errors, not crashes", "[tosa][io]") {
             auto damaged = file;
             damaged[at] ^= static_cast<std::byte>(mask);
             const auto g = read_tosa(damaged);
-            if (g) static_cast<void>(emit_tosa(*g.value()));  // what is read can be written or refused
+            if (g) static_cast<void>(emit_tosa(*g.value()));  // it is written or refused
             if (!g) CHECK_FALSE(g.error().message.empty());
         }
     }
-    // At another alignment, too.
+    // Also at another alignment.
     std::vector<std::byte> moved(file.size() + 1);
     std::copy(file.begin(), file.end(), moved.begin() + 1);
     CHECK(read_tosa(std::span<const std::byte>(moved).subspan(1)).has_value());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of TOSA flatbuffers that are given piece by piece: the bytes of emit_tosa, without copies of
-// constants.
+// Tests TOSA flatbuffers that are delivered in pieces: the bytes of emit_tosa, without copies of constants.
 
 #include <catch2/catch.hpp>
 
@@ -87,7 +86,7 @@ TEST_CASE("large constants are given from where they lie", "[tosa][io]") {
     s.finish();
     const pieces all = streamed(s.g);
     check_same(s.g, all);
-    CHECK(all.given.size() == 5);  // two constants, and what is around them
+    CHECK(all.given.size() == 5);  // two constants, and the parts around them
     CHECK(has_piece_at(all, large.data(), large.size()));
 }
 
@@ -95,7 +94,7 @@ TEST_CASE("constants whose elements lie in another order are copied in parts", "
     constexpr std::int64_t n = 1200;
     const auto bytes = numbered(4 * n * n);
     sum_of_constants s;
-    // 5.8 MB turned round, all of whose rows fit into a part; and the same as one row that does not.
+    // 5.8 MB transposed, all of whose rows fit into a part; and the data as one row that does not.
     const value turned = s.constant(dtype::float32, {n, n}, {bytes.data(), {1, n}});
     const value row = s.constant(dtype::float32, {1, n, n}, {bytes.data(), {0, 1, n}});
     const value narrow = s.constant(dtype::int8, {n, n}, {bytes.data(), {1, n}});
@@ -133,7 +132,7 @@ TEST_CASE("what cannot be emitted cannot be streamed", "[tosa][io]") {
     REQUIRE_FALSE(stream.has_value());
     CHECK(stream.error().message == emit_tosa(s.g).error().message);
 
-    static const std::byte somewhere{};  // it is refused before anything is read
+    static const std::byte somewhere{};  // refused before anything is read
     sum_of_constants huge;
     const value b = huge.constant(dtype::float32, {1 << 15, 1 << 14}, {&somewhere});
     huge.output(b, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of what is read from the tables that Vela writes.
+// Tests the reader of the tables that Vela writes.
 #include <catch2/catch.hpp>
 
 #include <headrace/io/vela_figures.hpp>
@@ -33,7 +33,7 @@ TEST_CASE("cycles by layer and by operator", "[vela_figures]") {
     CHECK(figures.layers[2].name == "second");
     CHECK(figures.layers[2].cycles == 200);
     const auto operators = figures.by_operator();
-    REQUIRE(operators.size() == 2);  // what costs nothing is fused
+    REQUIRE(operators.size() == 2);  // operators without cost are fused
     CHECK(operators[0].op == "LUT");
     CHECK(operators[1].op == "Conv2D");
     CHECK(operators[1].count == 2);

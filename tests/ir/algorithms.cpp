@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of order and dead code.
+// Tests topological order and dead code elimination.
 
 #include <catch2/catch.hpp>
 

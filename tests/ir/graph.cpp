@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the run-time graph: nodes, edges, the census, annotations, regions and what the arena owns.
+// Tests the run-time graph: nodes, edges, the census, annotations, regions and the arena's ownership.
 
 #include <catch2/catch.hpp>
 
@@ -101,7 +101,7 @@ TEST_CASE("a walk goes on whatever is erased and made on the way", "[graph]") {
 
 namespace {
 
-/// Counts what is taken and not given back; each piece must come back with its size and alignment.
+/// Counts allocations that are not freed; each must be freed with its size and alignment.
 class counted_memory final : public std::pmr::memory_resource {
 public:
     [[nodiscard]] std::size_t pieces() const { return taken_.size(); }
@@ -157,7 +157,7 @@ TEST_CASE("what lies ahead is noted when nodes are added, put between others or 
     for (int i = 0; i != 100; ++i) nodes.push_back(&g.create<builtin::placeholder>({}));
     CHECK(noted_ahead(*nodes[0]) == nodes[32]);
     CHECK(noted_ahead(*nodes[67]) == nodes[99]);
-    CHECK(noted_ahead(*nodes[68]) == nodes[68]);  // nothing yet
+    CHECK(noted_ahead(*nodes[68]) == nodes[68]);  // none yet
     const node& between = g.create<builtin::placeholder>({}, nodes[10]);
     CHECK(noted_ahead(between) == nodes[42]);
 
@@ -192,7 +192,7 @@ TEST_CASE("nodes know which lies before which, unless too many were put in one p
     CHECK(count_known() > 400);
 
     for (int i = 0; i != 1000; ++i) g.create<builtin::placeholder>({}, g.first());
-    CHECK(count_known() < 500);  // so it is not known, and not wrong
+    CHECK(count_known() < 500);  // unknown, but not wrong
     std::vector<node*> order;
     for (node& n : g.nodes()) order.push_back(&n);
     g.reorder(order);
@@ -288,7 +288,7 @@ TEST_CASE("what arguments refer to is copied into the arena", "[graph]") {
     CHECK((*a.maybe_axes)[6] == 6);
     CHECK(a.factors[1] == 0.25);
     CHECK(a.mode.starts_with("a text"));
-    CHECK(n->operand_count == 2);  // self, and the one index that is there
+    CHECK(n->operand_count == 2);  // self, and the one given index
     CHECK(c->operand_count == 9);
     node& y = g.create<builtin::placeholder>({});
     g.replace_all_uses(x.result(), y.result());
@@ -346,7 +346,7 @@ TEST_CASE("what nodes inherit is not changed by what one of them gets afterwards
     CHECK(y.find_annotation<note>()->number == 1);
 
     node& z = g.create<toy::relu>({.self = y.result()});
-    g.inherit_annotations(z, y);  // of several of a type, the first
+    g.inherit_annotations(z, y);  // if there are several of a type, the first
     CHECK(origin_name(z) == "m");
     CHECK(z.find_annotation<note>() == nullptr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of listings, word by word.
+// Tests listings, word for word.
 
 #include <catch2/catch.hpp>
 
@@ -99,7 +99,7 @@ output %cond
 }
 
 TEST_CASE("the numbers of regions cost a step each, however many there are") {
-    // Searching for each among all would take minutes.
+    // Comparing each with all others would take minutes.
     constexpr std::size_t count = 30'000;
     graph g;
     node& p = typed(g, g.create<builtin::placeholder>({}), "p", f32, {2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the metadata of a graph's values: each is kept once, in its own memory.
+// Tests the metadata of a graph's values: equal metadata is stored once, in the graph's memory.
 #include <catch2/catch.hpp>
 
 #include <cstdint>

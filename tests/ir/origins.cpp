@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that a node which stands for several keeps all of their origins.
+// Tests that a node that replaces several keeps all of their origins.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct chain : program {
     }
 };
 
-// Three nodes into one, as a handler does it that looks at what stands before its node.
+// Fuses three nodes into one, like a handler that looks at the nodes before its own.
 struct fuse : pass {
     using targeted_ops = ops<aten::relu>;
     using produces = ops<aten::sigmoid>;
@@ -62,7 +62,7 @@ TEST_CASE("a fused node comes from all that it stands for, in both drivers", "[o
         REQUIRE(apply_pass(fuse{}, c.g, context, driver));
         const node& fused = *c.g.outputs()[0].producer;
         REQUIRE(is<aten::sigmoid>(fused));
-        CHECK(origin_name(fused) == "relu");  // messages name one, and its line
+        CHECK(origin_name(fused) == "relu");  // messages name one origin, with its line
         CHECK(source_line(fused) == "net.py:3");
         std::vector<std::string> lines;
         for_each_origin(fused, [&](const annotation* origin) {
@@ -84,7 +84,7 @@ TEST_CASE("origins are joined once, and what has none joins nothing", "[origins]
     CHECK(origins_of(*c.x.producer).empty());
     c.g.join_origins(*c.x.producer, relu);
     CHECK(origins_of(*c.x.producer).empty());
-    // What descends from a joined node has its origins; joining two such keeps each once.
+    // Nodes made from a fused node have its origins; fusing two of these keeps each origin once.
     node& made = c.g.create<aten::neg>({.self = c.x}, c.g.output());
     c.g.inherit_annotations(made, relu);
     CHECK(origins_of(made) == std::vector<std::string>{"relu", "conv"});
@@ -109,7 +109,7 @@ TEST_CASE("a node may join the origins of very many") {
     const std::vector<std::string> names = origins_of(kept);
     CHECK(names.size() == 1001);
     CHECK(names.front() == "kept");
-    // A look-up of its name must not pass by all of them.
+    // Looking up its name must not visit all of them.
     std::size_t length = 0;
     for (const annotation* a = kept.annotations; a != nullptr; a = a->next) ++length;
     CHECK(length == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests what finds the graphs that nodes hold.
+// Tests the search for graphs that nodes hold.
 #include <catch2/catch.hpp>
 
 #include <cstddef>
@@ -45,7 +45,7 @@ TEST_CASE("regions are found once each, in the order of the nodes that hold them
 }
 
 TEST_CASE("a graph may hold very many regions") {
-    // Comparing each with all would take minutes.
+    // Comparing each with all others would take minutes.
     constexpr std::size_t count = 300'000;
     graph g;
     for (std::size_t i = 0; i != count; ++i) holder_of(g, g.create_region());

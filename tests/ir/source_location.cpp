@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests which line of a stack trace is the model's own, and how messages name it.
+// Tests which line of a stack trace belongs to the model, and how messages name it.
 #include <catch2/catch.hpp>
 
 #include <headrace/ir/source_location.hpp>
@@ -14,7 +14,7 @@ TEST_CASE("the innermost frame outside of PyTorch is the model's", "[source_loca
         "conv2d()\n";
     CHECK(model_frame(trace) == "File \"/home/me/net.py\", line 42, in forward\n    return self.conv(x)");
     CHECK(line_of_frame(model_frame(trace)) == "/home/me/net.py:42");
-    // Of PyTorch's frames alone, the innermost.
+    // If all frames are PyTorch's, the innermost.
     const std::string_view rest = trace.substr(trace.find("  File \"/usr"));
     CHECK(line_of_frame(model_frame(rest)) == "/usr/lib/python3/dist-packages/torch/nn/modules/conv.py:7");
     CHECK(model_frame("").empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the comparison of two forms of a model: which layers match, and what is said of them.
+// Tests the comparison of two forms of a model: which layers match, and the figures for them.
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 using reals = std::vector<double>;
 
-/// Ramps between -1 and 1 for an input of that shape.
+/// Returns ramps between -1 and 1 for an input of that shape.
 sample_source ramps(const extents& shape, std::size_t count) {
     return {count, [shape](std::size_t s) -> result<std::vector<tensor>> {
                 const std::int64_t size = eval::elements_in(shape);
@@ -39,7 +39,7 @@ sample_source ramps(const extents& shape, std::size_t count) {
 }
 const extents image{1, 2, 4, 4};
 
-/// A convolution, an activation, and a second convolution whose channels are of very different size.
+/// Builds a convolution, an activation, and a second convolution whose channels have very different scales.
 void network(program& p) {
     const value x = p.input(dtype::float32, {1, 2, 4, 4});
     p.g.set_name(x, "x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the bytes that the constants of a program take at least.
+// Tests the lower bound of the bytes of a program's constants.
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +17,7 @@ using namespace headrace;
 
 namespace {
 
-constexpr std::array<std::byte, 4> places{};  // stand for data, which is not read
+constexpr std::array<std::byte, 4> places{};  // placeholders for data, which is not read
 
 struct exported {
     std::unique_ptr<graph> g = std::make_unique<graph>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of execute.
+// Tests execute.
 #include <catch2/catch.hpp>
 
 #include <span>
@@ -36,7 +36,7 @@ TEST_CASE("what is written in place is seen by those who read it later", "[execu
     for (node& n : g.nodes()) g.set_meta(n.result(), {dtype::float32, {3}, {}});
     g.create<builtin::output>({.values = {sum}});
     CHECK(executed(g) == std::vector<double>{2, 0, 0});
-    CHECK(g.census().count(info_of<aten::relu_inplace>) == 1);  // of a copy
+    CHECK(g.census().count(info_of<aten::relu_inplace>) == 1);  // in a copy
 }
 
 TEST_CASE("what a region writes in place is seen outside", "[execute]") {

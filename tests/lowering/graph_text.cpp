@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that graphs of every stage of the lowering survive being printed and read: the text is the same
-// again, and so is what the graph computes.
+// Tests that graphs of every stage of the lowering can be printed and read: the text is unchanged, and so are
+// the graph's results.
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ using namespace headrace;
 
 namespace {
 
-// Empty, or what is wrong.
+// Returns what is wrong; empty if nothing is.
 std::string round_trip(const graph& g) {
     const auto text = graph_text(g);
     if (!text) return std::string(text.error().message);

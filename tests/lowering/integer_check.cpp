@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of what a lowering says of integers that 32 bits may not hold, and of what it mends.
+// Tests what a lowering reports about integers that may not fit in 32 bits, and what it fixes.
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the whole way from an exported program to a flatbuffer, as a user of the library goes it.
+// Tests the lowering of an exported program to a flatbuffer, with the interface for users of the library.
 
 #include <catch2/catch.hpp>
 
@@ -128,7 +128,7 @@ TEST_CASE("metadata that cannot be inferred is an error that names the node", "[
     CHECK(message(*unknown_program().graph, [](graph& g) {
               for (node& n : g.nodes_of(info_of<builtin::opaque>)) g.clear_meta(n.result());
           }).find("does not say which type and shape result 0 has") != std::string::npos);
-    // What a rule refuses.
+    // A node that a rule refuses.
     CHECK(message(*relu_program().graph, [](graph& g) {
               node& n = *g.nodes_of(info_of<aten::relu>).begin();
               node& made = g.create<aten::permute>({.self = n.operand(0), .dims = {0, 0, 1, 2}}, &n);
@@ -181,7 +181,7 @@ TEST_CASE("an observer sees each pass, and ends the lowering by an error", "[low
 TEST_CASE("a pass that changes the result is found by execution", "[lower]") {
     lowering_options options{.verify = true};
     CHECK(lower_to_tosa(relu_program(), options));
-    // As if the first pass that rewrites dropped the relu.
+    // Simulates a first rewriting pass that drops the relu.
     options.observer.after_pass = [](const pass_record& pass, graph& g) -> result<void> {
         if (pass.nodes.rewritten == 0) return {};
         const value x = (*g.inputs().begin()).result();
@@ -205,7 +205,7 @@ TEST_CASE("an input of more axes than TOSA has is refused, though nobody reads i
     CHECK(refused.error().message.find("rank 7 is above level 8K's limit of 6") != std::string::npos);
 }
 
-// The interface takes the coarser one, and what the model makes of that is right.
+// The interface has the coarser quantization, and the model's results for that are the reference.
 TEST_CASE("an input that is quantized in two ways is verified by what its caller can give", "[lower]") {
     auto g = std::make_unique<graph>();
     const value x = add_input(*g);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the way to ExecuTorch's kernels: the program computes the same, in kernels alone.
+// Tests the lowering to ExecuTorch's kernels: the program computes the same, with kernels only.
 
 #include <catch2/catch.hpp>
 
@@ -30,7 +30,7 @@ struct outcome {
     pmr_vector<diagnostic> refusals{};
 };
 
-// Lowers what `build` makes, and compares what it computes before and after.
+// Lowers the program of `build`, and compares its results before and after.
 outcome lower(const std::function<void(testing::program&)>& build) {
     testing::program p;
     build(p);
@@ -92,7 +92,7 @@ TEST_CASE("executorch: composite ops are spelled in core ops", "[executorch]") {
         p.output(p.make<aten::upsample_nearest2d>({.self = halves.result(1), .output_size = {6, 6}}));
     });
     CHECK(o.difference.empty());
-    CHECK(o.ops.size() == 11);  // five of them pool NaN
+    CHECK(o.ops.size() == 11);  // five of them are for NaN in the pooling
 }
 
 TEST_CASE("executorch: one index writes as a list of one", "[executorch]") {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines the test of rules and passes together: whatever the arguments of an op are, its inference rule
-// refuses them, or a program of this op alone is lowered, or is refused as one that the target cannot hold,
-// in floats and in quantized numbers, to TOSA and to .pte. An internal error is neither.
+// Tests rules and passes together: for any arguments of an op, its inference rule refuses them, or a program
+// of this op alone is lowered, or refused as one that the target cannot express, in floats and in quantized
+// numbers, to TOSA and to .pte. An internal error is a fault.
 //
-// HEADRACE_OPERAND_CASES says how many cases are drawn for an op, HEADRACE_OPERAND_OP which op is tried
-// alone.
+// HEADRACE_OPERAND_CASES sets how many cases are drawn for an op; HEADRACE_OPERAND_OP selects a single op.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -40,9 +39,9 @@ using namespace headrace::samples;
 
 namespace {
 
-/// What a program is lowered to.
+/// The target of a lowering.
 struct lowering {
-    std::string name;  ///< of the target; empty where it is chosen by what the program holds
+    std::string name;  ///< of the target; empty: chosen by the contents of the program
     bool quantized = false;
     bool pte = false;
     bool delegates = false;
@@ -61,8 +60,8 @@ const std::vector<lowering> lowerings{{""},
                                       {"", false, true},
                                       {"", false, true, true}};
 
-/// An op with arguments as a program. Its operands are inputs, or small constants; quantized, floats come
-/// from INT8 and are written to it.
+/// A program with one op. Its operands are inputs, or small constants; if quantized, floats are dequantized
+/// from INT8, and results are quantized to it.
 class one_op_program {
 public:
     one_op_program(const op_info& op, const arguments& all, std::mt19937::result_type constants,
@@ -91,7 +90,7 @@ public:
     [[nodiscard]] bool taken() const { return taken_; }
     [[nodiscard]] std::string text() const { return std::string(listing(*graph_)); }
 
-    /// What is wrong with its lowering; empty if it succeeds, or is refused.
+    /// Returns what is wrong with its lowering; empty if it succeeds, or is refused.
     [[nodiscard]] std::string fault(const lowering& to) const {
         return to.pte ? pte_fault(to) : tosa_fault(to);
     }
@@ -168,7 +167,7 @@ private:
         return n.result();
     }
 
-    std::mt19937::result_type constants_;  // which operands are, by bit
+    std::mt19937::result_type constants_;  // the operands that are constants, by bit
     bool quantized_;
     std::unique_ptr<graph> graph_;
     std::vector<value> operands_;
@@ -179,7 +178,7 @@ struct tally {
     std::size_t tried = 0, lowered = 0;
 };
 
-/// Lowers the op with drawn arguments in one way after the other.
+/// Lowers the op with drawn arguments in each way.
 void try_op(const op_info& op, std::size_t cases, tally& counts) {
     std::mt19937 random(1);
     std::set<std::string> seen;

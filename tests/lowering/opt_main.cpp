@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of programs for other dialects: what they read, transform and refuse.
+// Tests programs for user-defined dialects: what they read, transform and refuse.
 
 #include <catch2/catch.hpp>
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace own {
 struct dialect;
-/// Twice its operand, of at most two dimensions.
+/// Twice its operand, which has at most two axes.
 struct twice : op<dialect, "own.twice", "x"> {
     struct args {
         value x;
@@ -53,7 +53,7 @@ struct refuse_twice : pass {
 };
 }  // namespace own
 
-// The same with all that a dialect can have.
+// An op like `twice`, with everything that a dialect can have.
 namespace whole {
 struct dialect;
 struct twice : op<dialect, "whole.twice", "x"> {
@@ -195,7 +195,7 @@ output %z
     CHECK(run({"show", out, "-o", (at.path / "z.hr").string()}) == 0);
     CHECK(run({"opt", model, "--all", "-o", out}) == 1);  // a node is refused
     CHECK(run({"opt", model, "--passes", "drop_same", "-o", "/no/such/folder/y.hr"}) == 2);
-    CHECK(run({"run", model}) != 0);  // nothing computes these ops
+    CHECK(run({"run", model}) != 0);  // no kernel computes these ops
 }
 
 TEST_CASE("a program for another dialect refuses what is broken", "[opt_main]") {
@@ -207,7 +207,7 @@ TEST_CASE("a program for another dialect refuses what is broken", "[opt_main]") 
     CHECK(show("output %x") == 0);
     CHECK(show("%y: int8[2, 3, 4] = own.twice(%x)\noutput %y") == 3);  // its own rule
     CHECK(show("%y: int8[2, 3, 5] = aten.relu.default(%x)\noutput %y") == 3);
-    CHECK(show("%y: ? = own.same(%x)\noutput %y") == 3);  // no rule gives its type
+    CHECK(show("%y: ? = own.same(%x)\noutput %y") == 3);  // no rule infers its type
     CHECK(show("%y: ? = own.other(%x)\noutput %y") == 3);
     CHECK(run({}) == 2);
     CHECK(run({"show"}) == 2);
@@ -251,12 +251,12 @@ output %y
     CHECK(run_whole({"plan", lowered, "--verify", "--in", in}) == 0);
     CHECK(run_whole({"plan", lowered}) == 0);
     CHECK(run_whole({"run", lowered, "--in", in, "--out", out, out}) == 2);
-    // The other pipeline changes what is computed.
+    // The other pipeline changes the results.
     CHECK(run_whole({"lower", model, "--pipeline", "also", "-o", lowered}) == 0);
     CHECK(run_whole({"lower", model, "--pipeline", "also", "--verify", "-o", lowered}) == 3);
     CHECK(run_whole({"opt", model, "--passes", "select,wrong_twice", "--verify"}) == 3);
     CHECK(run_whole({"lower", model, "--pipeline", "none"}) == 2);
-    CHECK(run({"lower", model}) == 2);  // that program has no pipeline
+    CHECK(run({"lower", model}) == 2);  // this program has no pipeline
     CHECK(run_whole({"show", model, "--verify"}) == 2);
     CHECK(run_whole({"plan", model, "-o", lowered}) == 2);
 }
@@ -281,7 +281,7 @@ output %sum
     std::filesystem::remove(kept);
     CHECK(run_whole({"opt", model, "--passes", "select,wrong_twice", "--verify", "--reproducer", kept}) == 3);
     CHECK(text_of(kept) == text);
-    CHECK(run_whole({"opt", kept}) == 3);  // the fault again
+    CHECK(run_whole({"opt", kept}) == 3);  // the fault occurs again
     CHECK(run_whole({"opt", kept, "--passes", "select", "-o", (at.path / "y.hr").string()}) == 0);
     CHECK(run_whole({"opt", model, "--passes", "select", "--reproducer", (at.path / "none.hr").string(), "-o",
                      (at.path / "y.hr").string()}) == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of what a page gets: the graphs after each pass as differences, and costs of nodes.
+// Tests the data of a page: the graphs after each pass as differences, and the costs of nodes.
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 
 const tensor_meta pair{dtype::float32, {2}, {}};
 
-/// The page's JSON, parsed: what is not JSON throws.
+/// The page's JSON, parsed: invalid JSON throws.
 struct parsed_page {
     explicit parsed_page(const page_source& source) : json(page_json(source)) {
         REQUIRE(parser.parse(json).get(root) == simdjson::SUCCESS);
@@ -32,7 +32,7 @@ struct parsed_page {
     std::string_view text(simdjson::dom::element position) const {
         return root["texts"].at(std::uint64_t(position));
     }
-    /// The object of a step that has that name.
+    /// Returns the object of a step with that name.
     simdjson::dom::element node(std::size_t step, std::string_view name) const {
         for (const simdjson::dom::element n : root["steps"].at(step)["set"]) {
             std::string_view own;
@@ -188,7 +188,7 @@ TEST_CASE("the innermost frame of a stack trace is its last") {
     CHECK(innermost_frame("no frames").empty());
 }
 
-/// A node of that op with operands and a result of those shapes.
+/// Makes a node of that op with operands and a result of those shapes.
 template <op_tag Op>
 std::uint64_t cost(args<Op> arguments, int_list first, int_list second, int_list result) {
     graph g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of a pipeline as seen by its ops: which passes meet which, and what becomes of one.
+// Tests a pipeline as seen by its ops: which passes meet which ops, and what becomes of an op.
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using names = op_name_list;
 
-// a.x.default becomes a.y, which is removed where its pass does not decline; a.z is left alone.
+// a.x.default becomes a.y, which is removed unless its pass declines; a.z is left alone.
 pipeline_description sample() {
     pipeline_description d;
     d.passes.push_back({.name = "expand_x",
@@ -46,7 +46,7 @@ TEST_CASE("a pass meets its targets that can be in the graph", "[pipeline_view]"
     REQUIRE(groups.size() == 3);
     CHECK(groups[0].ops == names{"a.x.default"});
     CHECK(groups[1].ops == names{"a.y.Tensor"});
-    CHECK(groups[2].met_by.empty());  // what no pass meets comes last
+    CHECK(groups[2].met_by.empty());  // ops that no pass meets come last
     CHECK(groups[2].ops == names{"a.z.default", "t.NEG"});
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines the test of all passes by programs that nobody has written: random ones of all ops, executed before
-// and after each pass of the standard pipeline and of that to ExecuTorch's kernels, by both drivers, for all
-// kinds of targets.
+// Tests all passes with random programs of all ops, which are executed before and after each pass of the
+// standard pipeline and of the pipeline to ExecuTorch's kernels, in both drivers, for all kinds of targets.
 //
-// HEADRACE_RANDOM_PROGRAMS says how many, HEADRACE_RANDOM_SEED with which one to begin: program k of seed s
-// is program 0 of seed s + k. Ten thousand are `HEADRACE_RANDOM_PROGRAMS=10000 test_lowering "[random]"`. A
-// failure is printed with its seed and the smallest program that still shows it.
+// HEADRACE_RANDOM_PROGRAMS sets the number of programs, HEADRACE_RANDOM_SEED the first seed: program k of
+// seed s is program 0 of seed s + k. For ten thousand: `HEADRACE_RANDOM_PROGRAMS=10000 test_lowering
+// "[random]"`. A failure is printed with its seed and the smallest program that still shows it.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -49,7 +48,7 @@ enum class flavour : unsigned char { floats, whole_numbers, quantized, mixed, al
 constexpr unsigned flavours = 5;
 constexpr std::int64_t most_elements = 1024;
 constexpr double largest_number = 1e4;  // so that int64 fits int32, and no rounding is large
-constexpr std::string_view executorch_runtime = "kernels of ExecuTorch";  // a target like those of TOSA
+constexpr std::string_view executorch_runtime = "kernels of ExecuTorch";  // in addition to TOSA's targets
 
 /// A constant with a tensor's elements.
 value constant_of(graph& g, const tensor& t, const tensor_meta& meta, node* before) {
@@ -58,13 +57,13 @@ value constant_of(graph& g, const tensor& t, const tensor_meta& meta, node* befo
     });
 }
 
-/// The ops whose results depend on their operands alone.
+/// The ops whose results depend only on their operands.
 const std::vector<const op_info*>& pure_ops() {
     static const std::vector<const op_info*> all = [] {
         std::vector<const op_info*> ops;
         const auto add = [&](const op_info* op) {
             const std::string_view name = op->name.substr(0, op->name.rfind('.'));
-            // Its second result is what its own gradient keeps: each device has something else there.
+            // Its second result is for its gradient only, and differs between devices.
             if (name == "aten.log_sigmoid_forward") return;
             if (!op->has(trait::impure | trait::host_number) && !name.ends_with('_')) ops.push_back(op);
         };
@@ -75,7 +74,7 @@ const std::vector<const op_info*>& pure_ops() {
     return all;
 }
 
-/// Numbers that users' models have, and that are easily computed otherwise than PyTorch does.
+/// Numbers that occur in users' models and that are easily computed differently than by PyTorch.
 constexpr double extreme_floats[]{
     0.0,     -0.0,   1.0,    -1.0,  0.5,      -2.5,      3e7,     -3e7,   0x1p24,
     0x1p-24, 1e-40,  -1e-40, 1e9,   0x1p31,   -0x1p31,   65504.0, 3.4e38, -3.4028234663852886e38,
@@ -87,8 +86,8 @@ bool name_is(const op_info& op, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, op.name) != names.end();
 }
 
-/// Numbers that passes have no reason to compute otherwise: finite, small, of a type that TOSA has. Nor are
-/// they subnormal: their reciprocals are infinite, and targets may take them for 0.
+/// True for numbers that passes have no reason to compute differently: finite, of a type that TOSA has, and
+/// not subnormal, because subnormals have infinite reciprocals and targets may flush them to 0.
 bool is_tame(const tensor& t, bool any_magnitude) {
     const dtype type = t.type();
     const bool known = type == dtype::float32 || type == dtype::int64 || type == dtype::int32 ||
@@ -102,8 +101,8 @@ bool is_tame(const tensor& t, bool any_magnitude) {
     return true;
 }
 
-/// The ops that compute what PyTorch does for floats of any size, infinities and NaN. Of others,
-/// decompositions have squares, powers and quotients on their way that float32 does not hold.
+/// The ops that compute like PyTorch for floats of any magnitude, infinities and NaN. Decompositions of other
+/// ops have intermediate squares, powers and quotients that exceed float32.
 bool takes_all_floats(const op_info& op) {
     using namespace aten;
     using enum trait;
@@ -117,7 +116,8 @@ bool takes_all_floats(const op_info& op) {
                                         gives_zeros | gives_ones);
 }
 
-/// Whether alpha · b overflows on its way to a + alpha · b depends on the fused operations of PyTorch's build.
+/// True if alpha is not 1. Whether alpha · b overflows in a + alpha · b depends on fused operations in
+/// PyTorch's build.
 bool has_alpha(const node& n) {
     if (is<aten::add_tensor>(n)) return args_of<aten::add_tensor>(n).alpha.to_double() != 1;
     return is<aten::sub_tensor>(n) && args_of<aten::sub_tensor>(n).alpha.to_double() != 1;
@@ -128,7 +128,7 @@ struct random_program {
     std::vector<tensor> inputs;
 };
 
-/// Adds nodes whose operands are mostly results of others, executing each as it is added.
+/// Adds nodes whose operands are mostly results of others; each is executed as it is added.
 class generator {
 public:
     generator(random_program& p, flavour kind, unsigned seed)
@@ -151,7 +151,7 @@ public:
         program_.g.create<builtin::output>({.values = list<value>(results)});
     }
 
-    /// The first value whose elements are not in the interval that is computed for it; empty if all are.
+    /// Returns the first value with elements outside its computed interval; empty if there is none.
     [[nodiscard]] std::string value_out_of_range() const {
         const value_ranges ranges(program_.g);
         for (const known& k : pool_) {
@@ -198,7 +198,7 @@ private:
         const double x = extreme_integers[random_() % std::size(extreme_integers)];
         return type == dtype::int32 || type == dtype::int64 ? x : std::clamp(x, 0.0, 127.0);
     }
-    // A new input or constant.
+    // Makes a new input or constant.
     value made(const operand& spec) {
         graph& g = program_.g;
         const tensor t = random_elements(spec);
@@ -229,7 +229,7 @@ private:
         }
         return nullptr;
     }
-    // The operands' tensors are known: each is in the pool, or has just been made.
+    // Returns the operands' tensors: each is in the pool, or has just been made.
     std::vector<tensor> operands_of(const node& n) const {
         std::vector<tensor> all;
         for (const edge& e : n.operand_edges()) all.push_back(*tensor_of(*e.slot));
@@ -247,7 +247,7 @@ private:
                 if (t && !is_small(*t)) return false;
             }
             // The root of a norm of order p magnifies the rounding of its sum by 1/p, in PyTorch as well.
-            // Distances by matrix products (1) are differences of squares, of which 0 is left by chance.
+            // Distances by matrix products (1) are differences of squares, which cancel to 0 only by chance.
             const field_info& field = op.fields[i];
             const bool is_order = field.name == "p" && field.kind == field_kind::floating;
             if (is_order && all[i].reals[0] < 0.1) return false;
@@ -285,9 +285,8 @@ private:
             return count && static_cast<std::int64_t>(*count) <= most_elements;
         });
     }
-    // TOSA shifts by 0 to 31 bits (TOSA 1.0, 2.4.4); PyTorch takes any number. What has no place in a type of
-    // integers is cast to no number in particular (C++ [conv.fpint], of PyTorch's kernels), and TOSA
-    // saturates.
+    // TOSA shifts by 0 to 31 bits (TOSA 1.0, 2.4.4); PyTorch accepts any number. Casts of numbers out of
+    // range of the integer type are undefined in PyTorch's kernels (C++ [conv.fpint]), and saturate in TOSA.
     bool is_defined(const node& n) const {
         const op_info& op = n.op->functional();
         const std::vector<tensor> operands = operands_of(n);
@@ -296,7 +295,7 @@ private:
                 if (is_floating(t.type()) && !is_tame(t, false)) return false;
             }
         }
-        // PyTorch does not define the order of equal numbers, which all are that are left beside the least.
+        // PyTorch does not define the order of equal numbers, such as the minima that are left.
         const bool ranks = name_is(op, {"aten.topk.default", "aten.sort.default", "aten.sort.stable",
                                         "aten.argsort.default", "aten.argsort.stable", "aten.msort.default"});
         for (const tensor& t : operands) {
@@ -304,7 +303,7 @@ private:
             if (ranks && kind_ == flavour::all_magnitudes && !std::ranges::all_of(t.to<double>(), fits))
                 return false;
         }
-        // PyTorch resizes no integers but uint8, which it does in floats.
+        // PyTorch resizes only uint8 among the integers, and does so in floats.
         if (op.has(trait::resampling) && !is_floating(operands[0].type()))
             return kind_ != flavour::all_magnitudes;
         if (n.result_count != 0 && n.results[0].meta->dtype == dtype::int8) {
@@ -313,14 +312,14 @@ private:
                 if (is_floating(t.type()) && !std::ranges::all_of(t.to<double>(), fits)) return false;
             }
         }
-        // Casts of what has no place in 32 bits are not compared either.
+        // Casts of numbers that do not fit in 32 bits are not compared either.
         if (n.result_count != 0 && is_integral(n.results[0].meta->dtype) && !op.has(trait::reduction)) {
             const auto fits = [](double x) { return x >= -0x1p31 && x < 0x1p31; };
             for (const tensor& t : operands) {
                 if (is_floating(t.type()) && !std::ranges::all_of(t.to<double>(), fits)) return false;
             }
         }
-        if (!op.has(trait::on_bits) || !op.has(trait::on_numbers)) return true;  // no shift
+        if (!op.has(trait::on_bits) || !op.has(trait::on_numbers)) return true;  // not a shift
         for (std::int64_t i = 0; operands.size() == 2 && i != operands[1].size(); ++i) {
             if (operands[1].real(i) < 0 || operands[1].real(i) > 31) return false;
         }
@@ -340,7 +339,7 @@ private:
         pending_.clear();
     }
 
-    // A pair that quantizes and dequantizes, as training and calibration leave them.
+    // Quantizes and dequantizes, with the pair of nodes that training and calibration leave.
     void quantize_last() {
         const known last = pool_.back();
         const bool wanted = kind_ == flavour::quantized || (kind_ == flavour::mixed && chance(2));
@@ -365,7 +364,7 @@ private:
                                                                          .quant_max = 127,
                                                                          .dtype = dtype::int8});
         add_inferred(d);
-        pool_.erase(pool_.end() - 3, pool_.end() - 1);  // others read what has been dequantized alone
+        pool_.erase(pool_.end() - 3, pool_.end() - 1);  // other nodes read only the dequantized value
     }
     void add_inferred(node& n) {
         inference inferred(program_.g.arena());
@@ -384,8 +383,8 @@ private:
     std::vector<known> pending_;
 };
 
-/// What is wrong with results; empty if nothing is. Integers are the same; quantized ones may differ by as
-/// many steps as `--verify` grants, floats by the rounding of each op.
+/// Returns what is wrong with results; empty if nothing is. Integers must be equal; quantized ones may differ
+/// by as many steps as `--verify` allows, floats by the rounding of each op.
 std::string difference(const std::vector<tensor>& expected, const std::vector<tensor>& got,
                        const std::vector<double>& granted) {
     constexpr double tolerance = 1e-3;
@@ -399,7 +398,7 @@ std::string difference(const std::vector<tensor>& expected, const std::vector<te
     return {};
 }
 
-/// A constant of factors around 1 + change, another one for each element.
+/// Makes a constant of factors around 1 + change, different for each element.
 value rounding_factors(graph& g, const tensor_meta& meta, double change, node* before) {
     tensor factors(meta.dtype, extents(meta.shape.begin(), meta.shape.end()));
     std::vector<double> numbers(static_cast<std::size_t>(factors.size()));
@@ -411,10 +410,10 @@ value rounding_factors(graph& g, const tensor_meta& meta, double change, node* b
     return constant_of(g, factors, {meta.dtype, meta.shape, {}}, before);
 }
 
-/// Makes each float that an op computes a little larger and the next one a little smaller, as passes do that
-/// compute the same in other steps: x / x is 1 and x * (1 / x) need not be. Elements of one tensor move by
-/// different shares: equal ones need not stay equal. What is no whole number is moved near 0, too, and is 0
-/// below `smallest`: 1 - erf(x) is 0 where erfc(x) is not.
+/// Perturbs each float that an op computes, alternately upwards and downwards, like passes that compute the
+/// same in other steps: x / x is 1, but x * (1 / x) need not be. Elements of one tensor change by different
+/// factors: equal ones need not stay equal. Numbers that are not whole are also moved near 0, and are 0 below
+/// `smallest`: 1 - erf(x) is 0 where erfc(x) is not.
 void round_otherwise(graph& g, double change, double smallest) {
     for (node* n = g.first(); n != nullptr; n = n->next) {
         if (is_of_dialect<builtin::dialect>(*n)) continue;
@@ -446,7 +445,7 @@ void round_otherwise(graph& g, double change, double smallest) {
     }
 }
 
-/// Lowers a copy of a program and compares what it computes after each pass.
+/// Lowers a copy of a program and compares its results after each pass.
 class lowering_check {
 public:
     explicit lowering_check(const random_program& p) : program_(p) {
@@ -456,13 +455,14 @@ public:
         for (const double step : output_steps(p.g)) granted_.push_back(16 * step);
         stable_ = is_stable();
     }
-    /// Do small changes of inputs and rounding change the outputs little? If not, no pass can be compared.
+    /// True if small changes of inputs and rounding change the outputs little. Otherwise passes cannot be
+    /// compared.
     [[nodiscard]] bool stable() const { return stable_; }
 
     [[nodiscard]] std::string fault(std::string_view target, driver_kind driver) {
         graph g;
         copy_graph(program_.g, g);
-        eliminate_dead_code(g);  // integers that nobody reads need not fit, not even as divisors
+        eliminate_dead_code(g);  // unused integers need not fit, not even as divisors
         const bool for_kernels = target == executorch_runtime;
         if (!for_kernels) g.set_target(*parse_target(target));
         pass_context context(&infer_node);
@@ -474,12 +474,12 @@ public:
                                       : run_standard_pipeline(g, context, options);
         lowered_ = done && context.diagnostics().empty();
         if (!done) return std::string(done.error().message);
-        // Where the target has no floats, what is computed in them is nothing before it is refused.
+        // If the target has no floats, float computations have no meaning until they are refused.
         if (!lowered_ && !for_kernels && !g.target().has(target_feature::profile_fp)) return {};
         return fault_;
     }
     [[nodiscard]] bool lowered() const { return lowered_; }
-    /// True if all that is assumed of integers holds in this program, so that 32 bits have to be enough.
+    /// True if all assumptions about integers hold in this program, so that 32 bits must be enough.
     [[nodiscard]] bool keeps_assumptions(std::string_view target) const {
         graph g;
         copy_graph(program_.g, g);
@@ -502,7 +502,7 @@ public:
 private:
     static result<void> after_pass(void* self, const pass_record& pass, graph& g) {
         auto& check = *static_cast<lowering_check*>(self);
-        // After a refusal the graph is no program any more.
+        // After a refusal the graph is no longer a program.
         const bool comparable = check.fault_.empty() && check.context_->diagnostics().empty();
         if (pass.nodes.rewritten == 0 || !comparable) return {};
         const std::string fault = check.compare(g);
@@ -542,26 +542,26 @@ private:
 
     const random_program& program_;
     const pass_context* context_ = nullptr;
-    std::string fault_;  // of the first pass that has one
+    std::string fault_;  // of the first faulty pass
     std::vector<tensor> expected_;
     std::vector<double> granted_;
     bool stable_ = false;
     bool lowered_ = false;
 };
 
-/// Nodes that are no inputs.
+/// Returns the number of nodes that are not inputs.
 std::size_t computed_nodes(const graph& g) {
     return g.size() - g.census().count(info_of<builtin::placeholder>);
 }
 
-/// The program with input values in place of its k-th node; false if that cannot be.
+/// Copies the program with input values instead of its k-th node; false if that is impossible.
 bool replace_by_inputs(const random_program& from, std::size_t k, random_program& to) {
     copy_graph(from.g, to.g);
     to.inputs = from.inputs;
     node* chosen = to.g.first();
     for (; chosen != nullptr && k != 0; --k) chosen = chosen->next;
     if (chosen == nullptr || is<builtin::output>(*chosen) || is<builtin::placeholder>(*chosen)) return false;
-    graph values;  // what the node computes
+    graph values;  // the node's results
     copy_graph(to.g, values);
     node* same = values.first();
     for (const node* n = to.g.first(); n != chosen; n = n->next) same = same->next;
@@ -582,7 +582,7 @@ bool replace_by_inputs(const random_program& from, std::size_t k, random_program
     return true;
 }
 
-/// The elements of the inputs that are read.
+/// Returns the elements of the inputs that are read.
 std::string elements_of_inputs(const random_program& p) {
     std::string text;
     std::size_t at = 0;
@@ -600,7 +600,7 @@ std::string elements_of_inputs(const random_program& p) {
     return text;
 }
 
-/// The fault, and the smallest program found that has one: nodes become inputs, the first ones first.
+/// Returns the fault, and the smallest faulty program found: nodes are replaced by inputs, first ones first.
 std::string minimized(const random_program& failing, std::string_view target, driver_kind driver) {
     for (std::size_t k = 0; k != failing.g.size(); ++k) {
         random_program smaller;

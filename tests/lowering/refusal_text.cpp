@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of how refused nodes are told.
+// Tests the messages about refused nodes.
 #include <catch2/catch.hpp>
 
 #include <headrace/lowering/refusal_text.hpp>

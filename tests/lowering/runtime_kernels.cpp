@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of what kernels of ExecuTorch's runtime refuse, and compute otherwise than PyTorch: lowering goes
-// around both, and execution does as the runtime.
+// Tests cases that ExecuTorch's kernels refuse, or compute differently than PyTorch: lowering avoids both,
+// and execution behaves like the runtime.
 
 #include <catch2/catch.hpp>
 

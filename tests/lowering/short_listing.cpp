@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of listings that leave out what says little, and of summaries.
+// Tests listings without uninformative nodes, and summaries.
 
 #include <catch2/catch.hpp>
 
@@ -22,7 +22,7 @@ program parsed(std::string_view text) {
     return std::move(read).value();
 }
 
-// A linear layer as PT2E quantizes it, whose weights have a scale for each channel.
+// A linear layer as quantized by PT2E, whose weights have a scale per channel.
 constexpr std::string_view quantized_linear = R"(headrace 1
 
 %x: float32[1, 4] = input
@@ -104,7 +104,7 @@ TEST_CASE("a listing shows the neighbours of a node", "[short_listing]") {
     };
     CHECK(lines("y", 0) == 1);
     CHECK(lines("%y", 1) == 4);
-    CHECK(lines("dx", 0) == 1);  // it stands for %qx
+    CHECK(lines("dx", 0) == 1);  // shown as %qx
     CHECK(lines("y", 1000) == 6);
     CHECK(lines("none", 1) == -1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of execution_span: where nodes lie in the execution order, and what lies between them.
+// Tests execution_span: the positions of nodes in the execution order, and the nodes in between.
 
 #include <catch2/catch.hpp>
 
@@ -52,7 +52,7 @@ TEST_CASE("nodes that a path leaves and enters again are not convex", "[executio
 TEST_CASE("users between the nodes are those that depend on them", "[execution_span]") {
     chain g;
     CHECK(execution_span(nodes{g.a, g.b, g.c}).users_between() == nodes{g.side});
-    // A node between them that depends on nothing of them is no user.
+    // A node in between that does not depend on them is not a user.
     node& other = g.create<toy::neg>({g.x->result()}, g.c);
     CHECK(execution_span(nodes{g.b, g.c}).users_between().empty());
     CHECK(execution_span(nodes{g.a, g.b, g.c, &other}).users_between() == nodes{g.side});

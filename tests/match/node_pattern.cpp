@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of rewrites of several nodes at once: what matches, and what the rewrite is told.
+// Tests rewrites of several nodes at once: what matches, and what the rewrite receives.
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ std::size_t rewritten_by(auto p, program& of) {
     return apply_pass(p, of.g, context).value().rewritten;
 }
 
-// log(exp(x)) and log(sin(x)), through a cast or not; the second only if nothing else reads it.
+// log(exp(x)) and log(sin(x)), with or without a cast; the second only if it is the sole user.
 struct undo : pass {
     static auto rewrites() {
         return rules(
@@ -56,7 +56,7 @@ static_assert(effects_of<undo>::produced_set ==
               ops_in<aten::_to_copy, aten::tanh, aten::erf, aten::mul_tensor, aten::neg>);
 static_assert(effects_of<undo>::removed_set.empty());
 
-// A factor of a logarithm that may not be there.
+// A factor of a logarithm that may be missing.
 struct drop_exponential : pass {
     static auto rewrites() {
         return rules(on_match([](auto x) {
@@ -66,7 +66,7 @@ struct drop_exponential : pass {
     }
 };
 
-// A pattern and a rule for the same op: the first that does not decline is taken.
+// A pattern and a rule for one op: the first that does not decline is used.
 struct beside_a_rule : pass {
     static auto rewrites() {
         return rules(

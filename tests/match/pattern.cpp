@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of patterns that are written as expressions.
+// Tests patterns that are written as expressions.
 
 #include <catch2/catch.hpp>
 
@@ -22,7 +22,7 @@ static_assert(checked::inputs == 2);
 static_assert(checked::outputs == 1);
 static_assert(std::is_same_v<checked::called, ops<toy::relu, toy::add>>);
 
-// Of thirteen inputs, more than any other pattern here has.
+// Has thirteen inputs, more than any other pattern here.
 struct thirteen_tensors {
     constexpr auto operator()(auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h, auto i, auto j,
                               auto k, auto l, auto m) const {
@@ -31,7 +31,7 @@ struct thirteen_tensors {
 };
 static_assert(pattern<thirteen_tensors>::inputs == 13);
 
-// What the compiler finds in an expression; tests/compile_fail shows what it then says.
+// The faults that the compiler finds in an expression; tests/compile_fail shows the messages.
 template <class F>
 using fault_of = typename detail::pattern_facts<F>::fault;
 struct stranger {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of rewrites of patterns as passes of static pipelines.
+// Tests rewrites of patterns as passes of static pipelines.
 
 #include <catch2/catch.hpp>
 
@@ -50,11 +50,11 @@ struct never {
 };
 struct lower_never : pattern_pass<any_relu6, as_clamp, never> {};
 
-// What is known before anything runs.
+// Facts that are known at compile time.
 static_assert(graph_pass<fuse>);
 static_assert(std::is_same_v<targets_of<fuse>, ops<toy::relu>>);
 static_assert(std::is_same_v<produces_of<fuse>, ops<toy::clamp, toy::add>>);
-static_assert(removes_of<fuse>::size == 0);  // a relu of something else stays
+static_assert(removes_of<fuse>::size == 0);  // a relu of another operand stays
 static_assert(effects_of<lower_relu6>::removed_set == ops_in<toy::relu6>);
 static_assert(effects_of<lower_by_emitting>::removed_set == ops_in<toy::relu6>);
 static_assert(removes_of<lower_perhaps>::size == 0);
@@ -75,7 +75,7 @@ static_assert(always([](auto x, auto min) { return call<toy::clamp>(x, min, any_
 static_assert(!always([](auto x, auto min) { return call<toy::clamp>(x, min, min); }));
 static_assert(!always([](auto x, auto w) {
     return any_literals(call<toy::conv2d>(x, w));
-}));  // perhaps a bias
+}));  // the bias is optional
 static_assert(!always([](auto x, auto y) { return any_literals(call<toy::cat>(tensors(x, y))); }));
 static_assert(!always([](auto x) { return call<toy::min_max>(x); }));
 

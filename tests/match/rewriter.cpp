@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the rewriter: what replaces a match, what it inherits, and how rewrites chain.
+// Tests the rewriter: what replaces a match, what the replacement inherits, and how rewrites chain.
 
 #include <memory>
 
@@ -45,7 +45,7 @@ struct builder : graph {
     void output(std::initializer_list<value> values) { create<builtin::output>({.values = values}); }
 };
 
-// The nodes after the inputs, by op and operands.
+// Returns the nodes after the inputs, by op and operands.
 std::pmr::string ops_of(const graph& g) {
     std::pmr::string text;
     const printed_names names(g);
@@ -102,7 +102,7 @@ TEST_CASE("each match is replaced", "[rewriter]") {
     CHECK(o.replaced[0].nodes_map.find(*o.replaced[0].pattern->outputs()[0].producer) == first.producer);
     REQUIRE(o.replaced[1].replacements.size() == 1);
     CHECK(is<toy::clamp>(*o.replaced[1].replacements[0]));
-    // The second match's input is what replaced the first.
+    // The second match's input is the replacement of the first.
     CHECK(o.replaced[1].replacements[0]->operand(0) == o.replaced[0].replacements[0]->result());
     bool follows = false;
     for (const auto& [from, to] : o.replaced[1].nodes_map) follows |= to == o.replaced[0].replacements[0];
@@ -234,7 +234,7 @@ TEST_CASE("a callable may make the nodes itself", "[rewriter]") {
     g.output({g.relu(g.add(x, y)), g.relu(g.add(y, y))});
     const auto emits = [](const subgraph_match& m,
                           emit<ops<toy::neg, toy::clamp>>& e) -> std::optional<value> {
-        const value n = e.make<toy::neg>({.self = m.placeholder_values[0]});  // in vain, if it declines
+        const value n = e.make<toy::neg>({.self = m.placeholder_values[0]});  // unused if it declines
         if (m.placeholder_values[0] == m.placeholder_values[1]) return std::nullopt;
         return e.make<toy::clamp>({.self = n});
     };
@@ -275,7 +275,7 @@ TEST_CASE("literals go from the match into the replacement", "[rewriter]") {
 }
 
 TEST_CASE("several outputs are replaced, and their users come behind", "[rewriter]") {
-    // The user of the first output lies before the second input.
+    // The user of the first output comes before the second input.
     builder g;
     const value x = g.input();
     const value r = g.relu(x);
@@ -353,7 +353,7 @@ TEST_CASE("what cannot be inferred stays as it was", "[rewriter]") {
     CHECK(replace_pattern(g, relu_of_neg, r, without).value().empty());
     CHECK(without.diagnostics().size() == 1);
     CHECK(ops_of(g) == "neg= placeholder; relu= neg; -> relu");
-    // An expression brings its own rules.
+    // An expression has its own rules.
     CHECK(replace_pattern(g, relu_of_neg, just_clamp, without).value().size() == 1);
 
     builder h;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of the subgraph matcher. The numbers of matches in the first case are those that FX's SubgraphMatcher
-// gives for the same graphs and patterns.
+// Tests the subgraph matcher. The numbers of matches in the first case are those of FX's SubgraphMatcher for
+// the same graphs and patterns.
 
 #include <catch2/catch.hpp>
 
@@ -57,9 +57,8 @@ std::unique_ptr<builder> built(Build build) {
     return g;
 }
 
-// How often a pattern is found: for each of match_output and match_placeholder, with overlapping matches and
-// without.
-// As a list of the matcher's.
+// The numbers of matches of a pattern are listed for each of match_output and match_placeholder, with and
+// without overlapping matches. `together` makes such a list.
 template <class... Items>
 auto together(const Items&... items) {
     return pmr_vector<std::common_type_t<Items...>>{items...};
@@ -127,7 +126,7 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
               g.output({a, b, g.sigmoid(a)});
           }) == counts{4, 1, 0, 0, 0, 0, 0, 0});
 
-    // One output depends on the other, and they are returned in another order.
+    // One output depends on the other, and they are returned in the opposite order.
     const auto dependent = [](builder& g) {
         const value y = g.relu(g.input());
         g.output({g.neg(y), y});
@@ -145,7 +144,7 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
     CHECK(count([&](builder& g) { twins(g, g.neg(g.input())); }, [&](builder& g) { twins(g, g.input()); }) ==
           counts{2, 1, 0, 0, 1, 1, 0, 0});
 
-    // Two sinks that share no more than an input.
+    // Two sinks that share only an input.
     const auto horizontal = [](builder& g) {
         const value x = g.neg(g.input());
         g.output({g.sigmoid(g.relu(x)), g.sigmoid(g.neg(x))});
@@ -155,7 +154,7 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
               g.output({r, g.neg(a)});
           }) == counts{1, 1, 0, 0, 0, 0, 0, 0});
 
-    // Two placeholders are two values, and none is what the match consists of.
+    // Two placeholders are two values, and neither is part of the match.
     const auto sum = [](builder& g) {
         const value x = g.input();
         g.output({g.add(x, g.input())});
@@ -221,7 +220,7 @@ TEST_CASE("weights are wildcards, whatever their shape", "[subgraph_matcher]") {
     const auto found = matches(*pattern, *large);
     REQUIRE(found.size() == 1);
     CHECK(found[0].placeholder_nodes.size() == 3);
-    // Without a bias it is another pattern.
+    // Without a bias the pattern differs.
     const auto plain = built([](builder& g) {
         const value x = g.input();
         g.output({g.make<toy::conv2d>({.input = x, .weight = g.input()})});
@@ -267,7 +266,8 @@ TEST_CASE("a placeholder stands for a literal where a binding says so", "[subgra
     CHECK(found[0].placeholder_nodes[1] == nullptr);
     REQUIRE(found[0].literals[1]);
     CHECK(found[0].literals[1].as<std::optional<scalar>>() == scalar(6));
-    // In two places it stands for the same, and a required literal is no optional one.
+    // A placeholder that is used twice must have equal arguments, and a required literal differs from an
+    // optional one.
     CHECK(matches(*pattern({{.field = 1, .placeholder = 1}, {.field = 2, .placeholder = 1}}), g).empty());
     CHECK(matches(*p, g, {.match_placeholder = true}).empty());
     CHECK(subgraph_matcher(*pattern({{.field = 1, .placeholder = 7}})).fault() ==
@@ -299,14 +299,14 @@ TEST_CASE("operands of commutative ops match in either order", "[subgraph_matche
             CHECK(found[0].placeholder_values[1] == (++g->inputs().begin())->result());
         }
     }
-    // Where only one node is asked to be, only that one is.
+    // Only the annotated node is commutative.
     p.annotate(*p.outputs()[0].producer, matching_rule{.commutative = true});
     CHECK(matches(p, *graph_with(true, false)).size() == 1);
     CHECK(matches(p, *graph_with(true, true)).empty());
 }
 
 TEST_CASE("a choice that fails later is taken back", "[subgraph_matcher]") {
-    // The first order of the inner add fits by itself, but not with what follows.
+    // The first order of the inner add fits by itself, but not with the nodes after it.
     builder p;
     const value x = p.input(), y = p.input();
     p.output({p.add(p.add(x, y), p.neg(y))});
@@ -371,7 +371,7 @@ TEST_CASE("results of nodes count one by one", "[subgraph_matcher]") {
 }
 
 TEST_CASE("a match never needs its own results", "[subgraph_matcher]") {
-    // relu -> neg -> relu6: with the ends taken as one, neg would both use it and be used by it.
+    // relu -> neg -> relu6: if the ends were one node, neg would both use it and be used by it.
     builder p, g;
     const value x = p.input(), r = p.relu(x);
     p.output({r, p.sigmoid(p.input())});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of lifetimes: of inputs and outputs, views, buffers, nested graphs and delegates.
+// Tests lifetimes: of inputs and outputs, views, buffers, nested graphs and delegates.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -90,7 +90,7 @@ TEST_CASE("a view lies where its operand lies") {
     CHECK(l.tensor_of(view) == l.tensor_of(a));
     CHECK(l.tensor_of(back) == l.tensor_of(a));
     CHECK(life(l, a) == steps{1, 4});
-    // Another type is no view.
+    // A result of another dtype is not a view.
     node& cast = g.create<aten::contiguous>({.self = a}, g.output());
     g.set_meta(cast.result(), {dtype::float16, {2}, {}});
     CHECK(liveness(g).tensor_of(cast.result()) != liveness(g).tensor_of(a));
@@ -134,7 +134,7 @@ TEST_CASE("what a loop takes and gives lives as long as the loop") {
     CHECK(life(l, x) == steps{0, end});
     CHECK(life(l, factor) == steps{1, end});
     CHECK(life(l, result) == steps{2, end + 1});
-    CHECK(l.find(carried) == nullptr);  // it lies where the loop keeps it
+    CHECK(l.find(carried) == nullptr);  // it is stored where the loop keeps it
     CHECK(life(l, inner).first > 2);
     CHECK(life(l, inner).second < end);
     CHECK(l.memories().size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of memory plans: nothing overlaps, the peak is near its bound, and faulty plans are found.
+// Tests memory plans: nothing overlaps, the peak is near its bound, and faulty plans are detected.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ value named_relu(graph& g, value v, std::string_view name, std::int64_t count = 
     return made;
 }
 
-// x -> a -> b -> c: each but the last is needed for two steps.
+// x -> a -> b -> c: each except the last is live for two steps.
 struct chain {
     graph g;
     value x = input(g, 100);
@@ -36,7 +36,7 @@ struct chain {
     chain() { g.create<builtin::output>({{&c, 1}}); }
 };
 
-// Nodes that use some of the nodes before them, of sizes over three orders of magnitude.
+// Adds nodes that use some of the earlier nodes, with sizes over three orders of magnitude.
 void fill_random(graph& g, std::mt19937& random, int count) {
     pmr_vector<value> values;
     const auto size = [&] { return std::int64_t{1} << (random() % 12); };
@@ -50,7 +50,7 @@ void fill_random(graph& g, std::mt19937& random, int count) {
     g.create<builtin::output>({outputs});
 }
 
-// The largest sum of live tensors, step by step.
+// Returns the largest sum of live tensors of any step.
 std::uint64_t bound_of(const memory_plan& plan) {
     std::uint64_t bound = 0;
     for (std::uint32_t step = 0; step != plan.lifetimes.step_count(); ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of out-variants: their names, their arguments, and how they are found.
+// Tests out-variants: their names, their arguments, and how they are found.
 #include <catch2/catch.hpp>
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of memory planning as a pass: what it leaves in the graph, alone and after to_out_variants.
+// Tests memory planning as a pass: what it stores in the graph, alone and after to_out_variants.
 #include <catch2/catch.hpp>
 
 #include <headrace/dialect/higher_order.hpp>

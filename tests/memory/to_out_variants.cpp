@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the conversion to out-variants: what it makes, what it leaves, and that graphs compute the same.
+// Tests the conversion to out-variants: what it makes, what it leaves, and that graphs compute the same.
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/planned_arena.hpp>
@@ -22,7 +22,8 @@ std::vector<tensor> random_inputs(const graph& g) {
     return inputs;
 }
 
-// Empty if a graph gives the same before and after the conversion, and in planned memory.
+// Returns the difference of a graph's results before and after the conversion, and in planned memory; empty
+// if none.
 template <class Build>
 std::pmr::string compare_converted(const Build& build) {
     program before;
@@ -98,7 +99,7 @@ TEST_CASE("converted graphs compute the same") {
                                                                             .quant_max = 127,
                                                                             .dtype = dtype::int8}));
           }) == "");
-    CHECK(compare_converted([](program& p) {  // TOSA, too
+    CHECK(compare_converted([](program& p) {  // also TOSA
               const value x = p.input(fp32, {3, 4});
               p.output(p.make<tosa::maximum>({.input1 = p.make<tosa::exp>({x}), .input2 = x}));
           }) == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the kinds of arguments that a dialect adds.
+// Tests argument types that a dialect adds.
 
 #include <catch2/catch.hpp>
 

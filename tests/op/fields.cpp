@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of field tables: names, kinds, defaults and where the members lie.
+// Tests field tables: names, types, defaults and the offsets of members.
 
 #include <catch2/catch.hpp>
 
@@ -27,7 +27,7 @@ static_assert(info.find("indices")->kind == field_kind::optional_tensors);
 static_assert(info_of<toy::clamp>.find("max")->kind == field_kind::number);
 static_assert(info_of<toy::call>.find("body")->kind == field_kind::region);
 
-// The computed layout is the compiler's own.
+// The computed layout is the compiler's.
 static_assert(info.find("self")->offset == offsetof(attributes, self));
 static_assert(info.find("axes")->offset == offsetof(attributes, axes));
 static_assert(info.find("factors")->offset == offsetof(attributes, factors));

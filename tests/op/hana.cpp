@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the adaptation of argument structs to Boost.Hana.
+// Tests the adaptation of argument structs to Boost.Hana.
 
 #include <catch2/catch.hpp>
 

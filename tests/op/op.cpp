@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of op tags, dialects, and what the run-time graph knows of an op.
+// Tests op tags, dialects, and the run-time description of an op.
 
 #include <catch2/catch.hpp>
 
@@ -23,7 +23,7 @@ static_assert(info_of<toy::relu>.args_size == sizeof(args<toy::relu>));
 static_assert(info_of<toy::conv2d>.find("stride") != nullptr &&
               info_of<toy::conv2d>.find("strides") == nullptr);
 
-// Each op has one place in its dialect, and is found there by its name.
+// Each op has one index in its dialect, and is found there by its name.
 static_assert([] {
     for (std::size_t i = 0; i != aten::dialect::size; ++i) {
         if (op_table<aten::dialect>[i] -> index != i) return false;

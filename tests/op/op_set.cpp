@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of sets of ops, over one dialect and over several, and past a word's end.
+// Tests sets of ops, over one dialect and over several, and across word boundaries.
 
 #include <catch2/catch.hpp>
 
@@ -27,7 +27,7 @@ static_assert((two - ops_in<toy::add>) == ops_in<toy::relu>);
 static_assert(ops_in<toy::add> <= two && !(two <= ops_in<toy::add>));
 static_assert(every_op<toy::dialect>.size() == toy::dialect::size);
 
-// Over several dialects, in whatever order they came.
+// Over several dialects, in whatever order they were named.
 constexpr auto mixed = two | ops_in<aten::relu>;
 static_assert(mixed.size() == 3 && mixed.contains<aten::relu>() && two <= mixed);
 static_assert((ops_in<aten::relu> | two) - mixed <= ops_in<>);
@@ -47,7 +47,7 @@ static_assert(std::is_same_v<op_at<std::remove_const_t<decltype(all_but_one)>, 0
                              aten::relu>);
 static_assert(is_op_set<std::remove_const_t<decltype(two)>> && !is_op_set<int>);
 
-// As template arguments, sets are not the same for having the same words in other places.
+// Sets with equal words in other positions are different template arguments.
 template <std::size_t I>
 using aten_op = typename type_at<I, aten::dialect::all_ops>::type;
 static_assert(std::is_same_v<list_of_set<ops_in<aten_op<3>>>, ops<aten_op<3>>>);

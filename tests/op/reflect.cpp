@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of printing, comparing and hashing arguments.
+// Tests printing, comparing and hashing arguments.
 
 #include <catch2/catch.hpp>
 
@@ -61,7 +61,7 @@ TEST_CASE("equal arguments have equal hashes, and one change makes them differ",
     CHECK(differs([](auto& c) { c.type = dtype::int8; }));
     CHECK(differs([](auto& c) { c.keep = false; }));
 
-    // 2 and 2.0 promote differently; a NaN is the same as another, as CSE wants it.
+    // 2 and 2.0 promote differently; NaN equals NaN, as CSE needs.
     const args<toy::clamp> two{.self = x, .min = 2}, two_point_zero{.self = x, .min = 2.0};
     CHECK_FALSE(equal_arguments(info_of<toy::clamp>, &two, &two_point_zero));
     args<toy::attributes> nan = a, other_nan = a;

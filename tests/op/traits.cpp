@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of traits: what an op's declaration says of it, and the lists that follow. What the traits of PyTorch's ops say
-// is compared with PyTorch's schemas by tests/dialect/schemas.py.
+// Tests traits: the declared facts of an op, and the lists that follow from them. tests/dialect/schemas.py
+// compares the traits of PyTorch's ops with PyTorch's schemas.
 
 #include <catch2/catch.hpp>
 
@@ -57,14 +57,14 @@ struct dialect : dialect_of<"scaling", scale, scale_inplace, stretch, halves, ch
 
 }  // namespace scaling
 
-// A declaration says how many results there are, and traits, in any order.
+// A declaration has the number of results and traits, in any order.
 static_assert(scaling::scale::results == 1 && scaling::halves::results == 2 && scaling::check::results == 0);
 static_assert(has_trait<scaling::scale>(trait::unary) && has_trait<scaling::scale>(trait::elementwise));
 static_assert(!has_trait<scaling::scale>(trait::binary) && !has_trait<scaling::plain>(trait::elementwise));
 static_assert(has_trait<scaling::check>(trait::no_results) && !has_trait<scaling::plain>(trait::no_results));
 static_assert(scaling::plain::trait_bits == 0);
 
-// Variants know what they are variants of; their traits are not inherited.
+// Variants know their bases; traits are not inherited.
 static_assert(std::is_same_v<base_of<scaling::scale_inplace>, scaling::scale>);
 static_assert(std::is_same_v<base_of<scaling::stretch>, scaling::scale>);
 static_assert(std::is_void_v<base_of<scaling::scale>>);
@@ -81,7 +81,7 @@ static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait
 static_assert(set_where<scaling::dialect, trait::variant> == ops_in<scaling::scale_inplace, scaling::stretch>);
 static_assert(op_where<scaling::scale, scaling::dialect, trait::unary> && !op_where<scaling::scale, aten::dialect, trait::unary>);
 
-// A list and a set of the same query hold the same ops, in every dialect.
+// A list and a set of the same query have the same ops, in every dialect.
 static_assert(set_of<ops_where<aten::dialect, trait::in_place>> == set_where<aten::dialect, trait::in_place>);
 static_assert(set_of<ops_where<tosa::dialect, trait::elementwise>> == set_where<tosa::dialect, trait::elementwise>);
 
@@ -192,7 +192,7 @@ TEST_CASE("elementwise ops take as many tensors as their trait says") {
 }
 
 TEST_CASE("TOSA's broadcasting operators are its elementwise ones of two and three operands") {
-    // The specification's sections 2.4, 2.6 and 2.7 have them; the flatbuffer numbers them without a gap.
+    // The specification's sections 2.4, 2.6 and 2.7 define them; the flatbuffer numbers them without a gap.
     for (const op_info* op : op_table<tosa::dialect>) {
         INFO(std::string(op->name));
         const bool in_sections =

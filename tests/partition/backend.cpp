@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of to_backend: several methods, shared data, and misuse, whose errors name the method.
+// Tests to_backend: several methods, shared data, and misuse, whose errors name the method.
 
 #include <algorithm>
 #include <functional>
@@ -21,7 +21,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Counts nodes into its bytes and keeps the elements of constants as named data.
+// Writes the number of nodes into its bytes and stores the elements of constants as named data.
 struct counting_backend {
     static constexpr std::string_view name() { return "counting"; }
     result<preprocess_result> preprocess(graph& program, std::span<const compile_spec> specs) const {
@@ -40,7 +40,7 @@ struct counting_backend {
 };
 static_assert(backend<counting_backend> && !multimethod_backend<counting_backend>);
 
-// Sees all methods at once; forgets one, or gives too much, or refers to what is not there, if told so.
+// Sees all methods at once; on request it omits one, returns too many, or refers to missing data.
 struct sharing_backend {
     std::string fault;
     static constexpr std::string_view name() { return "sharing"; }
@@ -177,7 +177,7 @@ TEST_CASE("several backends share the methods", "[backend]") {
 }
 
 TEST_CASE("each partition reaches the backend with compile specs of its own", "[backend]") {
-    // Writes what it was told.
+    // Writes its arguments.
     struct telling_backend {
         static constexpr std::string_view name() { return "telling"; }
         result<preprocess_result> preprocess(graph&, std::span<const compile_spec> specs) const {
@@ -279,7 +279,7 @@ TEST_CASE("a backend that does not keep its word is found out", "[backend]") {
 }
 
 TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
-    // A backend that takes int8 codes and gives them, and int32 for int64.
+    // A backend that takes and returns quantized int8, and int32 for int64.
     struct narrowing_backend {
         static constexpr std::string_view name() { return "narrowing"; }
         result<preprocess_result> preprocess(graph& program, std::span<const compile_spec>) const {
@@ -322,7 +322,7 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
                                      tensor::of(dtype::int64, {3}, std::vector<double>{1, 2, -3})};
     const auto got = run_graph(p.g, inputs);
     REQUIRE(got.has_value());
-    // The codes are 4, -3 and 15, half to even, and relu makes them 4, 0 and 15.
+    // The quantized values are 4, -3 and 15, half to even; relu makes them 4, 0 and 15.
     CHECK(got.value()[0].real(0) == 1.5);
     CHECK(got.value()[0].real(1) == -0.5);
     CHECK(got.value()[0].real(2) == 7.0);
@@ -331,7 +331,7 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
 
 namespace {
 
-// flag ? -(y + w) : y + w, where y is x + w: the condition is no partition's.
+// flag ? -(y + w) : y + w, where y is x + w: the condition is in no partition.
 void build_branches(program& p) {
     const value flag = p.input(dtype::boolean, {1});
     const value x = p.input(dtype::float32, {2});
@@ -355,7 +355,7 @@ void build_branches(program& p) {
     p.finish();
 }
 
-// Additions, those in the branches of conditions as well.
+// Takes additions, including those in the branches of conditions.
 struct partition_all_additions {
     result<partition_result> partition(graph& g) const {
         partition_result found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the partitioner: that partitions are sound, as few as can be, and compute the same when fused.
+// Tests the partitioner: partitions are valid, as few as possible, and compute the same when fused.
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,8 @@ value relu(program& p, value x) { return p.make<aten::relu>({.self = x}); }
 value add(program& p, value x, value y) { return p.make<aten::add_tensor>({.self = x, .other = y}); }
 value mul(program& p, value x, value y) { return p.make<aten::mul_tensor>({.self = x, .other = y}); }
 
-// Random: each node is an addition, which is supported, or a relu, which is not, of what came before.
+// Builds a random graph: each node is an addition, which is supported, or a relu, which is not, of earlier
+// nodes.
 void build_random(program& p, std::mt19937& random, int size) {
     std::vector<value> values{p.input(dtype::float32, {2}), p.input(dtype::float32, {2})};
     const auto any = [&] { return values[random() % values.size()]; };
@@ -36,7 +37,7 @@ void build_random(program& p, std::mt19937& random, int size) {
     p.finish();
 }
 
-// How often a path enters supported nodes, at most: no partitioning has fewer parts.
+// Returns the max number of times that a path enters supported nodes: no partitioning has fewer partitions.
 std::size_t lower_bound_of(const graph& g, const operator_support& support) {
     std::vector<std::size_t> entered(g.id_bound());
     std::size_t most = 0;
@@ -55,7 +56,7 @@ std::size_t lower_bound_of(const graph& g, const operator_support& support) {
     return most;
 }
 
-// A chain of which each third node is not supported.
+// Builds a chain in which every third node is unsupported.
 void build_chain(program& p, int size) {
     value at = p.input(dtype::float32, {2});
     for (int i = 0; i != size; ++i) at = i % 3 == 2 ? relu(p, at) : add(p, at, at);
@@ -63,7 +64,7 @@ void build_chain(program& p, int size) {
     p.finish();
 }
 
-/// Counts what is taken from the default resource while it lives.
+/// Counts allocations from the default resource while it lives.
 class counted_memory : public std::pmr::memory_resource {
 public:
     counted_memory() : before_(std::pmr::set_default_resource(this)) {}
@@ -89,8 +90,8 @@ private:
 };
 
 struct partitioning_work {
-    std::size_t questions = 0;  // that the support was asked
-    std::size_t bytes = 0;      // that were taken, each of them written
+    std::size_t questions = 0;  // calls of the support
+    std::size_t bytes = 0;      // allocated bytes, all of which are written
     std::size_t partitions = 0;
 };
 
@@ -117,7 +118,7 @@ TEST_CASE("the work grows with the graph", "[capability_partitioner]") {
     CHECK(large.partitions == 16 * 100);
     CHECK(small.questions == 300);
     CHECK(large.questions == 16 * 300);
-    // Arrays grow by doubling, so that up to twice as much is taken for one node more.
+    // Arrays grow by doubling, so one more node may need up to twice the memory.
     CHECK(small.bytes >= 300 * sizeof(node*));
     CHECK(large.bytes <= 2 * 16 * small.bytes);
 }
@@ -131,14 +132,14 @@ TEST_CASE("the document's example: additions and multiplications", "[capability_
     p.finish();
     capability_based_partitioner partitioner(p.g, add_mul());
     const auto partitions = partitioner.propose_partitions();
-    REQUIRE(partitions.size() == 1);  // the addition behind the relu is alone
+    REQUIRE(partitions.size() == 1);  // the addition after the relu is alone
     CHECK(partitions[0].size() == 2);
     CHECK(partitions[0][1] == first.producer);
     CHECK(capability_based_partitioner(p.g, add_mul(), singles).propose_partitions().size() == 2);
 }
 
 TEST_CASE("partitions are not joined around a node that stays", "[capability_partitioner]") {
-    // Joining a and c would make relu both before and behind the joined node.
+    // Joining a and c would put relu both before and after the joined node.
     program p;
     const value x = p.input(dtype::float32, {2});
     const value a = add(p, x, x);
@@ -219,7 +220,7 @@ TEST_CASE("what depends on no input is copied for each that uses it", "[capabili
     CHECK(p.g.size() == size);
     const auto calls = partitioner.fuse_partitions(partitions);
     REQUIRE(calls.has_value());
-    // Data alone passes the border, and each delegate has the weight.
+    // Only data crosses the boundary, and each delegate has the weight.
     CHECK(calls.value()[0]->operand_count == 1);
     CHECK(calls.value()[0]->result_count == 1);
     CHECK(calls.value()[1]->operand_count == 1);

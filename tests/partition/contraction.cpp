@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of contraction: which nodes can become one.
+// Tests contraction: which nodes can become one.
 
 #include <catch2/catch.hpp>
 
@@ -71,7 +71,7 @@ TEST_CASE("a group that a path leaves and enters again would form a cycle") {
 }
 
 TEST_CASE("groups that are one node already count as one") {
-    // Two chains: x -> a -> b and x -> c -> e. {a, e} as one node leads from c's side back to b.
+    // Two chains: x -> a -> b and x -> c -> e. Joined, {a, e} leads from c back to b.
     graph g;
     node& x = g.create<builtin::placeholder>({});
     node& a = g.create<aten::relu>({.self = x.result()});

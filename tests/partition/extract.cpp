@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of copies: of whole graphs, and of some of their nodes.
+// Tests copies of whole graphs, and of some of their nodes.
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of named data: equal content once, alignment, tags, merging, and what is refused.
+// Tests named data: equal content is stored once, alignment, tags, merging, and refusals.
 
 #include <catch2/catch.hpp>
 
@@ -76,7 +76,7 @@ TEST_CASE("stores are merged by content", "[named_data_store]") {
     named_data_store third;
     REQUIRE(third.add_named_data("a", bytes_of("different")).has_value());
     CHECK_FALSE(third.merge(out).has_value());
-    // Merging the same again changes nothing.
+    // Merging equal data again changes nothing.
     REQUIRE(second.merge(out).has_value());
     CHECK(second.output().buffers.size() == 2);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of operator support: what is taken alone, and combined.
+// Tests operator support, alone and combined.
 
 #include <catch2/catch.hpp>
 
@@ -66,7 +66,7 @@ TEST_CASE("chain takes what all take, any_chain what one takes", "[operator_supp
     CHECK(either.is_node_supported(producer_of(deep)));
     CHECK(either.is_node_supported(producer_of(bent)));
 
-    // Of none: a chain refuses nothing, an any_chain takes nothing.
+    // Empty combinations: a chain refuses nothing, an any_chain takes nothing.
     CHECK(chain().is_node_supported(producer_of(bent)));
     CHECK_FALSE(any_chain().is_node_supported(producer_of(bent)));
 }

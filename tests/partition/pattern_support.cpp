@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of support by patterns.
+// Tests support by patterns.
 
 #include <catch2/catch.hpp>
 

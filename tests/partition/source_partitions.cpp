@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of partitions by module: the documents' example, as torch.export writes it down.
+// Tests partitions by module: the documents' example, as torch.export records it.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view linear = "torch.nn.modules.linear.Linear";
 constexpr std::string_view relu = "torch.nn.modules.activation.ReLU";
 
-// linear1 twice, relu, linear2, each linear as permute and addmm.
+// linear1 twice, relu, linear2; each linear is a permute and an addmm.
 struct document_model : program {
     std::vector<value> permutes, products;
     value x, bent;
@@ -86,7 +86,7 @@ TEST_CASE("the document's example: a linear that is called twice, a relu, a line
         const std::string prefix = i == 2 ? "linear2." : "linear1.";
         CHECK(p.params == std::vector<std::string>{prefix + "weight", prefix + "bias"});
     }
-    // What the two calls share belongs to neither.
+    // Nodes that the two calls share belong to neither.
     CHECK(linears[0].nodes == std::vector<node*>{m.permutes[0].producer, m.products[0].producer});
     CHECK(linears[2].nodes.size() == 4);
 
@@ -103,7 +103,7 @@ TEST_CASE("types have short names", "[source_partitions]") {
     for (const std::string_view name : {"torch.nn.Linear", "nn.Linear", "Linear"})
         CHECK(get_source_partitions(m.g, {name}).begin()->second.size() == 3);
     CHECK(get_source_partitions(m.g, {"Conv2d"}).empty());
-    CHECK(get_source_partitions(m.g, {"M"}).empty());  // a short name is torch's
+    CHECK(get_source_partitions(m.g, {"M"}).empty());  // a short name refers to torch's modules
     const auto whole = get_source_partitions(m.g, {"__main__.M"});
     REQUIRE(whole.size() == 1);
     CHECK(whole.begin()->second.size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of partitions that are lowered on trial: what is refused moves to the host, with the reason.
+// Tests partitions that are lowered on trial: refused nodes move to the host, with the reason.
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ using namespace headrace;
 
 namespace {
 
-// A backend that takes additions of two different values only, which no set of ops says.
+// A backend that takes only additions of two different values, which no set of ops expresses.
 result<void> lower_sums(graph& program, pass_context& context) {
     for (const node& n : program.nodes()) {
         if (is<aten::add_tensor>(n) && n.operand(0) == n.operand(1))

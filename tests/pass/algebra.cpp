@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the algebra of pipelines.
+// Tests the algebra of pipelines.
 
 #include <catch2/catch.hpp>
 
@@ -42,7 +42,7 @@ static_assert(
 static_assert(std::is_same_v<replace_pass<second, neg, again>::passes, pass_list<relu, again>>);
 static_assert(std::is_same_v<remove_pass<insert_before<second, relu, six>, six>, second>);
 
-// Every occurrence of a repeatable pass is edited.
+// Edits apply to every occurrence of a repeatable pass.
 using twice = pipeline<from<toy::relu>, to<toy::identity, toy::neg>, again, relu, again>;
 static_assert(
     std::is_same_v<replace_pass<twice, again, also, also>::passes, pass_list<also, also, relu, also, also>>);

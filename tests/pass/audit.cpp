@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of what tests ask of passes: handlers that are not listed, ops that nothing emits.
+// Tests the audit of passes in tests: handlers that are not listed, ops that are never emitted.
 
 #include <catch2/catch.hpp>
 
@@ -12,7 +12,7 @@ using namespace headrace;
 
 namespace {
 
-// Its last target is missing, and its last product is never emitted.
+// Its last target is not listed, and its last product is never emitted.
 struct lower_some : pass {
     using targets = ops<toy::relu, toy::relu6>;
     using produces = ops<toy::clamp, toy::neg, toy::identity>;
@@ -55,5 +55,5 @@ TEST_CASE("a record of emissions tells what a pass declares and never emits", "[
         //! [emissions]
     }
     build(after, info_of<toy::relu>);
-    CHECK(apply_pass(lower_some{}, after, context));  // the record is gone, and the context no longer calls it
+    CHECK(apply_pass(lower_some{}, after, context));  // the record is gone, and no longer called
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of pipelines as data: what passes target, remove and produce, and what can be in the graph before
-// each.
+// Tests pipelines as data: what passes target, remove and produce, and what can be in the graph before each.
 
 #include <catch2/catch.hpp>
 
@@ -46,7 +45,7 @@ TEST_CASE("a pipeline describes itself", "[description]") {
     CHECK(first.produces == names{"toy.relu.default", "toy.clamp.default"});
     CHECK(first.can_fire);
     CHECK_FALSE(first.whole_graph);
-    // Placeholders, constants and outputs are always there.
+    // Placeholders, constants and outputs are always possible.
     CHECK(first.before.size() == 5);
     CHECK(d.source == first.before);
     CHECK(d.passes[1].before.size() == 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The examples of ExecuTorch's text on custom passes whose ops are aten's, beside those that export_pass.cpp,
-// subgraph_matcher.cpp, pass_manager.cpp and tests/partition/ have: each runs in both drivers, and the graph
-// is executed before and after.
+// The examples of ExecuTorch's text on custom passes with aten ops, except those in export_pass.cpp,
+// subgraph_matcher.cpp, pass_manager.cpp and tests/partition/: each runs in both drivers, and the graph is
+// executed before and after.
 
 #include <algorithm>
 
@@ -170,7 +170,7 @@ TEST_CASE("passes by name with a check after each: the check fails behind the se
                              {.run_checks_after_each_pass = true, .run = {.driver = driver}});
         REQUIRE(manager(p.g, context));
         CHECK(count_of<aten::mul_tensor>(p.g) == 1);
-        const auto again = manager(p.g, context);  // it has no targets now, and so is not asked
+        const auto again = manager(p.g, context);  // it now has no targets, and so is not called
         REQUIRE(again);
         CHECK(again.value()[0].status == pass_status::no_target);
 
@@ -178,7 +178,7 @@ TEST_CASE("passes by name with a check after each: the check fails behind the se
         const auto refused = manager(q.g, context);
         REQUIRE_FALSE(refused);
         CHECK(refused.error().message == "check after replace_div_with_mul: Target should be div!");
-        // Called by itself, a pass asks for what it needs.
+        // A pass that is called directly states its requirements.
         const auto alone = apply_pass(replace_add_with_div{}, q.g, context, driver);
         REQUIRE_FALSE(alone);
         CHECK(alone.error().message == "replace_add_with_div: no torch.add ops!");
@@ -209,7 +209,7 @@ TEST_CASE("a pass that changes types gives the same graph as handlers, in both d
 
 namespace {
 
-// As a pass does that edits the graph before it interprets the rest.
+// A pass that edits the graph before it interprets the rest.
 struct inserts_first : export_pass<inserts_first> {
     using targets = ops<aten::relu>;
     value call_operator(const args<aten::relu>& a, const node_metadata& meta) {
@@ -235,7 +235,7 @@ TEST_CASE("what a pass inserts without `val` is dispatched in full, not copied")
         REQUIRE(meta_of(inserted) != nullptr);
         CHECK(meta_of(inserted)->shape == int_list{2, 3});
         CHECK(verify(p.g));
-        // Without rules there is nothing to infer it with: an error, never a node without a type.
+        // Without rules nothing can be inferred: that is an error, never a node without a type.
         pass_context without;
         p.g.clear_meta(inserted);
         CHECK_FALSE(inserts_first().run(p.g, without));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the two drivers: each case runs through both, and both must give the same graph.
+// Tests the two drivers: each case runs through both, and both must give the same graph.
 
 #include <catch2/catch.hpp>
 
@@ -85,7 +85,7 @@ struct removal : pass {
     using targets = ops<toy::identity>;
     value operator()(const args<toy::identity>& a, emit<ops<>>&) const { return a.self; }
 };
-// Declines after it has made nodes, which must not stay.
+// Declines after it has made nodes, which must be removed.
 struct decline : pass {
     using targets = ops<toy::relu>;
     using produces = ops<toy::neg>;
@@ -144,7 +144,7 @@ struct reshaping : pass {
         return e.make<toy::sum>({.self = a.self});
     }
 };
-// Emits what it targets itself: the new nodes are not visited again.
+// Emits ops that it targets itself: the new nodes are not visited again.
 struct relu_to_relus : pass {
     using targets = ops<toy::relu, toy::relu6>;
     using produces = ops<toy::relu, toy::relu6>;
@@ -235,14 +235,14 @@ TEST_CASE("a result that a pass gives no value for may not be used", "[driver]")
     CHECK(g.census().count(info_of<toy::neg>) == 1);
     const outcome refused = run_both<first_result_alone>(results(true), h);
     CHECK(refused.refusals == 1);
-    CHECK(refused.size == 3);  // what the pass made is gone
+    CHECK(refused.size == 3);  // the nodes that the pass made are gone
 }
 
 TEST_CASE("operands that nothing uses any more are cleaned, unused nodes of before are not", "[driver]") {
     graph g;
     const outcome o = run_both<drop_second_operand>(
         [](graph& to, value x) {
-            add_node<toy::sum>(to, {.self = x});  // unused, and not this pass's business
+            add_node<toy::sum>(to, {.self = x});  // unused, and not the concern of this pass
             const value second = add_node<toy::neg>(to, {.self = add_node<toy::relu>(to, {.self = x})});
             return values{add_node<toy::add>(to, {.self = x, .other = second})};
         },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of the emitter that handlers get: nodes, constants, copies, and failures, which stick.
+// Tests the emitter that handlers receive: nodes, constants, copies, and failures, which persist.
 
 #include <catch2/catch.hpp>
 
@@ -73,7 +73,7 @@ TEST_CASE("a number fills a constant of any type that holds it", "[emit]") {
     CHECK(element<float>(g.e.splat(1.5, dtype::float32, 2)) == 1.5F);
     CHECK(element<double>(g.e.splat(-2, dtype::float64, 0)) == -2.0);
     CHECK(element<std::uint16_t>(g.e.splat(1.0, dtype::float16, 1)) == 0x3c00);
-    CHECK(element<std::uint16_t>(g.e.splat(1.00390625, dtype::bfloat16, 1)) == 0x3f80);  // half: to even
+    CHECK(element<std::uint16_t>(g.e.splat(1.00390625, dtype::bfloat16, 1)) == 0x3f80);  // a tie: to even
     CHECK(element<std::uint16_t>(g.e.splat(1.01171875, dtype::bfloat16, 1)) == 0x3f82);
     CHECK((element<std::uint16_t>(g.e.splat(std::nan(""), dtype::bfloat16, 1)) & 0x7fffU) > 0x7f80U);
     CHECK(element<std::int8_t>(g.e.splat(-128, dtype::int8, 1)) == -128);
@@ -178,7 +178,7 @@ TEST_CASE("what one rewrite makes is limited", "[emit]") {
 TEST_CASE("the constants of a graph are limited together", "[emit]") {
     relu_of_input g;
     for (std::uint64_t bytes = 0; bytes != max_data_bytes; bytes += max_computed_bytes)
-        static_cast<void>(g.allocate_data(max_computed_bytes));  // it is not touched, so it costs no memory
+        static_cast<void>(g.allocate_data(max_computed_bytes));  // it is not touched, so it needs no memory
     CHECK_FALSE(g.e.splat(0, dtype::float32, std::array{std::int64_t{1}}));
     CHECK(g.context.diagnostics()[0].reason.find("more than the limit of 4294967296 bytes") !=
           std::string::npos);
@@ -221,7 +221,7 @@ TEST_CASE("a copy of a node takes other operands and another type", "[emit]") {
         meta.shape = {1, 1};
     });
     REQUIRE(copy != nullptr);
-    CHECK(is<toy::relu>(*copy));  // though it is not among what the pass produces
+    CHECK(is<toy::relu>(*copy));  // although the pass does not declare it
     CHECK(copy->operand(0) == other);
     CHECK(copy->results[0].meta->shape == int_list{1, 1});
     CHECK(origin_name(*copy) == "act");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of interpreters: the passes of ExportPass's own documentation, as export_pass and, where a pass has
+// Tests interpreters: the passes of ExportPass's own documentation, as export_pass and, for passes with
 // handlers, in both drivers. Each graph is executed before and after.
 
 #include <catch2/catch.hpp>
@@ -117,11 +117,11 @@ void build_all(program& p) {
     p.finish();
 }
 
-// Edits the graph before it goes over it, as an override of ExportPass.call does: the outputs go through a
-// relu_ without `val`, which is one of its targets, and a neg without `val`, which is none.
+// Edits the graph before it interprets it, like an override of ExportPass.call: inserts a relu_ without
+// `val`, which is a target, and a neg without `val`, which is not, before the outputs.
 struct bend_outputs : export_pass<bend_outputs> {
     using targets = ops<aten::relu_inplace>;
-    bool should_run(const graph&, bool) const { return true; }  // the targets come with `call`
+    bool should_run(const graph&, bool) const { return true; }  // `call` creates the targets
     result<void> call(graph& g, pass_context&) {
         node& out = *g.output();
         const value bent = g.create<aten::relu_inplace>({.self = out.operand(0)}, &out).result();
@@ -136,7 +136,7 @@ struct bend_outputs : export_pass<bend_outputs> {
 struct refuse_before : export_pass<refuse_before> {
     result<void> call(graph&, pass_context&) { return invalid("not this graph"); }
 };
-// A `run` of its own that goes on with the interpreter's.
+// Its own `run` continues with the interpreter's.
 struct counts_runs : export_pass<counts_runs> {
     using targets = ops<aten::relu_inplace>;
     result<node_counts> run(graph& g, pass_context& context) const {
@@ -167,7 +167,7 @@ void check_same(graph& g) {
 
 // --- others ------------------------------------------------------------------------------------------------
 
-/// Every operator, by run time: replaces one op by another, and counts.
+/// Visits every operator at run time: replaces one op by another, and counts.
 struct replace_ops : export_pass<replace_ops> {
     replace_ops(const op_info& a, const op_info& b) : from(&a), to(&b) {}
     value_list call_operator(const operator_call& call, const node_metadata& meta) {
@@ -182,7 +182,7 @@ struct replace_ops : export_pass<replace_ops> {
     std::size_t seen = 0;
 };
 
-/// Changes the type of an input: what depends on it is inferred again.
+/// Changes the dtype of an input: values that depend on it are inferred again.
 struct use_float16 : export_pass<use_float16> {
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
         return super().placeholder(name, {dtype::float16, val.shape, val.dim_order}, meta);
@@ -191,7 +191,7 @@ struct use_float16 : export_pass<use_float16> {
         return super().splat(1, dtype::float16, val.shape);
     }
 };
-/// Puts an op behind each input and before each output.
+/// Inserts an op after each input and before each output.
 struct clamp_interface : export_pass<clamp_interface> {
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
         return super().call_operator<aten::relu>({super().placeholder(name, val, meta)}, meta);
@@ -233,7 +233,7 @@ void build_relu(program& p) {
     p.finish();
 }
 
-/// Leaves regions alone.
+/// Does not visit regions.
 struct outer_only : export_pass<outer_only> {
     using targets = ops<aten::relu>;
     value call_operator(const args<aten::relu>& a, const node_metadata& meta) {
@@ -350,7 +350,7 @@ TEST_CASE("a pass sees every operator, and can hold state") {
     CHECK(add_to_div.seen == 6);
     CHECK(p.g.census().count(info_of<aten::div_tensor>) == 1);
     CHECK(verify(p.g));
-    // A constant one is copied for the run.
+    // A constant interpreter is copied for the run.
     const replace_ops constant(info_of<aten::div_tensor>, info_of<aten::mul_tensor>);
     REQUIRE(constant(p.g, context));
     CHECK(constant.seen == 0);
@@ -455,18 +455,17 @@ TEST_CASE("regions are submodules, which a hook may leave alone") {
 }
 
 TEST_CASE("interpreters run in static pipelines and in pass managers") {
-    using pipeline_type =
-        pipeline<from<aten::relu_inplace>, to<aten::relu>,
-                 replace_in_place_relu_with_out_of_place_relu>;  // what it `removes` is believed
+    using pipeline_type = pipeline<from<aten::relu_inplace>, to<aten::relu>,
+                                   replace_in_place_relu_with_out_of_place_relu>;  // its `removes` is trusted
     program p, q;
     build_all(p);
     build_all(q);
     pass_context context(&infer);
-    REQUIRE(pipeline_type::run_unchecked(p.g, context));  // the graph has other ops, too
+    REQUIRE(pipeline_type::run_unchecked(p.g, context));  // the graph also has other ops
     pass_manager manager({replace_in_place_relu_with_out_of_place_relu{}, remove_detach{}, remove_detach{}});
     const auto done = manager(q.g, context);
     REQUIRE(done);
-    CHECK(done.value()[0].nodes.copied == q.g.size() + 1);  // all but the relu, with the two that then went
+    CHECK(done.value()[0].nodes.copied == q.g.size() + 1);  // except the relu and two removed nodes
     CHECK(done.value()[2].status == pass_status::no_target);
     CHECK(p.g.census().count(info_of<aten::relu>) == 1);
     CHECK(q.g.census().count(info_of<aten::detach>) == 0);

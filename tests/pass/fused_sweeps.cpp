@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that passes which do not interact share a sweep, and that the graph is the same as without.
+// Tests that passes that do not interact share a sweep, with the same resulting graph.
 #include <catch2/catch.hpp>
 
 #include <vector>
@@ -26,13 +26,13 @@ struct lower_square : pass {
         return rules(on<aten::square> = [](auto x) { return x * x; });
     }
 };
-// Targets what lower_silu makes.
+// Targets the ops that lower_silu makes.
 struct lower_sigmoid : pass {
     static auto rewrites() {
         return rules(on<aten::sigmoid> = [](auto x) { return call<aten::reciprocal>(1.0 + exp(-x)); });
     }
 };
-// Looks at what computes its operand: two negations are none.
+// Looks at the producer of its operand: two negations cancel.
 struct drop_double_neg : pass {
     using targets = ops<aten::neg>;
     std::optional<value> operator()(const args<aten::neg>& a, emit<ops<>>&) const {
@@ -83,7 +83,7 @@ TEST_CASE("passes that do not interact share a sweep; the graph is the same", "[
         REQUIRE(apart);
         REQUIRE(together);
         CHECK(listing(one.g) == listing(several.g));
-        // silu and square; the negations, if there are some; sigmoid and abs.
+        // silu and square; the negations, if any; sigmoid and abs.
         CHECK(together.value().sweeps == (negations ? 3 : 2));
         for (std::size_t i = 0; i != all::size; ++i)
             CHECK(together.value().passes[i].status == apart.value()[i].status);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of what is read off a pass: targets under all their names, effects, and the audit of handlers.
+// Tests the facts that are derived from a pass: targets under all their names, effects, and the audit of
+// handlers.
 
 #include <catch2/catch.hpp>
 
@@ -58,7 +59,7 @@ struct widened_again : extends<widened, by_edge_and_aten> {
 };
 
 static_assert(std::is_same_v<targets_of<by_targets>, ops<toy::relu>>);
-// A base's own are found, too, through any number of bases.
+// A base's members are found, too, through any number of bases.
 static_assert(std::is_same_v<targets_of<inherits>, ops<toy::relu>>);
 static_assert(std::is_same_v<targets_of<inherits_and_adds>, ops<toy::relu, toy::neg>>);
 static_assert(std::is_same_v<targets_of<widened_again>, ops<toy::relu6, toy::relu, toy::neg>>);
@@ -90,7 +91,7 @@ struct handlers : pass {
 static_assert(effects_of<handlers>::sound);
 static_assert(effects_of<handlers>::removed_set == ops_in<toy::split, toy::min_max>);
 
-// Faults are named, without an error until a pipeline or apply_pass asks.
+// Faults are named, without an error until a pipeline or apply_pass asks for them.
 struct faulty : pass {
     using targets = ops<toy::relu, toy::neg>;
     int operator()(const args<toy::relu>&, emit<ops<>>&) const { return 0; }

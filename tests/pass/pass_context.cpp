@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that what is said of a node is said once, however much there is to say.
+// Tests that each fact about a node is reported once, however many there are.
 #include <array>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of pass managers: pipelines put together at run time, their checks and their order; and of pass_base.
+// Tests pass managers: pipelines assembled at run time, their checks and their order; and pass_base.
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ value add_meta(graph& g, node& n) {
     g.set_meta(n.result(), {dtype::float32, {2, 3}, {}});
     return n.result();
 }
-// add(x, y) and what follows, each on the same two operands.
+// Builds add(x, y) and more, each with the same two operands.
 void fill(graph& g, std::size_t additions = 1) {
     const value x = add_meta(g, g.create<builtin::placeholder>({}));
     value y = add_meta(g, g.create<builtin::placeholder>({}));
@@ -28,7 +28,7 @@ void fill(graph& g, std::size_t additions = 1) {
     g.create<builtin::output>({.values = {&y, 1}});
 }
 
-/// The document's level-3 pass: its target and what replaces it are data.
+/// The document's level-3 pass: its target and its replacement are data.
 struct replace_op : pass_base<replace_op> {
     using maker = node& (*)(graph&, value, value, node* before);
     replace_op(const op_info& from_op, maker make_op) : from(&from_op), make(make_op) {}
@@ -73,7 +73,7 @@ result<void> only_div(const graph& g) {
     return {};
 }
 
-// Passes for order: what each did is in the order of the manager.
+// Passes for tests of the order: each records that it ran.
 struct clean {};  // a property
 struct first : pass {
     result<std::size_t> operator()(graph&, pass_context&) const { return 0; }
@@ -140,7 +140,7 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
     const auto again = add_to_div(g, context);
     REQUIRE_FALSE(again);
     CHECK(again.error().message == "replace_op: no aten.add.Tensor ops");
-    // A pass that gives what it takes does not keep its promise.
+    // A pass whose product is its target breaks its promise.
     const auto broken = replaces<aten::div_tensor, aten::div_tensor>(g, context);
     REQUIRE_FALSE(broken);
     CHECK(broken.error().message == "replace_op: some are left");
@@ -226,7 +226,7 @@ TEST_CASE("a manager runs passes one after the other, and checks after each") {
 
 TEST_CASE("passes of static pipelines run in a manager as there, in both drivers") {
     using pipeline_type = pipeline<from<toy::relu>, to<toy::clamp>, relu_to_neg,
-                                   neg_to_clamp>;  // that it compiles is the proof
+                                   neg_to_clamp>;  // compiling is the proof
     for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
         graph a, b;
         fill_relu(a);
@@ -237,7 +237,7 @@ TEST_CASE("passes of static pipelines run in a manager as there, in both drivers
         REQUIRE(manager(b, context));
         CHECK(difference(a, b) == "");
     }
-    // `ensure` is checked under every driver, and in static pipelines.
+    // `ensure` is checked in every driver, and in static pipelines.
     graph g;
     fill_relu(g);
     pass_context context;
@@ -271,7 +271,7 @@ TEST_CASE("order constraints move passes as little as they must") {
     CHECK(order_of(kept) == names{"first", "cleaner", "needs_clean"});
     pass_manager moved({needs_clean{}, first{}, wants_first{}, cleaner{}});
     CHECK(order_of(moved) == names{"wants_first", "first", "cleaner", "needs_clean"});
-    // Any one that ensures it will do.
+    // Any pass that ensures it will do.
     pass_manager several({cleaner{}, needs_clean{}, other_cleaner{}});
     CHECK(order_of(several) == names{"cleaner", "needs_clean", "other_cleaner"});
     pass_manager given({first{}, cleaner{}});

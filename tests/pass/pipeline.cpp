@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of pipelines: what is folded at compile time, and what a run does with it.
+// Tests pipelines: the compile-time fold, and what a run does with it.
 
 #include <catch2/catch.hpp>
 
@@ -41,7 +41,7 @@ struct shy : pass {
         return e.make<toy::clamp>({.self = a.self});
     }
 };
-// Runs wherever there is more than a node, targets or not.
+// Runs on any graph of more than one node, with or without targets.
 struct own_test : pass {
     using targets = ops<toy::relu>;
     using produces = ops<toy::clamp>;
@@ -82,7 +82,7 @@ struct drop_calls : pass {
     using removes = ops<toy::call>;
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
 };
-// Says that it removes what it leaves.
+// Claims to remove an op but leaves it.
 struct keep_sum : pass {
     using removes = ops<toy::sum>;
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
@@ -101,7 +101,7 @@ struct leak_neg : pass {
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
 };
 
-// The fold.
+// The compile-time fold.
 using both = pipeline<from<toy::relu6, toy::relu>, to<toy::clamp>, lower_relu6, lower_relu>;
 static_assert(both::ops_before(0).contains<toy::relu6>());
 static_assert(!both::ops_before(1).contains<toy::relu6>());
@@ -111,18 +111,17 @@ static_assert(both::ops_after() ==
 static_assert(both::dead_pass_count == 0);
 static_assert(both::supported.contains<toy::relu6>() && both::supported.contains<toy::relu>());
 
-// A pass whose targets only an earlier pass emits fires all the same; one whose targets nothing emits is
-// dead.
+// A pass whose targets only an earlier pass emits can fire; one whose targets nothing emits is dead.
 static_assert(pipeline<from<toy::relu6>, to<toy::clamp>, lower_relu6, lower_relu>::can_fire(1));
 static_assert(!pipeline<from<toy::relu>, to<toy::clamp>, lower_relu6, lower_relu>::can_fire(0));
 
-// Supported: the right order matters, and a handler that may decline supports nothing.
+// Supported ops: the order matters, and a handler that may decline supports nothing.
 using wrong_order = pipeline<from<toy::relu6, toy::relu>, to<toy::clamp, toy::relu>, lower_relu, lower_relu6>;
 static_assert(wrong_order::supported.contains<toy::relu6>());
 using declining = pipeline<from<toy::neg, toy::relu>, to<toy::clamp, toy::neg>, maybe_lower_neg, lower_relu>;
 static_assert(declining::supported.contains<toy::neg>() && declining::supported.contains<toy::relu>());
 
-// fold_effects itself, where the pipeline's own check would not compile.
+// Calls fold_effects directly, where the pipeline's own check would not compile.
 template <class From, class To, class... Ps>
 constexpr auto folded() {
     using set = std::remove_cvref_t<decltype(every_op<builtin::dialect, toy::dialect>)>;
@@ -135,11 +134,11 @@ static_assert(!folded<ops<toy::relu6>, ops<toy::clamp>, lower_relu6>().supported
 // A pass that may decline to run removes nothing for certain.
 static_assert(!folded<ops<toy::relu>, ops<toy::clamp>, shy>().supported.contains<toy::relu>());
 static_assert(folded<ops<toy::relu>, ops<toy::clamp>, shy>().ops[1].contains<toy::relu>());
-// A pass that always runs and may emit what is illegal leaves nothing supported, whatever the source op.
+// A pass that always runs and may emit an illegal op leaves nothing supported, whatever the source op.
 static_assert(folded<ops<toy::relu>, ops<toy::clamp>, lower_relu, leak_neg>().supported.empty());
 static_assert(folded<ops<toy::relu>, ops<toy::clamp, toy::neg>, lower_relu, leak_neg>()
                   .supported.contains<toy::relu>());
-// A pass over the whole graph must also run for what it promises to remove.
+// A pass over the whole graph must also run for the ops that it promises to remove.
 static_assert(targets_of<drop_calls>::size == 2);
 
 using restricted = restrict_to<both, toy::relu>;
@@ -209,12 +208,12 @@ TEST_CASE("a graph that the proof does not cover is refused before anything runs
     CHECK(done.error().message.find("toy.relu.default") == std::string_view::npos);
     CHECK(c.diagnostics().size() == 2);
     CHECK(g.census().count(info_of<toy::relu>) == 2);
-    // Callers that judge for themselves say so.
+    // Callers can judge for themselves.
     pass_context own;
     CHECK(both::run_unchecked(g, own));
     CHECK(own.diagnostics().empty());
     CHECK(g.census().count(info_of<toy::relu>) == 0);
-    // A second run with the same context is refused as the first.
+    // A second run with the same context is refused, like the first.
     CHECK_FALSE(both::run(g, c));
 }
 
@@ -228,12 +227,12 @@ TEST_CASE("what a pass refuses is an error, all of it at once", "[pipeline]") {
         REQUIRE_FALSE(done);
         CHECK(done.error().message.starts_with("the pipeline refuses the graph: "));
         CHECK(done.error().message.find("it does not read an input") != std::string_view::npos);
-        CHECK(done.error().message.find("no pass") == std::string_view::npos);  // one reason for each node
+        CHECK(done.error().message.find("no pass") == std::string_view::npos);  // one reason per node
         CHECK(c.diagnostics().size() == 2);
     }
     graph one;
     build(one, {&info_of<toy::relu>});
-    pass_context used;  // with refusals of another run, which are not this one's
+    pass_context used;  // with refusals of another run, which do not belong to this one
     used.report(*one.first(), "of another run");
     CHECK(p::run(one, used));
 }

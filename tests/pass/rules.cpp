@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of rewrites that are expressions: what their types say, and what they make.
+// Tests rewrites that are expressions: the facts in their types, and the nodes that they make.
 
 #include <catch2/catch.hpp>
 
@@ -22,7 +22,7 @@ static_assert(effects_of<decompose_silu>::produced_set == ops_in<aten::mul_tenso
 static_assert(effects_of<decompose_silu>::removed_set == ops_in<aten::silu>);
 static_assert(set_of<produces_of<decompose_silu>> == ops_in<aten::mul_tensor, aten::sigmoid>);
 
-// Every branch counts, and one that may leave the node does not remove it.
+// Every branch counts, and one that may keep the node does not remove it.
 struct alternatives : pass {
     static auto rewrites() {
         return rules(
@@ -44,7 +44,7 @@ static_assert(effects_of<alternatives>::removed_set == ops_in<aten::gelu, aten::
 static_assert(effects_of<alternatives>::target_set ==
               ops_in<aten::gelu, aten::relu, aten::alias, aten::detach>);
 
-// Real numbers are computed in float32, with casts where the operand or the result is something else.
+// Real numbers are computed in float32, with casts if the operand or the result has another dtype.
 struct in_reals : pass {
     static auto rewrites() {
         return real_rules(on<aten::log2> = [](auto x) { return log(x) * 1.4426950408889634; });
@@ -52,7 +52,7 @@ struct in_reals : pass {
 };
 static_assert(effects_of<in_reals>::produced_set == ops_in<aten::log, aten::mul_tensor, aten::_to_copy>);
 
-// Code within an expression says what it emits, and handlers may stand beside rules.
+// Code within an expression declares its emissions, and handlers may be mixed with rules.
 struct mixture : pass {
     using target_ops = ops<aten::neg>;
     using produces = ops<aten::abs>;
@@ -67,7 +67,7 @@ struct mixture : pass {
 static_assert(effects_of<mixture>::produced_set == ops_in<aten::abs, aten::rsqrt, aten::exp>);
 static_assert(effects_of<mixture>::removed_set == ops_in<aten::neg, aten::sqrt>);
 
-// Such code may decline, and so does its rule then.
+// Such code may decline, and then its rule declines.
 struct of_matrices : pass {
     static auto rewrites() {
         return rules(on<aten::sqrt> = [](auto x) {
@@ -82,7 +82,7 @@ struct of_matrices : pass {
 static_assert(effects_of<of_matrices>::produced_set == ops_in<aten::rsqrt>);
 static_assert(effects_of<of_matrices>::removed_set.empty());
 
-// A fault of a call is one of what holds it, wherever that is.
+// A fault of a call is reported as a fault of the expression around it, at any depth.
 template <class P, class Op, class Diagnosis>
 constexpr bool finds = std::is_same_v<typename effects_of<P>::faulty_rule, in_rewrite<P, Op, Diagnosis>>;
 using too_many = wrong_arity<aten::tanh, 2, 1>;
@@ -206,7 +206,7 @@ TEST_CASE("code in an expression and handlers beside rules are run") {
     CHECK(count_of<aten::abs>(p.g) == 1);
 }
 
-// Optional operands, constants of other types, axes that an argument names, and expressions within handlers.
+// Optional operands, constants of other dtypes, axes that an argument names, and expressions within handlers.
 struct with_answers : pass {
     using target_ops = ops<aten::mul_tensor>;
     using produces = ops<aten::exp, aten::neg>;
@@ -271,7 +271,7 @@ TEST_CASE("a handler evaluates expressions") {
     p.output(p.make<aten::mul_tensor>({.self = x, .other = x}));
     CHECK(rewritten_by(with_answers{}, p) == 1);
     CHECK(count_of<aten::neg>(p.g) == 1);
-    CHECK(count_of<aten::exp>(p.g) == 1);  // the first is not a part of the result
+    CHECK(count_of<aten::exp>(p.g) == 1);  // the first is not part of the result
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that the order of the standard pipeline is stated and proven: each pass says where it belongs, and no
-// two passes that depend on each other can change places.
+// Tests that the order of the standard pipeline is stated and proven: each pass states its position, and no
+// two passes that depend on each other can be swapped.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -21,10 +21,10 @@ using orders = reordering<lowering>;
 
 static_assert(orders::check(orders::as_listed()) == reordering_fault::none);
 
-/// The passes of the pipeline that may stand anywhere: a new pass states its order or is listed here.
+/// The passes of the pipeline without a required position: a new pass states its order or is listed here.
 constexpr std::array<std::string_view, 0> free_passes{};
 
-/// Passes that take nothing of what an earlier one makes of their targets, so that the two may change places.
+/// Passes that use nothing that an earlier pass makes of their targets, so that the two may be swapped.
 struct independence {
     std::string_view pass;
     std::string_view why;
@@ -45,14 +45,14 @@ std::string pair_name(std::size_t a, std::size_t b) {
     return std::string(lowering::pass_names[a]) + " and " + std::string(lowering::pass_names[b]);
 }
 
-// Does a pass or its phase name something in a list?
+// True if a list of a pass or its phase names something.
 bool names(const order_facts& pass, detail::order_list list, detail::order_id what) {
     for (const detail::order_id id : pass.list(list)) {
         if (id == what) return true;
     }
     return pass.phase != nullptr && names(*pass.phase, list, what);
 }
-// Does a pass name another one, or what that one ensures?
+// True if a list of a pass names another pass, or something that the other pass ensures.
 bool names(const order_facts& pass, detail::order_list list, const order_facts& other) {
     if (names(pass, list, other.self)) return true;
     for (const detail::order_id id : other.ensures) {
@@ -60,7 +60,7 @@ bool names(const order_facts& pass, detail::order_list list, const order_facts& 
     }
     return other.phase != nullptr && names(pass, list, *other.phase);
 }
-// Does the pass at `b` say that it comes after the one at `a`, or `a` that it comes before `b`?
+// True if the pass at `b` states that it comes after the one at `a`, or `a` that it comes before `b`.
 bool states_order(std::size_t a, std::size_t b) {
     const order_facts& first = orders::facts_of(a);
     const order_facts& second = orders::facts_of(b);
@@ -68,8 +68,8 @@ bool states_order(std::size_t a, std::size_t b) {
     return names(second, order_list::runs_after, first) || names(second, order_list::requires_before, first) ||
            names(first, order_list::runs_before, second) || names(first, order_list::requires_after, second);
 }
-// How often a pass, or another that ensures the same, is in the list: what is repeated may move between its
-// runs.
+// True if a pass, or another that ensures the same, is in the list more than once: a repeated pass may move
+// between its runs.
 bool is_repeated(std::size_t i) {
     std::size_t count = 0;
     for (std::size_t k = 0; k != lowering::size; ++k)
@@ -125,7 +125,7 @@ TEST_CASE("swapping a pass with one that needs what it makes does not compile") 
 }
 
 TEST_CASE("a pass that runs several times is needed each time") {
-    // Without one of its runs, what it ensures does not hold where it is needed, or at the end.
+    // Without one of its runs, a property that it ensures does not hold where it is needed, or at the end.
     for (const std::string_view name : {"fold_constants", "sort_topologically", "merge_duplicates"}) {
         std::vector<std::size_t> runs;
         for (std::size_t i = 0; i != lowering::size; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
-// targets, and records what each declares and what it emitted: tests/checks/pass_records.py compares the two.
+// targets, and records the declarations and emissions of each, which tests/checks/pass_records.py compares.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -43,7 +43,7 @@ constexpr testing::pass_runners runners_in(pass_list<Passes...>) {
 }
 constexpr testing::pass_runners standard_passes = runners_in(lowering::passes{});
 
-/// The models of the tests and of the examples, and of the folder that HEADRACE_MODELS may name.
+/// Returns the models of the tests and of the examples, and those in the folder HEADRACE_MODELS, if set.
 std::vector<std::filesystem::path> models() {
     const std::filesystem::path source = testing::source_tree();
     std::vector<std::filesystem::path> found;
@@ -57,8 +57,8 @@ std::vector<std::filesystem::path> models() {
     return found;
 }
 
-/// What a pass declares for its handlers, and the same of the passes that it extends: what they emit, it
-/// emits. What its expressions make needs no test: it follows from their type.
+/// Records the declared products of a pass's handlers, and of the passes that it extends, whose products it
+/// emits. Products of its expressions need no test: they follow from their type.
 template <pass_type P>
 void record_declarations_of() {
     const std::string name(pass_name<P>());
@@ -91,7 +91,7 @@ TEST_CASE("the fixtures are lowered pass by pass") {
         for (const target_spec& target : {float_target, integer_target, mixed_target, u55_target, u85_target}) {
             INFO(path);
             auto p = read_pt2(path);
-            if (!p && p.error().kind == error_kind::unsupported) break;  // it has dynamic shapes
+            if (!p && p.error().kind == error_kind::unsupported) break;  // dynamic shapes
             REQUIRE(p);
             graph& g = *p.value().graph;
             if (std::ranges::any_of(g.nodes(), [](const node& n) { return is<builtin::opaque>(n); })) break;
@@ -102,7 +102,7 @@ TEST_CASE("the fixtures are lowered pass by pass") {
                 INFO(pass.name);
                 REQUIRE(testing::run_recorded(pass, g, context, driver_kind::in_place));
             }
-            // What was not refused has become TOSA.
+            // Nodes that were not refused have become TOSA.
             if (!context.diagnostics().empty()) continue;
             std::size_t illegal = 0;
             lowering::for_each_illegal(g, [&](node&) { ++illegal; });

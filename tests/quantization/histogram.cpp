@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of histogram. What is expected was computed by torchao 0.18's HistogramObserver.
+// Tests histogram. The expected values were computed by torchao 0.18's HistogramObserver.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace headrace;
 
 namespace {
 
-/// Number i of sample s, before it is made into something else: between -3.94 and 3.94.
+/// Returns number i of sample s, before further changes: between -3.94 and 3.94.
 float number(int s, int i) { return static_cast<float>((i * i * 7 + i * 3 + s * 131) % 1009 - 504) / 128; }
 
 histogram of_samples(const std::function<float(int s, int i)>& f) {
@@ -80,7 +80,7 @@ TEST_CASE("numbers that mean infinity and empty tensors are left out") {
     CHECK(h.empty());
     h.feed(std::vector<float>{1, INFINITY, -INFINITY, NAN, 2});
     CHECK(h.range() == value_range{1, 2});
-    constexpr float lowest = std::numeric_limits<float>::lowest();  // what masks hold for -infinity
+    constexpr float lowest = std::numeric_limits<float>::lowest();  // the number that masks use for -infinity
     h.feed(std::vector<float>{lowest, 4, -lowest, 3});
     CHECK(h.range() == value_range{1, 4});
 }
@@ -163,7 +163,7 @@ TEST_CASE("with and without fused instructions, new bins begin at the same parts
 }
 
 TEST_CASE("the range of least square error clips what is rare and far") {
-    // 20,000 numbers within 1, two at 8: clipping these costs less than steps eight times as wide.
+    // 20,000 numbers within 1, two at 8: clipping these costs less than steps that are eight times as wide.
     std::vector<float> numbers;
     for (int i = 0; i != 20'000; ++i) numbers.push_back(static_cast<float>(i % 2001 - 1000) / 1000);
     numbers.push_back(1.3F);

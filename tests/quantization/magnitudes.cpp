@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of all observers with numbers of all magnitudes.
+// Tests all observers with numbers of all magnitudes.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -16,7 +16,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float smallest = std::numeric_limits<float>::denorm_min();
 
-/// Every power of four of a float32, and what lies next to the numbers at which formulas change.
+/// Returns every power of four of a float32, and the neighbours of numbers at which formulas change.
 std::vector<float> magnitudes() {
     std::vector<float> all{0,    smallest, 1e-38F, 0x1p24F, std::nextafter(0x1p24F, infinity), 3e7F, 1e9F,
                            1e34F, std::nextafter(1e34F, infinity), largest};
@@ -31,7 +31,7 @@ tensor_scheme scheme_of(observer_kind kind, dtype type) {
     return scheme;
 }
 
-/// Quantizes a number, and gives what it becomes.
+/// Returns a number after it is quantized and dequantized.
 float kept(float x, const qparams& p, const tensor_scheme& scheme) {
     const std::int64_t q = quantized(x, static_cast<float>(1 / p.scale), p.zero_point, scheme);
     return static_cast<float>(q - p.zero_point) * static_cast<float>(p.scale);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of mask_scores: infinities on their way to a softmax, by the quantized programs.
+// Tests mask_scores, for infinities that reach a softmax, in quantized programs.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ using inputs = std::vector<tensor>;
 
 constexpr std::int64_t size = 4;
 
-/// Scores of every sample, between -3 and 3.
+/// Returns the scores of a sample, between -3 and 3.
 tensor scores_of(std::size_t sample) {
     reals numbers;
     for (std::size_t i = 0; i != size * size; ++i)
         numbers.push_back(static_cast<double>((i * 7 + sample * 5) % 13) / 2 - 3);
     return tensor::of(dtype::float32, {1, size, size}, numbers);
 }
-/// One number for each key; the last one, or the last two, are `other`.
+/// Returns one number per key; the last one, or the last two, are `other`.
 tensor keys_of(dtype type, std::size_t sample, double kept, double other) {
     reals numbers(size, kept);
     numbers[3] = other;
@@ -72,7 +72,7 @@ void quantize(const masked_program& m, quantized_program& q) {
     q.summary = done.value();
 }
 
-/// The largest error over all samples; the shares of excluded keys must be exactly 0.
+/// Returns the largest error over all samples; the weights of excluded keys must be exactly 0.
 double largest_error(const masked_program& m) {
     program real;
     m.build(real);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of quantize_graph and its parts, on small programs.
+// Tests quantize_graph and its parts, on small programs.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ quantization_summary quantize(program& p, const quantization_config& config = {}
     return done.value();
 }
 
-/// What the quantized program gives for the last sample, and what the float one does.
+/// Returns the difference of the quantized program's results from the float program's for the last sample.
 double error_of(const testing::builder& build, const quantization_config& config = {}) {
     program real;
     build(real);
@@ -105,7 +105,7 @@ value norm_of(program& p, value y) {
 
 namespace own {
 struct dialect;
-/// Without a kernel.
+/// An op without a kernel.
 struct mystery : op<dialect, "own.mystery", "x"> {
     struct args {
         value x;
@@ -139,7 +139,7 @@ TEST_CASE("a weight that is computed from constants is quantized as a weight") {
     CHECK(p.g.census().count(info_of<aten::div_tensor>) == 0);
     CHECK(p.g.census().count(info_of<aten::mul_tensor>) == 0);
     CHECK(p.g.census().count(info_of<aten::add_scalar>) == 0);
-    // A scale for each row, though they differ by four orders of magnitude.
+    // A scale per row, although they differ by four orders of magnitude.
     CHECK(p.g.census().count(info_of<qd::dequantize_per_channel>) == 2);
     CHECK(error_of(build) < 1.5);
 }
@@ -220,7 +220,7 @@ TEST_CASE("the mean over many elements is exact to a step") {
             p.make<aten::add_tensor>({.self = x, .other = p.constant(dtype::float32, {1, 1, 1, 1}, {1.0F})});
         p.output(p.make<aten::mean_dim>({.self = lifted, .dim = int_list{2, 3}, .keepdim = true}));
     };
-    CHECK(error_of(mean) < 0.01);  // of about 1; 4 % off with the smallest scale for 1 / 12544
+    CHECK(error_of(mean) < 0.01);  // relative to about 1; 4 % off with the smallest scale for 1 / 12544
 }
 
 TEST_CASE("scores that are masked with -infinity keep their range") {
@@ -305,7 +305,7 @@ TEST_CASE("patterns stand for whole texts") {
 
 namespace {
 
-/// A chain of two layers whose hidden channels are 1, 64 and 1/64 of what they could be.
+/// A chain of two layers whose hidden channels are scaled by 1, 64 and 1/64.
 void unequal_chain(program& p) {
     const value x = p.input(dtype::float32, {1, 1, 4, 4});
     const value w1 = p.constant(dtype::float32, {3, 1, 1, 1}, {1.0F, 64.0F, 1.0F / 64});
@@ -317,7 +317,8 @@ void unequal_chain(program& p) {
     p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
 }
 
-/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that takes it back.
+/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that undoes the
+/// scaling.
 void outlier_channel(program& p) {
     const value x = p.input(dtype::float32, {1, 4});
     const value factor = p.constant(dtype::float32, {4}, {1.0F, 64.0F, 0.5F, 1.0F});
@@ -349,7 +350,7 @@ TEST_CASE("functions of numbers between -1 and 1 read them with fixed parameters
     program p;
     testing::builder{build}(p);
     quantize(p);
-    const auto scales = scales_of(p.g);  // of x, y, y for asin, its result, that for atanh, its result
+    const auto scales = scales_of(p.g);  // of x, y, y for asin, its result, that result for atanh, its result
     REQUIRE(scales.size() == 6);
     CHECK(scales[2] == 0x1p-7);
     CHECK(scales[4] == static_cast<double>(1.998F / 256));
@@ -432,7 +433,7 @@ TEST_CASE("headroom widens ranges of what is computed, and leaves those of const
 }
 
 TEST_CASE("sixteen bits go where eight lose most") {
-    const auto build = [](program& p) {  // two numbers that nearly cancel, and a small one beside them
+    const auto build = [](program& p) {  // two numbers that nearly cancel, and a small one added
         const value x = p.input(dtype::float32, {1, 16});
         p.g.set_name(x, "x");
         const auto scaled = [&](value v, float factor, const char* name) {
@@ -457,7 +458,7 @@ TEST_CASE("sixteen bits go where eight lose most") {
     program p;
     testing::builder{build}(p);
     const auto always = [] { return true; };
-    // All as large as the others: what is cut would hide what rounding costs.
+    // All as large as the others: clipping would hide the cost of rounding.
     const sample_source samples{8, [](std::size_t at) -> result<std::vector<tensor>> {
                                     reals numbers;
                                     for (std::size_t i = 0; i != 16; ++i)
@@ -504,7 +505,7 @@ TEST_CASE("a search keeps what gains, and stops when the time is over") {
 }
 
 TEST_CASE("corrected biases take the mean error away") {
-    // Weights of 4 bits are all rounded down, which shifts the result.
+    // All weights of 4 bits are rounded down, which shifts the result.
     const auto layer = [](program& p) {
         const value x = p.input(dtype::float32, {1, 1, 4, 4});
         const value lifted =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines tests of choose_qparams and quantized.
+// Tests choose_qparams and quantized.
 #include <catch2/catch.hpp>
 
 #include <limits>

@@ -20,7 +20,8 @@ inline constexpr std::int64_t beyond_int32 = std::int64_t{1} << 31;
 inline constexpr std::int64_t extreme_integers[] = {
     0, 1, -1, 2, 3, 7, INT32_MAX, beyond_int32, -beyond_int32, INT64_MAX, INT64_MIN, INT64_MIN + 1};
 
-/// What an operand may become: of rank 0, 1 and 7, one size or the rank changed, other dtypes, other data.
+/// Returns replacements for an operand: ranks 0, 1 and 7, one size or the rank changed, other dtypes, other
+/// data.
 [[nodiscard]] inline std::vector<operand> extremes_of(const operand& o) {
     std::vector<operand> all;
     const auto add_shape = [&](integers shape) { all.push_back({o.type, std::move(shape), o.data}); };
@@ -58,7 +59,7 @@ inline constexpr std::int64_t extreme_integers[] = {
     return all;
 }
 
-/// What an argument may become. Only what counts for the field's kind is changed.
+/// Returns replacements for an argument. Only members that count for the field's type are changed.
 [[nodiscard]] inline std::vector<argument> extremes_of(const field_info& field, const argument& a) {
     std::vector<argument> all;
     const auto add = [&](auto change) {
@@ -141,17 +142,17 @@ inline constexpr std::int64_t extreme_integers[] = {
     return all;
 }
 
-/// Tries small arguments until some are taken, and then the same with extreme ones in their place.
+/// Tries small arguments until some are accepted, then replaces them by extreme ones.
 class extreme_arguments {
 public:
-    /// Whether arguments are taken.
+    /// Returns whether arguments are accepted.
     using trial = std::function<bool(const arguments&)>;
 
     /// Small arguments are drawn up to `tries` times.
     extreme_arguments(const op_info& op, std::mt19937& random, trial take, std::size_t tries = 20000)
         : op_(op), random_(random), take_(std::move(take)), tries_(tries) {}
 
-    /// Up to `most` arguments that are taken; `found` is called with each. The number of these.
+    /// Calls `found` with up to `most` accepted arguments, and returns their number.
     std::size_t find(std::size_t most, const std::function<void(const arguments&)>& found) {
         small_arguments small(random_);
         std::size_t count = 0;
@@ -163,7 +164,7 @@ public:
         }
         return count;
     }
-    /// Replaces each argument alone.
+    /// Replaces each argument separately.
     void replace_each(const arguments& all) {
         for (std::size_t i = 0; i != op_.field_count; ++i) {
             for (const argument& a : extremes_of(op_.fields[i], all[i])) {
@@ -173,7 +174,7 @@ public:
             }
         }
     }
-    /// Replaces `changes` arguments that are drawn.
+    /// Replaces `changes` arguments, chosen at random.
     void replace_some(const arguments& all, std::size_t changes) {
         arguments changed = all;
         while (changes-- != 0) {
@@ -191,12 +192,12 @@ private:
     std::size_t tries_;
 };
 
-/// How many cases HEADRACE_OPERAND_CASES asks for.
+/// Returns the number of cases in HEADRACE_OPERAND_CASES.
 [[nodiscard]] inline std::size_t cases_wanted(std::size_t otherwise) {
     const char* given = std::getenv("HEADRACE_OPERAND_CASES");
     return given == nullptr ? otherwise : static_cast<std::size_t>(std::atoll(given));
 }
-/// Is it the op that HEADRACE_OPERAND_OP names, if that names one?
+/// True unless HEADRACE_OPERAND_OP names another op.
 [[nodiscard]] inline bool is_wanted(const op_info& op) {
     const char* given = std::getenv("HEADRACE_OPERAND_OP");
     return given == nullptr || op.name == given;

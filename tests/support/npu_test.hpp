@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what tests of passes for NPUs share: random sizes, random zero points and scales, and targets.
+// Defines helpers for tests of passes for NPUs: random sizes, random zero points and scales, and targets.
 #ifndef HEADRACE_TESTS_SUPPORT_NPU_TEST_HPP
 #define HEADRACE_TESTS_SUPPORT_NPU_TEST_HPP
 
@@ -14,9 +14,9 @@ namespace headrace {
 inline constexpr target_spec u55_npu = *parse_target("TOSA-1.0+INT+u55");
 inline constexpr target_spec u85_npu = *parse_target("TOSA-1.0+INT+u85");
 
-using npu_builder = std::function<void(program&)>;  // of one type: tests compile once for all of them
+using npu_builder = std::function<void(program&)>;  // one type: tests compile once for all of them
 
-/// The program whose output is what `build` makes, for a target.
+/// A program for a target whose output is the result of `build`.
 [[nodiscard]] inline npu_builder for_target(const target_spec& target, std::function<value(program&)> build) {
     return [target, build = std::move(build)](program& p) {
         p.g.set_target(target);
@@ -24,7 +24,7 @@ using npu_builder = std::function<void(program&)>;  // of one type: tests compil
     };
 }
 
-/// Would the pipeline run a pass for a target?
+/// True if the pipeline would run a pass for a target.
 template <class Pass>
 [[nodiscard]] bool runs_for(const target_spec& target) {
     graph g;
@@ -32,7 +32,7 @@ template <class Pass>
     return Pass{}.should_run(g);
 }
 
-/// Any number between two, both included.
+/// Returns random numbers between two, both included.
 class random_numbers {
 public:
     explicit random_numbers(unsigned seed) : random_(seed) {}
@@ -44,7 +44,7 @@ private:
     std::mt19937 random_;
 };
 
-/// A RESCALE by multipliers of 31 bits, one for each channel or one for all, and one shift.
+/// A RESCALE by multipliers of 31 bits, one per channel or one for all, and one shift.
 struct rescaling_of {
     std::vector<std::int64_t> multipliers{1 << 30};
     std::int64_t shift = 30;
@@ -63,7 +63,7 @@ struct rescaling_of {
                                   .per_channel = channels != 1});
 }
 
-/// A CONV2D of an input, or of what is given, with constant weights and zero points other than 0.
+/// A CONV2D of an input or a given value, with constant weights and zero points other than 0.
 struct convolution_of {
     int_list image, weight;
     int_list pad{0, 0, 0, 0}, stride{1, 1}, dilation{1, 1};

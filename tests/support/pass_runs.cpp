@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs passes for tests, and keeps the records of what they did.
+// Runs passes for tests, and records what they did.
 #include "pass_runs.hpp"
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace headrace::testing {
 
 namespace {
 
-/// What passes did in this executable: written when it ends, to the file that HEADRACE_PASS_RECORDS names.
+/// Records of passes in this executable, written at exit to the file HEADRACE_PASS_RECORDS.
 class pass_records {
 public:
     pass_records() = default;
@@ -40,7 +40,7 @@ std::string text(std::string_view first, std::string_view second, std::string_vi
     return std::string(first) + ' ' + std::string(second) + ' ' + std::string(third);
 }
 
-/// The graph, unless it is too long to be read.
+/// Returns the graph's listing, unless it is too long to be read.
 std::pmr::string shown(const graph& g) {
     constexpr std::size_t longest = 60;
     return g.size() > longest ? std::pmr::string() : "\nthe graph after it:\n" + listing(g);
@@ -61,9 +61,9 @@ void record_rewriting(const pass_runner& p, driver_kind driver) {
 }
 
 result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& context, driver_kind driver) {
-    std::map<const graph*, std::uint32_t> bounds;  // nodes from there on are new
+    std::map<const graph*, std::uint32_t> bounds;  // nodes from this id on are new
     for_each_graph(g, [&](graph& sub) { bounds[&sub] = sub.id_bound(); });
-    std::set<const op_info*> emitted;  // also what the pass has erased again
+    std::set<const op_info*> emitted;  // includes ops that the pass has erased again
     context.observe_emissions(
         [](void* ops, const node& n) { static_cast<std::set<const op_info*>*>(ops)->insert(n.op); },
         &emitted);
@@ -88,7 +88,7 @@ std::pmr::string run_all(pass_runners passes, graph& g, driver_kind driver) {
         if (!context.diagnostics().empty()) {
             return std::pmr::string(p.name) + " refused: " + context.diagnostics()[0].reason;
         }
-        // A pass over the whole graph may move nodes and count none.
+        // A pass over the whole graph may move nodes without counting them.
         if (counts.value().rewritten != 0 || (p.whole_graph && listing(g) != before)) {
             record_rewriting(p, driver);
         } else if (p.must_rewrite) {

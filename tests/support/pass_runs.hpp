@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares how tests run passes: by both drivers, with a record of what each pass did, which
-// tests/checks/pass_records.py reads when the tests are over.
+// Declares how tests run passes: in both drivers, with a record of what each pass did, which
+// tests/checks/pass_records.py reads after the tests.
 #ifndef HEADRACE_TESTS_SUPPORT_PASS_RUNS_HPP
 #define HEADRACE_TESTS_SUPPORT_PASS_RUNS_HPP
 
@@ -17,12 +17,13 @@
 
 namespace headrace::testing {
 
-/// A pass without its type: what runs passes is compiled once, not for each list of them.
+/// A pass with its type erased, so that the code that runs passes is compiled once, not for each list of
+/// them.
 struct pass_runner {
     std::string_view name;
     bool whole_graph;
     bool must_rewrite;
-    bool (*should_run)(const graph& g);  ///< what a pipeline asks first
+    bool (*should_run)(const graph& g);  ///< a pipeline's first question
     result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver);
 };
 
@@ -46,8 +47,8 @@ template <pass_type P, bool MustRewrite>
 inline constexpr pass_runner runner_of_pass{pass_name<P>(), graph_pass<P>, MustRewrite, &asks_to_run<P>,
                                             &run_erased<P>};
 
-/// In a list of passes: one that has nothing to do in some programs of a family. Tests demand of every other
-/// one that it rewrites something.
+/// Marks a pass that has nothing to do in some programs of a family. Tests require that every other pass in a
+/// list rewrites something.
 template <pass_type P>
 struct may_rewrite {};
 
@@ -67,29 +68,29 @@ inline constexpr driver_kind both_drivers[] = {driver_kind::in_place, driver_kin
 [[nodiscard]] result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& context,
                                                driver_kind driver);
 
-/// What the records say of a pass that a test has seen rewrite something.
+/// Records that a test has seen a pass rewrite something.
 void record_rewriting(const pass_runner& p, driver_kind driver);
-/// One line of the records, for what only a test knows.
+/// Adds one line to the records, for facts that only a test knows.
 void record_line(std::string line);
 
-/// Runs passes in order. The fault is empty, or says why that failed, which node was refused, or which pass
+/// Runs passes in order. Returns an empty fault, or why that failed, which node was refused, or which pass
 /// rewrote nothing.
 [[nodiscard]] std::pmr::string run_all(pass_runners passes, graph& g, driver_kind driver);
 
-/// What is wrong with a program's results after passes; empty if nothing is.
+/// Returns what is wrong with a program's results after passes; empty if nothing is.
 using result_check = std::function<std::pmr::string(graph& g, std::span<const tensor> results)>;
 
-/// Builds the program anew for each driver, runs the passes, each of which must rewrite something, executes
-/// what came out and checks it. Returns the first fault, with the driver and the graph.
+/// Builds the program for each driver, runs the passes, each of which must rewrite something, executes the
+/// result and checks it. Returns the first fault, with the driver and the graph.
 [[nodiscard]] std::pmr::string check_runs(const builder& build, pass_runners passes,
                                           std::span<const tensor> inputs, const result_check& check);
 
-/// Empty if the program computes the same before the passes and after them, by both drivers.
+/// Empty if the program computes the same before and after the passes, in both drivers.
 [[nodiscard]] std::pmr::string compare(const builder& build, pass_runners passes, std::vector<tensor> inputs,
                                        double tolerance);
-/// Empty if no pass rewrites a node or changes the graph, by either driver.
+/// Empty if no pass rewrites a node or changes the graph, in either driver.
 [[nodiscard]] std::pmr::string compare_untouched(const builder& build, pass_runners passes);
-/// Why the passes refuse the program, which must be the same by both drivers; empty if they do not.
+/// Returns why the passes refuse the program, which must be the same in both drivers; empty if they do not.
 [[nodiscard]] std::pmr::string first_refusal(const builder& build, pass_runners passes);
 
 }  // namespace headrace::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what tests demand of passes: that they rewrite a program, which then computes the same, that they
-// leave it alone, or that they refuse it.
+// Defines the checks of passes in tests: they rewrite a program, which then computes the same; they leave it
+// alone; or they refuse it.
 #ifndef HEADRACE_TESTS_SUPPORT_PASS_TEST_HPP
 #define HEADRACE_TESTS_SUPPORT_PASS_TEST_HPP
 
@@ -19,22 +19,22 @@ namespace headrace {
 using testing::may_rewrite;
 using testing::program;
 
-/// Empty if the program that `build(program&)` makes computes the same before and after the passes, run in
-/// the order given, with both drivers, and each of them rewrote something; else what is wrong. `inputs` are
-/// random unless given.
+/// Empty if the program of `build(program&)` computes the same before and after the passes, run in the given
+/// order in both drivers, and each of them rewrote something; else what is wrong. `inputs` are random by
+/// default.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
                                             double tolerance = 1e-5) {
     return testing::compare(build, testing::runners_of<Passes...>, std::move(inputs), tolerance);
 }
 
-/// Why the passes refuse the program, with either driver; empty if they do not.
+/// Returns why the passes refuse the program, in either driver; empty if they do not.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string refusal(const Build& build) {
     return testing::first_refusal(build, testing::runners_of<Passes...>);
 }
 
-/// Runs one pass in place; the context keeps what it refused. Empty unless the run could not go on.
+/// Runs one pass in place; the context has its refusals. Returns an empty text unless the run failed.
 template <class Pass>
 [[nodiscard]] std::pmr::string run_pass(graph& g, pass_context& context) {
     const auto counts =
@@ -42,7 +42,7 @@ template <class Pass>
     return counts ? std::pmr::string() : counts.error().message;
 }
 
-/// The program after passes, for looking at what they made.
+/// Returns the program after passes, for examining what they made.
 template <class... Passes, class Build>
 graph& lowered(program& p, const Build& build) {
     const testing::builder whole{build};
@@ -53,7 +53,7 @@ graph& lowered(program& p, const Build& build) {
     }
     return p.g;
 }
-/// How many nodes of an op are there after passes.
+/// Returns how many nodes of an op are left after passes.
 template <op_tag Op, class... Passes, class Build>
 [[nodiscard]] std::size_t count_after(const Build& build) {
     program p;
@@ -62,14 +62,14 @@ template <op_tag Op, class... Passes, class Build>
 
 namespace testing {
 
-/// The names of passes, for messages.
+/// Returns the names of passes, for messages.
 [[nodiscard]] inline std::string names_of(pass_runners passes) {
     std::string names;
     for (const pass_runner& p : passes) (names += names.empty() ? "" : ", ") += p.name;
     return names;
 }
 
-/// Base of the matchers below: `match` is asked once, and what it found is part of the message.
+/// Base of the matchers below: `match` is called once, and its findings are part of the message.
 class pass_matcher {
 public:
     [[nodiscard]] std::string toString() const {  // Catch2's name
@@ -93,12 +93,12 @@ private:
 class same_results_matcher : public pass_matcher {
 public:
     explicit same_results_matcher(pass_runners passes) : pass_matcher("computes the same after", passes) {}
-    /// With these inputs instead of random ones.
+    /// Uses these inputs instead of random ones.
     [[nodiscard]] same_results_matcher&& for_inputs(std::vector<tensor> inputs) && {
         inputs_ = std::move(inputs);
         return std::move(*this);
     }
-    /// Numbers may differ by so much of their size.
+    /// Numbers may differ by this share of their magnitude.
     [[nodiscard]] same_results_matcher&& within(double tolerance) && {
         tolerance_ = tolerance;
         return std::move(*this);
@@ -139,20 +139,20 @@ private:
 
 }  // namespace testing
 
-// What tests demand of a function that builds a program: CHECK_THAT(build,
+// Requirements of tests for a function that builds a program: CHECK_THAT(build,
 // computes_the_same<decompose_gelu>()).
 
-/// Each of the passes, in order, rewrites something, and the results stay the same, with both drivers.
+/// Each of the passes, in order, rewrites something, and the results stay the same, in both drivers.
 template <class... Passes>
 [[nodiscard]] testing::same_results_matcher computes_the_same() {
     return testing::same_results_matcher(testing::runners_of<Passes...>);
 }
-/// Each of the passes must decline: it rewrites nothing and leaves the graph as it is, with both drivers.
+/// Each of the passes must decline: it rewrites nothing and leaves the graph unchanged, in both drivers.
 template <class... Passes>
 [[nodiscard]] testing::untouched_matcher is_left_alone_by() {
     return testing::untouched_matcher(testing::runners_of<Passes...>);
 }
-/// The passes refuse a node, with both drivers, for a reason that contains these words.
+/// The passes refuse a node, in both drivers, for a reason that contains these words.
 template <class... Passes>
 [[nodiscard]] testing::refused_matcher is_refused_by(std::string_view reason) {
     return testing::refused_matcher(testing::runners_of<Passes...>, reason);
@@ -162,7 +162,7 @@ template <class... Passes>
 
 namespace Catch {
 
-/// A function that builds a program is printed as that program.
+/// Prints a function that builds a program as that program.
 template <class Build>
     requires std::is_invocable_v<const Build&, headrace::testing::program&>
 struct StringMaker<Build> {

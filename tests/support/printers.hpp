@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tells Catch2 how to print what tests compare. It is in the precompiled header, so that all tests of an
-// executable print alike.
+// Defines how Catch2 prints the types that tests compare. It is in the precompiled header, so that all tests
+// of an executable print alike.
 #ifndef HEADRACE_TESTS_SUPPORT_PRINTERS_HPP
 #define HEADRACE_TESTS_SUPPORT_PRINTERS_HPP
 
@@ -21,7 +21,7 @@ namespace headrace::testing {
     return std::string(kinds[static_cast<unsigned>(e.kind)]) + ": " + std::string(e.message);
 }
 
-/// "%conv2d (aten.conv2d.default, node 7): float32[1, 4, 3, 3]".
+/// Returns "%conv2d (aten.conv2d.default, node 7): float32[1, 4, 3, 3]".
 [[nodiscard]] inline std::string printed(const value& v) {
     if (!v) return "no value";
     const node& n = *v.producer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::testing::program, in which tests build small graphs, with random inputs for it.
+// Defines headrace::testing::program, with which tests build small graphs, and random inputs for it.
 #ifndef HEADRACE_TESTS_SUPPORT_PROGRAM_HPP
 #define HEADRACE_TESTS_SUPPORT_PROGRAM_HPP
 
@@ -27,7 +27,7 @@ namespace headrace {
 using eval::extents;
 using eval::tensor;
 
-namespace testing {  // io/ has a program of its own, and both may be linked together
+namespace testing {  // io/ also has a `program`, and both may be linked together
 
 /// A graph that a test builds node by node. Metadata is inferred.
 struct program {
@@ -45,7 +45,7 @@ struct program {
             std::memcpy(data.data(), std::data(elements), data.size());
         });
     }
-    /// The node, for ops of several results.
+    /// Returns the node, for ops with several results.
     template <op_tag Op>
     node& make_node(const args<Op>& a) {
         inference inferred(g.arena());
@@ -62,11 +62,11 @@ struct program {
     void output(value v) { results.push_back(v); }
     void finish() { g.create<builtin::output>({.values = list<value>(results)}); }
 
-    std::pmr::string fault;  ///< what inference refused, if anything
+    std::pmr::string fault;  ///< inference's reason for a refusal, if any
 };
 
-/// A function that builds a program, without its type, so that what runs programs is compiled once. It must
-/// not outlive the function.
+/// A function that builds a program, with its type erased, so that the code that runs programs is compiled
+/// once. It must not outlive the function.
 class builder {
 public:
     template <class Build>
@@ -76,7 +76,7 @@ public:
           call_([](const builder& self, program& p) { (*static_cast<const Build*>(self.object_))(p); }) {}
     builder(void (&build)(program&))
         : function_(build), call_([](const builder& self, program& p) { self.function_(p); }) {}
-    /// Builds the whole program, its output node included.
+    /// Builds the whole program, including its output node.
     void operator()(program& p) const {
         call_(*this, p);
         p.finish();
@@ -90,7 +90,7 @@ private:
 
 }  // namespace testing
 
-/// Random elements: normal for floats, small for integers.
+/// Returns random elements: normally distributed for floats, small for integers.
 [[nodiscard]] inline tensor random_tensor(std::mt19937& random, const tensor_meta& meta) {
     std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
     std::normal_distribution<double> normal;
@@ -106,7 +106,7 @@ private:
 }
 
 /// Empty if two tensors agree: NaN with NaN, infinities exactly, other numbers within `tolerance` of their
-/// size. Types may differ, as INT32 may stand for int64.
+/// magnitude. Dtypes may differ, since INT32 may represent int64.
 [[nodiscard]] inline std::pmr::string tensor_difference(const tensor& a, const tensor& b, double tolerance) {
     if (a.shape() != b.shape()) return "shapes " + shape_text(a.shape()) + " and " + shape_text(b.shape());
     for (std::int64_t i = 0; i != a.size(); ++i) {
@@ -119,7 +119,7 @@ private:
     return {};
 }
 
-/// How many nodes of an op are left.
+/// Returns how many nodes of an op are left.
 template <op_tag Op>
 [[nodiscard]] std::size_t count_of(const graph& g) {
     std::size_t count = 0;

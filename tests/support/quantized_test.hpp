@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::coding, with which tests build quantized programs, and headrace::integers_from, which
-// executes one in floats, and in the integers that passes make of it, and compares the codes.
+// executes a program in floats and in the integers that passes make of it, and compares the quantized values.
 #ifndef HEADRACE_TESTS_SUPPORT_QUANTIZED_TEST_HPP
 #define HEADRACE_TESTS_SUPPORT_QUANTIZED_TEST_HPP
 
@@ -26,7 +26,7 @@ namespace headrace {
 inline constexpr target_spec integer_target = *parse_target("TOSA-1.0+INT+int16+cf");
 inline constexpr target_spec mixed_target = *parse_target("TOSA-1.0+FP+INT+int16+cf");
 
-/// Codes of a type: real = (code - zero_point) * scale.
+/// A quantization: real = (integer - zero_point) * scale.
 struct coding {
     double scale = 1;
     std::int64_t zero_point = 0;
@@ -38,18 +38,18 @@ struct coding {
     return {scale, zero_point, dtype::int8, -128, 127};
 }
 [[nodiscard]] constexpr coding int16_codes(double scale) { return {scale, 0, dtype::int16, -32768, 32767}; }
-/// Codes of 16 bits with a zero point, which RESCALE does not take off.
+/// 16 bits with a zero point, which RESCALE does not subtract.
 inline constexpr coding off_center_int16{2e-4, 1234, dtype::int16, -32768, 32767};
-/// With 24 bits and a sign, as sums have them.
+/// 24 bits and a sign, like sums.
 [[nodiscard]] constexpr coding int32_codes(double scale) {
     return {scale, 0, dtype::int32, -(1 << 24), 1 << 24};
 }
-/// All codes that there are.
+/// The full range of int32.
 [[nodiscard]] constexpr coding all_int32_codes(double scale) {
     return {scale, 0, dtype::int32, std::numeric_limits<std::int32_t>::min(),
             std::numeric_limits<std::int32_t>::max()};
 }
-/// As weights are stored: symmetric.
+/// Symmetric, as weights are stored.
 [[nodiscard]] constexpr coding weight_codes(double scale, std::int64_t zero_point = 0) {
     return {scale, zero_point, dtype::int8, -127, 127};
 }
@@ -62,13 +62,13 @@ inline constexpr coding off_center_int16{2e-4, 1234, dtype::int16, -32768, 32767
     return p.make<quantized_decomposed::dequantize_per_tensor>(
         {codes, c.scale, c.zero_point, c.lowest, c.highest, c.type, std::nullopt});
 }
-/// Real numbers, given by codes that are an input.
+/// Real numbers that are dequantized from an input.
 [[nodiscard]] inline value real_input(program& p, const coding& c, const int_list& shape) {
     return real_of(p, p.input(c.type, shape), c);
 }
 inline void output_in(program& p, value v, const coding& c) { p.output(quantized(p, v, c)); }
 
-/// Constant codes, any of the coding's, in a pattern that hits its ends.
+/// Constant quantized values in a pattern that includes the ends of the range.
 [[nodiscard]] inline value constant_codes(program& p, const coding& c, const int_list& shape) {
     return create_constant(p.g, {c.type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
         const std::size_t width = traits_of(c.type).bits / 8U;
@@ -99,8 +99,8 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
             detail::store_element(numbers[i], type, &data[i * width]);
     });
 }
-/// An input of real numbers that reading goes past a pad and a clamp for; one more at each end of the last
-/// axis than `shape` says. Borders and bounds are real numbers of the coding.
+/// An input of real numbers with a pad and a clamp that readers see through; one more element at each end of
+/// the last axis than `shape` has. Padding and bounds are real numbers of the coding.
 [[nodiscard]] inline value padded_and_clamped_input(program& p, const coding& c, int_list shape) {
     shape_builder inner(shape);
     inner.back() -= 2;
@@ -111,12 +111,12 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
         p.make<aten::constant_pad_nd>({real_input(p, c, inner), {1, 1}, real(c.zero_point + 2)});
     return p.make<aten::clamp>({padded, real(c.zero_point - 50), real(c.zero_point + 60)});
 }
-/// An input of 30 bits, clamped between numbers that are no multiples of its scale.
+/// An input of 30 bits, clamped between numbers that are not multiples of its scale.
 [[nodiscard]] inline value long_clamped_input(program& p, const int_list& shape) {
     const coding c{1e-6, 0, dtype::int32, -(1 << 20), 1 << 20};
     return p.make<aten::clamp>({real_input(p, c, shape), scalar(-0.81234567), scalar(0.71234567)});
 }
-/// Codes with a scale for each index of an axis; zero points where they are given.
+/// Dequantizes with a scale for each index of an axis, and with zero points if given.
 [[nodiscard]] inline value real_per_channel(program& p, value codes, const std::vector<double>& scales,
                                             std::int64_t axis,
                                             const std::vector<std::int64_t>& zero_points = {}) {
@@ -126,14 +126,14 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
     return p.make<quantized_decomposed::dequantize_per_channel>(
         {codes, float_constant(p, {channels}, scales), zeros, axis, -127, 127, dtype::int8, std::nullopt});
 }
-/// So many different scales around that number.
+/// Returns `count` different scales around that number.
 [[nodiscard]] inline std::vector<double> scales_around(double scale, std::size_t count) {
     std::vector<double> scales;
     for (std::size_t i = 0; i != count; ++i) scales.push_back(scale * (0.6 + 0.13 * static_cast<double>(i)));
     return scales;
 }
 
-/// Random elements: any code of 8 or 16 bits, any of 24 in 32.
+/// Returns random quantized values: any of 8 or 16 bits, and any of 24 bits for int32.
 [[nodiscard]] inline tensor random_codes(std::mt19937& random, const tensor_meta& meta) {
     if (!is_integral(meta.dtype) || meta.dtype == dtype::int64) return random_tensor(random, meta);
     constexpr std::int64_t most = 1 << 24;
@@ -155,19 +155,19 @@ template <class Build>
     return inputs;
 }
 
-/// How far codes may be from those of the float program: by how much each, and how many of them.
+/// The allowed difference from the float program in quantization steps: max per value, and share of values.
 struct allowance {
     std::int64_t difference = 0;
     double share = 0;
 };
 inline constexpr allowance exactly{};
-/// Factors have 31 bits and sums 19 of fraction: only a number that is nearly half-way is rounded otherwise.
+/// Factors have 31 bits and sums 19 fractional bits: only numbers near a tie are rounded differently.
 inline constexpr allowance nearly{1, 0.02};
-/// Numbers that are half-way between two codes go to the even one, or upward in TOSA.
+/// Numbers that are halfway between two quantized values go to the even one, or upward in TOSA.
 inline constexpr allowance nearly_with_ties{1, 0.3};
 
-/// The op of the first value with floating elements that is used, here or in a region; empty if there is
-/// none.
+/// Returns the op of the first used value with floating-point elements, here or in a region; empty if there
+/// is none.
 [[nodiscard]] inline std::pmr::string real_value_of(graph& g) {
     std::pmr::string found;
     for_each_graph(g, [&](graph& sub) {
@@ -212,8 +212,8 @@ namespace detail {
 
 namespace testing {
 
-/// Empty if the passes leave integers alone of the quantized program, and these give what it gives in floats,
-/// as far as that is demanded.
+/// Empty if the passes leave only integers in the quantized program, and their results agree with those in
+/// floats, within the allowance.
 [[nodiscard]] inline std::pmr::string compare_integers(const builder& build, pass_runners passes,
                                                        std::span<const tensor> inputs,
                                                        const allowance& allowed) {
@@ -232,7 +232,7 @@ class integer_matcher : public pass_matcher {
 public:
     integer_matcher(pass_runners passes, const allowance& allowed)
         : pass_matcher("becomes integers by", passes), allowed_(allowed) {}
-    /// With these inputs instead of random ones.
+    /// Uses these inputs instead of random ones.
     [[nodiscard]] integer_matcher&& for_inputs(std::vector<tensor> inputs) && {
         inputs_ = std::move(inputs);
         return std::move(*this);
@@ -250,16 +250,16 @@ private:
 
 }  // namespace testing
 
-/// Empty if the passes, run in the order given, with both drivers, leave integers alone of the quantized
-/// program that `build(program&)` makes, and these give the codes that the program gives in floats, as far as
-/// that is demanded. Each pass must rewrite something. Inputs are random unless given.
+/// Empty if the passes, run in the given order in both drivers, leave only integers in the quantized program
+/// of `build(program&)`, and their results agree with the program's in floats, within the allowance. Each
+/// pass must rewrite something. Inputs are random by default.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string integers_from(const Build& build, const allowance& allowed = exactly,
                                              std::vector<tensor> inputs = {}) {
     return testing::compare_integers(build, testing::runners_of<Passes...>,
                                      inputs.empty() ? random_inputs(build) : inputs, allowed);
 }
-/// The same as a matcher: CHECK_THAT(build, becomes_integers<lower_quantized>(nearly)).
+/// The check as a matcher: CHECK_THAT(build, becomes_integers<lower_quantized>(nearly)).
 template <class... Passes>
 [[nodiscard]] testing::integer_matcher becomes_integers(const allowance& allowed = exactly) {
     return {testing::runners_of<Passes...>, allowed};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::same_graph, which compares two graphs by what they compute, not by where nodes lie.
+// Defines headrace::same_graph, which compares two graphs by what they compute, not by the order of nodes.
 #ifndef HEADRACE_TESTS_SUPPORT_SAME_GRAPH_HPP
 #define HEADRACE_TESTS_SUPPORT_SAME_GRAPH_HPP
 
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// Pairs nodes up, beginning with inputs and outputs. Execution order, ids and names do not matter.
+/// Pairs nodes, starting from inputs and outputs. Execution order, ids and names do not matter.
 class graph_comparison {
 public:
     /// Empty if the graphs are the same, else the first difference.
@@ -26,7 +26,7 @@ public:
             pairs_[&input] = &*other++;
         }
         if (other != b.inputs().end()) return "inputs differ";
-        // Nodes that nothing uses are found from no output: they are compared in order.
+        // Nodes without users cannot be reached from outputs: they are compared in order.
         auto b_roots = b.nodes().begin();
         for (node& root : a.nodes()) {
             if (root.first_use != nullptr || is<builtin::placeholder>(root)) continue;

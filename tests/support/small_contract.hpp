@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines small_contract, that of a convolution of integers and the RESCALE behind it.
+// Defines small_contract, the contract of an integer convolution followed by a RESCALE.
 #ifndef HEADRACE_TESTS_SUPPORT_SMALL_CONTRACT_HPP
 #define HEADRACE_TESTS_SUPPORT_SMALL_CONTRACT_HPP
 

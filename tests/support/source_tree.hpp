@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines where tests find files of the source tree.
+// Defines how tests find files of the source tree.
 #ifndef HEADRACE_TESTS_SUPPORT_SOURCE_TREE_HPP
 #define HEADRACE_TESTS_SUPPORT_SOURCE_TREE_HPP
 
@@ -10,8 +10,8 @@
 
 namespace headrace::testing {
 
-/// The root of the source tree, which tests/CMakeLists.txt puts into the environment: the paths that the
-/// compiler knows may be relative to a build that ccache has shared.
+/// Returns the root of the source tree, which tests/CMakeLists.txt puts into the environment: paths that the
+/// compiler knows may be relative to another build, if ccache shared the object.
 [[nodiscard]] inline std::filesystem::path source_tree() {
     const char* root = std::getenv("HEADRACE_SOURCE");
     REQUIRE(root != nullptr);

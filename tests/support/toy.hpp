@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the toy dialect that tests of the core use: a few ops, each there for one trait of ops.
+// Defines the toy dialect for tests of the core: a few ops, each of which has a particular property.
 #ifndef HEADRACE_TESTS_SUPPORT_TOY_HPP
 #define HEADRACE_TESTS_SUPPORT_TOY_HPP
 
@@ -56,13 +56,13 @@ struct cat : op<dialect, "toy.cat.default", "tensors, dim"> {
         std::int64_t dim = 0;
     };
 };
-/// Two results.
+/// Has two results.
 struct min_max : op<dialect, "toy.min_max.default", "self", 2> {
     struct args {
         value self;
     };
 };
-/// As many results as `count` says.
+/// Has `count` results.
 struct split : op<dialect, "toy.split.default", "self, count", variadic_results> {
     struct args {
         value self;
@@ -81,7 +81,7 @@ struct call : op<dialect, "toy.call.default", "body, operands", variadic_results
         list<value> operands;
     };
 };
-/// Every kind of member that has no tensor in it, and optional forms.
+/// Every type of member without tensors, and optional forms.
 struct attributes : op<dialect, "toy.attributes.default",
                        "self, axes, factors, mode, maybe_axes, type, keep, ratio, maybe, indices"> {
     struct args {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::expanded, with which tests see that passes make what Ethos-U55 lacks from what it has.
+// Defines headrace::expanded, with which tests check that passes build what Ethos-U55 lacks from what it has.
 #ifndef HEADRACE_TESTS_SUPPORT_U55_TEST_HPP
 #define HEADRACE_TESTS_SUPPORT_U55_TEST_HPP
 
@@ -16,7 +16,7 @@ namespace headrace {
 
 inline constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u55");
 
-/// The first rule of Ethos-U55 that a graph breaks; empty if it breaks none.
+/// Returns the first rule of Ethos-U55 that a graph breaks; empty if it breaks none.
 [[nodiscard]] inline std::pmr::string u55_fault(const graph& g) {
     for (const node& n : g.nodes()) {
         if (!is_of_dialect<tosa::dialect>(n)) continue;
@@ -25,10 +25,10 @@ inline constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u
     return {};
 }
 
-using result_builder = std::function<value(program&)>;  // of one type: tests compile once for all of them
+using result_builder = std::function<value(program&)>;  // one type: tests compile once for all of them
 using program_builder = std::function<void(program&)>;
 
-/// The program that gives what `build` makes, for Ethos-U55.
+/// Returns a program for Ethos-U55 whose output is the result of `build`.
 [[nodiscard]] inline program_builder for_u55_target(const result_builder& build) {
     return [build](program& p) {
         p.g.set_target(u55_target);
@@ -36,8 +36,8 @@ using program_builder = std::function<void(program&)>;
     };
 }
 
-/// Empty if Ethos-U55 lacks something of the program whose result `build` gives, and the passes make all of
-/// it from what it has, with both drivers and the same results for `inputs`, which are random unless given.
+/// Empty if Ethos-U55 lacks something that the program of `build` needs, and the passes build all of it from
+/// what the target has, in both drivers and with the same results for `inputs`, which are random by default.
 /// The first pass must rewrite something; the others lower what it makes.
 template <class First, class... Passes>
 [[nodiscard]] std::pmr::string expanded(const result_builder& build, const std::vector<tensor>& inputs = {}) {
@@ -57,7 +57,7 @@ template <class First, class... Passes>
                                      const std::vector<std::int64_t>& numbers) {
     return tensor::of(type, extents(shape.begin(), shape.end()), numbers);
 }
-/// Any numbers of a type, its least, its most and those around 0 among them.
+/// Returns a tensor of random numbers of a dtype, including its min, its max and those around 0.
 [[nodiscard]] inline tensor any_integers(dtype type, const int_list& shape, unsigned seed) {
     std::mt19937 random(seed);
     const auto [lowest, highest] = range_of(type);

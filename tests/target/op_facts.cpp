@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the rules of targets as the compiler evaluates them, and that a node's facts are what its contract
-// says.
+// Tests the rules of targets at compile time, and that a node's facts agree with its contract.
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/tosa.hpp>
@@ -50,7 +49,7 @@ constexpr op_attributes heavy = [] {
 }();
 static_assert(u55::violated(convolution(weight, heavy)) == u55_limit::weight_sum);
 
-// Ethos-U85 computes with computed weights, but where they are transposed.
+// Ethos-U85 takes computed weights, except in transposed convolutions.
 constexpr op_facts transposed(std::uint64_t constants) {
     return facts<tosa::transpose_conv2d>({&image, &weight, &bias, &zero, &zero}, sums, plain, constants);
 }
@@ -69,7 +68,7 @@ static_assert(type_fault_of(convolution(sums, plain), integers).limit == type_li
 static_assert(type_fault_of(convolution(weight, plain, 0x0e), integers).operand == "weight_zp");
 static_assert(type_fault_of(facts<tosa::cond_if>({&zero}, zero), integers).limit == type_limit::control_flow);
 
-// Zero points: those of INT8 and, of unsigned INT16, the middle one.
+// Zero points: of INT8 and, for unsigned INT16, the middle.
 constexpr tensor_meta of_8 = meta_of_shape(dtype::int8, {4});
 constexpr tensor_meta of_16 = meta_of_shape(dtype::int16, {4});
 constexpr tensor_meta of_32 = meta_of_shape(dtype::int32, {4});
@@ -91,7 +90,7 @@ static_assert(zero_fault_of(averaged).operand == "output_zp");
 static_assert(!zero_fault_of(convolution(weight, {.input_zero = 1, .second_zero = 2})));
 static_assert(!zero_fault_of(facts<tosa::add>({&of_16, &of_16}, of_16, {.input_zero = 1})));
 
-// INT32 and INT48 have a sign.
+// INT32 and INT48 are signed.
 constexpr dtype sign_of_rescale(const tensor_meta& from, const tensor_meta& to, const op_attributes& a) {
     return sign_fault_of(facts<tosa::rescale>({&from}, to, a));
 }
@@ -100,7 +99,7 @@ static_assert(sign_of_rescale(of_8, of_32, {.input_unsigned = true}) == dtype::i
 static_assert(sign_of_rescale(of_32, of_8, {.output_unsigned = true}) == dtype::int32);
 static_assert(sign_of_rescale(of_8, of_32, {}) == dtype::unknown);
 
-// Level 8K: the largest that it allows, and one more.
+// Level 8K: the max that it allows, and one more.
 constexpr level_limit level_of(const op_facts& f) { return level_fault_of(f).limit; }
 constexpr op_facts pooled(int_list kernel, int_list stride, int_list pad) {
     return facts<tosa::max_pool2d>({&image}, image, {.kernel = kernel, .stride = stride, .pad = pad});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests what targets prefer.
+// Tests the preferences of targets.
 #include <catch2/catch.hpp>
 
 #include <headrace/target/preferences.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that each rule of Ethos-U55 is known, and that what it does have is let through.
+// Tests each rule of Ethos-U55, and that supported cases are accepted.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -16,7 +16,7 @@ using namespace headrace;
 
 constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u55");
 
-/// A graph whose last node is asked for.
+/// A graph whose last node is checked.
 struct sample {
     graph g;
 
@@ -25,7 +25,7 @@ struct sample {
         g.set_meta(v, {type, shape, {}});
         return v;
     }
-    /// Elements that are all `number`.
+    /// A constant whose elements are all `number`.
     value constant(dtype type, const int_list& shape, std::int64_t number = 0) {
         return create_constant(g, {type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type).bits / 8U;
@@ -47,7 +47,7 @@ std::pmr::string fault(const std::function<value(sample&)>& build) {
     sample s;
     return u55::restriction(*build(s).producer);
 }
-/// Of an operator of two operands of a type.
+/// An operator with two operands of a dtype.
 template <op_tag Op>
 std::pmr::string binary(dtype type) {
     return fault([=](sample& s) { return s.make<Op>({s.input(type, {2, 3}), s.input(type, {2, 3})}); });
@@ -65,7 +65,7 @@ std::pmr::string transposed(dtype type, int_list shape, int_list perms) {
         [=](sample& s) { return s.make<tosa::transpose>({.input1 = s.input(type, shape), .perms = perms}); });
 }
 
-/// A window, and how it moves; height and width.
+/// A window and its movement; height and width.
 struct sliding {
     int_list input{1, 16, 16, 4};
     int_list kernel{3, 3};

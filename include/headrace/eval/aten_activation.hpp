@@ -15,7 +15,7 @@
 
 namespace headrace::eval {
 
-/// `x` limited to [low, high]; NaN stays.
+/// Returns `x` limited to [low, high]; NaN stays NaN.
 template <class T>
 [[nodiscard]] T limited(T x, T low, T high) {
     const T least = low < high ? low : high;
@@ -61,7 +61,7 @@ inline void evaluate(aten::gelu, const args<aten::gelu>& a, evaluation& e) {
         });
         return;
     }
-    const bool alone = e.output().size() == 1;  // which PyTorch computes elsewhere
+    const bool alone = e.output().size() == 1;  // PyTorch computes a single element differently
     map_real(e, a.self, [=]<class T>(T x) {
         if constexpr (std::is_same_v<T, float>) {
             if (!alone) return x * 0.5F * (1 + erf_of_gelu(x));
@@ -96,7 +96,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return std::isnan(x) ? x : log_sigmoid_of(x); });
 }
 inline void evaluate(aten::logit, const args<aten::logit>& a, evaluation& e) {
-    // Near the ends a rounding counts: 1 - eps is rounded as PyTorch does.
+    // Rounding matters near the ends: 1 - eps is rounded as in PyTorch.
     const dtype type = e.output_type();
     const double low = a.eps ? number_as<double>(*a.eps, type) : 0;
     const double high = number_as<double>(1 - low, type);
@@ -134,7 +134,7 @@ inline void evaluate(aten::glu, const args<aten::glu>& a, evaluation& e) {
     e.output().assign(out);
 }
 
-/// One weight for all, or one per channel (axis 1).
+/// One weight for all channels, or one per channel (axis 1).
 inline void evaluate(aten::prelu, const args<aten::prelu>& a, evaluation& e) {
     const std::vector<double> in = e.input(a.self).to<double>();
     const std::vector<double> weight = e.input(a.weight).to<double>();

@@ -13,7 +13,7 @@
 
 namespace headrace::eval {
 
-/// Multiplies by alpha as PyTorch does: in the dtype of the result. Nothing is lost when alpha is 1.
+/// Multiplies by alpha in the dtype of the result, as PyTorch does. Exact if alpha is 1.
 struct scaled {
     const scalar& alpha;
     dtype type;
@@ -82,7 +82,7 @@ inline void evaluate(aten::atan2, const args<aten::atan2>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double y, double x) { return std::atan2(y, x); });
 }
 
-/// NaN only where both are.
+/// NaN only if both operands are NaN.
 inline void evaluate(aten::fmax, const args<aten::fmax>& a, evaluation& e) {
     map_binary(e, a.self, a.other, [](auto x, auto y) { return x != x ? y : y != y || x > y ? x : y; });
 }
@@ -101,13 +101,13 @@ inline void evaluate(aten::logaddexp, const args<aten::logaddexp>& a, evaluation
         return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
     });
 }
-/// 0 where x is 0, whatever the logarithm is, unless y is NaN.
+/// 0 if x is 0, whatever its logarithm, unless y is NaN.
 inline void evaluate(aten::xlogy_tensor, const args<aten::xlogy_tensor>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other,
                     [](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
 }
 
-/// Result `f(a, b, c)` with broadcasting.
+/// Computes `f(a, b, c)` with broadcasting.
 template <class T, class A, class B, class C, class F>
 void broadcast_ternary(evaluation& e, const A& a, const B& b, const C& c, F f) {
     const std::array<tensor, 3> in{operand(e, a), operand(e, b), operand(e, c)};
@@ -146,7 +146,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 
 // --- limits ----------------------------------------------------------------------------
 
-/// Both limits are optional; where they cross, the upper one wins.
+/// Both limits are optional; if they cross, the upper one wins.
 inline void evaluate(aten::clamp, const args<aten::clamp>& a, evaluation& e) {
     map_unary(e, a.self, [&]<class T>(T x) {
         const T raised = a.min ? larger()(x, number_as<T>(*a.min, e.output_type())) : x;

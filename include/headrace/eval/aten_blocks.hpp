@@ -16,8 +16,8 @@
 
 namespace headrace::eval {
 
-/// Calls `f(at, column)` for each element of each block: where it lies in the images, and where among the
-/// columns. `images` is [planes, height, width]; what lies in the padding is left out.
+/// Calls `f(at, column)` for each element of each block: its position in the images and in the columns.
+/// `images` is [planes, height, width]; elements in the padding are skipped.
 template <class Args, class F>
 void for_each_block_element(const Args& a, const extents& images, F f) {
     const std::int64_t height = images[1];
@@ -36,7 +36,7 @@ void for_each_block_element(const Args& a, const extents& images, F f) {
         }
     }
 }
-/// [planes, height, width] of a tensor whose last two axes are the image's.
+/// Returns [planes, height, width] of a tensor whose last two axes are those of an image.
 [[nodiscard]] inline extents planes_of(const tensor& images) {
     const std::size_t rank = images.rank();
     const std::int64_t plane = images.dim(rank - 2) * images.dim(rank - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of composite functions, which run what the passes make of them, and those of random
-// numbers.
+// Defines the kernels of composite functions, which run the decomposition that the passes make, and those of
+// random numbers.
 #ifndef HEADRACE_EVAL_ATEN_COMPOSITE_HPP
 #define HEADRACE_EVAL_ATEN_COMPOSITE_HPP
 
@@ -68,7 +68,7 @@ inline void evaluate(aten::repeat_interleave_tensor, const args<aten::repeat_int
     e.output().assign(positions);
 }
 
-/// Other numbers each time, as in PyTorch.
+/// Different numbers on each run, as in PyTorch.
 template <one_of<ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like>> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static std::mt19937_64 engine{std::random_device{}()};
@@ -82,7 +82,7 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
     }
     e.output().assign(numbers);
 }
-/// 1 with the given probability, else 0.
+/// 1 with the given probability, 0 otherwise.
 template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     static std::mt19937_64 engine{std::random_device{}()};

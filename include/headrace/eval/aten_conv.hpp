@@ -13,7 +13,7 @@
 
 namespace headrace::eval {
 
-/// What all forms of a convolution have; an input without a batch counts as a batch of one.
+/// The operands that all forms of a convolution share; an input without a batch axis is a batch of one.
 struct convolution_operands {
     value input, weight;
     std::optional<value> bias;

@@ -27,7 +27,7 @@ template <op_where<aten::dialect, trait::gives_ones> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     fill_output(e, 1);
 }
-/// What PyTorch leaves uninitialized is zero here.
+/// Results of zeros; for ops whose results PyTorch leaves uninitialized, too.
 template <op_where<aten::dialect, trait::gives_zeros> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static_cast<void>(e.output());
@@ -45,7 +45,7 @@ inline void evaluate(aten::copy, const args<aten::copy>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.src), e.output_shape()));
 }
 
-/// start + i * step
+/// Writes start + i * step.
 inline void count_up(evaluation& e, const scalar& start, const scalar& step) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         std::vector<T> out(idx(e.output().size()));
@@ -66,7 +66,7 @@ inline void evaluate(aten::arange_start, const args<aten::arange_start>& a, eval
 inline void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
     count_up(e, a.start, a.step);
 }
-/// From both ends towards the middle, as PyTorch does, so that both are exact.
+/// Counts from both ends towards the middle, as PyTorch does, so that both ends are exact.
 inline void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& e) {
     const double start = a.start.to_double();
     const double end = a.end.to_double();
@@ -106,7 +106,7 @@ inline void evaluate(aten::_assert_async, const args<aten::_assert_async>& a, ev
 inline void evaluate(aten::_assert_scalar, const args<aten::_assert_scalar>& a, evaluation& e) {
     if (a.self.to_double() == 0) e.fail("assertion failed: " + std::string(a.assert_msg));
 }
-/// Sizes and dtypes were asserted when the program was exported, and are static.
+/// Does nothing: sizes and dtypes are static, and were asserted on export.
 template <
     one_of<ops<aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size>>
         Op>

@@ -13,10 +13,10 @@
 
 namespace headrace::eval {
 
-/// What an index below 0 means.
+/// The meaning of an index below 0.
 enum class negative_index : unsigned char { refused, from_end };
 
-/// Indices into an axis of that size. Fails on one that is out of range.
+/// Returns indices into an axis of that size. Fails on an index that is out of range.
 [[nodiscard]] inline std::vector<std::int64_t> checked_indices(
     evaluation& e, const tensor& t, std::int64_t size, negative_index negative = negative_index::refused) {
     std::vector<std::int64_t> indices = t.to<std::int64_t>();
@@ -30,8 +30,8 @@ enum class negative_index : unsigned char { refused, from_end };
     return indices;
 }
 
-/// Moves elements from one tensor to another of its dtype: `positions(move)` calls move(to, from). An `add`
-/// instead of a copy sums up.
+/// Moves elements between two tensors of one dtype: `positions(move)` calls move(to, from). With `add`,
+/// elements are summed instead of copied.
 template <class F>
 void move_elements(tensor& to, const tensor& from, F positions) {
     visit_width(to.type(), [&]<class U>(U) {
@@ -72,11 +72,11 @@ inline void evaluate(aten::index_select, const args<aten::index_select>& a, eval
     take_slices(e, in.rank() == 0 ? in.reshaped({1}) : in, a.dim, e.input(a.index));
 }
 
-/// Numbers count as tensors with one axis where a shape is paired with an index.
+/// Returns the shape with at least one axis: a scalar paired with an index counts as a tensor of rank 1.
 [[nodiscard]] inline extents at_least_1d(const extents& shape) { return shape.empty() ? extents{1} : shape; }
 
-/// Calls `f(p, i)` for each element of `index`: i is its position there, p the position in a tensor of shape
-/// `shape` that it names along the axis.
+/// Calls `f(p, i)` for each element of `index`: i is its position there; p is the position in a tensor of
+/// shape `shape` that it selects along the axis.
 template <class F>
 void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, F f) {
     const extents indexed = at_least_1d(shape);
@@ -99,7 +99,8 @@ inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
                          [&](std::size_t p, std::size_t i) { move(i, p); });
     });
 }
-/// Positions in `source` of the elements that belong to those of `index`, which may be smaller in each axis.
+/// Returns the positions in `source` of the elements that correspond to those of `index`, whose axes may be
+/// shorter.
 [[nodiscard]] inline std::vector<std::size_t> positions_within(const extents& part, const extents& source) {
     std::vector<std::size_t> positions;
     for_each_index<1>(at_least_1d(part), {row_major_strides(at_least_1d(source))},

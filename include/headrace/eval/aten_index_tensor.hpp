@@ -22,14 +22,14 @@ namespace headrace::eval {
     return true;
 }
 
-/// Advanced indexing: one position in self for each index of the broadcast index tensors and the axes without
-/// one.
+/// Advanced indexing: one position in self for each index of the result, which combines the shape of the
+/// broadcast index tensors with the axes that have none.
 struct indexed_positions {
     extents shape;  ///< of the result
     std::vector<std::size_t> positions;
 };
 
-/// A mask stands for one index tensor per axis that it covers: the coordinates of what is true.
+/// Replaces a mask by one index tensor for each axis that it covers: the coordinates of its true elements.
 inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tensor>>& indices) {
     const std::vector<std::int64_t> flags = mask.to<std::int64_t>();
     const extents strides = row_major_strides(mask.shape());
@@ -58,8 +58,8 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
     return indices;
 }
 
-/// The shape that the index tensors broadcast to. How many elements a mask selects, only the data tells: so
-/// this may fail.
+/// Returns the shape that the index tensors broadcast to. Fails if they do not: the number of elements that a
+/// mask selects is known only from the data.
 [[nodiscard]] inline extents common_shape(evaluation& e, const std::vector<std::optional<tensor>>& indices) {
     extents shape;
     for (const auto& t : indices) {
@@ -74,8 +74,8 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
     return shape;
 }
 
-/// The axes of self that have no index tensor: those before the first one that has, and the others. Where the
-/// axes with an index tensor are not neighbours, PyTorch puts their common axes first of all.
+/// The axes of self that have no index tensor: those before the first indexed axis, and the others. If the
+/// indexed axes are not adjacent, PyTorch puts their common axes first.
 struct free_axes {
     extents before, after, strides_before, strides_after;
 };
@@ -95,7 +95,7 @@ struct free_axes {
     }
     return axes;
 }
-/// The position in self that each index of the common shape stands for.
+/// Returns the position in self for each index of the common shape.
 [[nodiscard]] inline std::vector<std::int64_t> indexed_bases(
     evaluation& e, const tensor& self, const std::vector<std::optional<tensor>>& indices,
     const extents& common) {

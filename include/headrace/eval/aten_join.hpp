@@ -40,7 +40,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         offset += shape[axis] * strides[axis];
     }
 }
-/// Each round leaves out[i + 1] - out[i].
+/// Each round computes out[i + 1] - out[i].
 inline void evaluate(aten::diff, const args<aten::diff>& a, evaluation& e) {
     extents shape = e.input(a.self).shape();
     const std::size_t axis = wrap_axis(a.dim, shape.size());
@@ -84,8 +84,8 @@ inline void evaluate(aten::stack, const args<aten::stack>& a, evaluation& e) {
     }
 }
 
-/// Copies elements by their indices along each axis: `source(d, i)` is the index in `in` of index i of axis
-/// d, or -1 for an element that keeps what the result holds.
+/// Copies elements by their indices along each axis: `source(d, i)` is the index in `in` for index i of axis
+/// d, or -1 if the element of the result keeps its value.
 template <class F>
 void copy_by_axis(tensor& out, const tensor& in, F source) {
     const extents strides = row_major_strides(in.shape());
@@ -112,7 +112,7 @@ void copy_by_axis(tensor& out, const tensor& in, F source) {
     });
 }
 
-/// Axes that `repeats` has more than self come first.
+/// If `repeats` has more axes than self, the extra ones come first.
 inline void repeat_into(evaluation& e, value self) {
     const tensor& in = e.input(self);
     extents shape = in.shape();
@@ -158,7 +158,7 @@ inline void evaluate(aten::meshgrid_indexing, const args<aten::meshgrid_indexing
     }
 }
 
-/// Splits self into `parts`, reorders those, and lets the result have them in its own shape.
+/// Splits self into `parts`, permutes these, and reshapes them to the result's shape.
 inline void shuffle(evaluation& e, value self, const extents& parts, std::span<const std::size_t> order) {
     e.set_output(permuted(e.input(self).reshaped(parts), order));
 }
@@ -184,7 +184,7 @@ inline void evaluate(aten::channel_shuffle, const args<aten::channel_shuffle>& a
     shuffle(e, a.self, {channels.outer, a.groups, channels.size / a.groups, channels.inner}, order);
 }
 
-/// Keeps the triangle where `keep(column - row)` holds.
+/// Keeps the elements for which `keep(column - row)` is true.
 template <class F>
 void keep_triangle(evaluation& e, value self, F keep) {
     e.set_output(duplicate(e.input(self)));
@@ -207,10 +207,11 @@ inline void evaluate(aten::triu, const args<aten::triu>& a, evaluation& e) {
 // --- padding ---------------------------------------------------------------------------
 
 struct axis_padding {
-    std::int64_t before = 0, after = 0;  ///< negative: cropped
+    std::int64_t before = 0, after = 0;  ///< negative: crop
 };
-/// The index of the input that padding reads for index i of the result, on an axis of `size` input elements;
-/// -1: none, the padding value. What is circular goes around the elements that are left after cropping.
+/// Returns the index of the input that padding reads for index i of the result, on an axis of `size` input
+/// elements; -1 for the padding value. Circular padding wraps around the elements that are left after
+/// cropping.
 [[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size,
                                                 axis_padding by) {
     i -= by.before;
@@ -224,7 +225,7 @@ struct axis_padding {
     if (mode == "reflect") return i < 0 ? -i : 2 * (size - 1) - i;
     return -1;
 }
-/// `pad` holds before and after of each axis, the last axis first.
+/// `pad` holds the padding before and after each axis, last axis first.
 inline void pad_into(evaluation& e, value self, const int_list& pad, std::string_view mode,
                      const scalar& fill) {
     const tensor& in = e.input(self);

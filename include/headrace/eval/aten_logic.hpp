@@ -14,7 +14,7 @@ template <one_of<ops<aten::eq_tensor, aten::eq_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_compare(e, a.self, a.other, std::equal_to<>());
 }
-/// The result of the in-place forms has the dtype of self.
+/// In-place forms have the dtype of self.
 template <one_of<ops<aten::ne_tensor, aten::ne_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_compare(e, a.self, a.other, std::not_equal_to<>());
@@ -46,7 +46,7 @@ inline void evaluate(aten::logical_xor, const args<aten::logical_xor>& a, evalua
     map_compare(e, a.self, a.other, []<class T>(T x, T y) { return (x != T{}) != (y != T{}); });
 }
 
-/// Integers and booleans only.
+/// For integers and booleans only.
 template <class A, class B, class F>
 void map_bits(evaluation& e, const A& a, const B& b, F f) {
     broadcast_binary<std::int64_t>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
@@ -63,7 +63,7 @@ template <one_of<ops<aten::bitwise_xor_tensor, aten::bitwise_xor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_xor<>());
 }
-/// A shift by a negative number or by the width and more: PyTorch shifts all bits out.
+/// A shift by a negative number, or by at least the width, shifts all bits out, as in PyTorch.
 template <one_of<ops<aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
@@ -80,7 +80,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 
 // --- selection -------------------------------------------------------------------------
 
-/// Picks elements of `yes` or `no`, both cast to the dtype of the result.
+/// Selects elements of `yes` or `no`, both cast to the dtype of the result.
 inline void select_where(evaluation& e, const tensor& condition, const tensor& yes, const tensor& no) {
     tensor& out = e.output();
     const tensor a = yes.cast(out.type());

@@ -40,7 +40,7 @@ inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
     });
 }
 
-/// beta * self + alpha * (a @ b). A beta of 0 keeps NaN of self out.
+/// Computes beta * self + alpha * (a @ b). If beta is 0, NaN in self has no effect.
 inline void add_matrix_product(evaluation& e, value self, value a, value b, const scalar& beta,
                                const scalar& alpha) {
     const tensor& left = e.input(a);
@@ -70,7 +70,7 @@ inline void evaluate(aten::baddbmm, const args<aten::baddbmm>& a, evaluation& e)
     add_matrix_product(e, a.self, a.batch1, a.batch2, a.beta, a.alpha);
 }
 
-/// input @ weight^T + bias; a weight of rank 1 is one row.
+/// Computes input @ weight^T + bias; a weight of rank 1 is one row.
 inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const tensor& weight = e.input(a.weight);
@@ -92,8 +92,8 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
 
 inline constexpr std::size_t max_einsum_operands = 4;
 
-/// The space of all labels of an equation, and how each operand lies in it; the last strides are the
-/// result's.
+/// The index space of all labels of an equation, with the strides of each operand in it; the last strides are
+/// the result's.
 struct einsum_space {
     std::pmr::string labels;
     extents shape;
@@ -113,7 +113,7 @@ struct einsum_space {
         }
     }
 };
-/// The labels of all operands and of the result; none if there are too many.
+/// Returns the labels of all operands and of the result; nothing if there are too many.
 [[nodiscard]] inline std::vector<std::pmr::string> einsum_terms(const evaluation& e,
                                                                 const args<aten::einsum>& a) {
     const result<einsum_equation> equation = parse_einsum(a.equation);
@@ -125,7 +125,7 @@ struct einsum_space {
     return terms;
 }
 
-/// Sums products over the whole space: not fast, but any equation of up to four operands.
+/// Sums products over the whole space: slow, but works for any equation of up to four operands.
 inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
     const std::vector<std::pmr::string> terms = einsum_terms(e, a);
     if (terms.empty()) return e.fail("this equation is not supported");

@@ -15,13 +15,13 @@
 
 namespace headrace::eval {
 
-/// Mean, and 1 / sqrt(variance + eps), of each of the sets of elements that are normalized together.
+/// Mean and 1 / sqrt(variance + eps) of each set of elements that are normalized together.
 struct statistics {
     std::vector<double> mean, scale;
 };
 
-/// Normalizes elements; `set_of(i)` is the set of element i, of `count` in all, equally large. Statistics of
-/// no elements are NaN.
+/// Normalizes elements; `set_of(i)` is the set of element i. There are `count` sets of equal size. Statistics
+/// of empty sets are NaN.
 template <class F>
 statistics normalize(std::vector<double>& x, std::size_t count, double eps, F set_of) {
     const double none = x.empty() ? std::numeric_limits<double>::quiet_NaN() : 0.0;
@@ -37,7 +37,7 @@ statistics normalize(std::vector<double>& x, std::size_t count, double eps, F se
     return s;
 }
 
-/// x * weight + bias, where both may be missing; element i has those at `position(i)`.
+/// Computes x * weight + bias, both optional; `position(i)` is the index of those for element i.
 template <class F>
 void scale_and_shift(std::vector<double>& x, const tensor* weight, const tensor* bias, F position) {
     if (weight != nullptr) {
@@ -68,7 +68,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(x);
     write_statistics(e, s);
 }
-/// A length of 0 gives NaN, as a division by it does.
+/// A norm of 0 gives NaN, as dividing by it does.
 inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, evaluation& e) {
     const tensor& v = e.input(a.v);
     const axis_view rows = a.dim == -1 ? axis_view(extents{1}, 0) : axis_view(v.shape(), a.dim);
@@ -83,7 +83,7 @@ inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, eval
         x[i] *= lengths[lengths.size() == 1 ? 0 : row_of(i)] / std::sqrt(squares[row_of(i)]);
     e.output().assign(x);
 }
-/// Without an eps, that of the dtype.
+/// The default eps is that of the dtype.
 inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const double epsilon = in.type() == dtype::float64
@@ -122,7 +122,7 @@ inline void evaluate(aten::native_group_norm, const args<aten::native_group_norm
     group_norm_into(e, a.input, e.input(a.weight), e.input(a.bias), a.group, a.eps);
 }
 
-/// Batch norm by given mean and variance, or, where there is none, by those of the batch.
+/// Batch norm with the given mean and variance, or with those of the batch if they are missing.
 inline void batch_norm_into(evaluation& e, const tensor& in, const tensor* weight, const tensor* bias,
                             const tensor* mean, const tensor* variance, double eps) {
     const axis_view view(in.shape(), 1);
@@ -152,7 +152,7 @@ inline void evaluate(aten::_native_batch_norm_legit_no_stats,
                      const args<aten::_native_batch_norm_legit_no_stats>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), nullptr, nullptr, a.eps);
 }
-/// The statistics that it returns are empty.
+/// The returned statistics are empty.
 inline void evaluate(aten::_native_batch_norm_legit_no_training,
                      const args<aten::_native_batch_norm_legit_no_training>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), &e.input(a.running_mean),

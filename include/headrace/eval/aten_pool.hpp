@@ -67,7 +67,7 @@ inline void average_pool(evaluation& e, value self, const triple& in, const pool
     if (is_float32(e, self)) return average_pool_as<float>(e, self, in, ranges, divisor);
     average_pool_as<double>(e, self, in, ranges, divisor);
 }
-/// NaN counts as largest, unless it is to be passed over where a number comes first; the second result, if
+/// NaN counts as the largest value, unless it is to be skipped in favour of numbers. The second result, if
 /// there is one, holds positions within the plane.
 inline void max_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
                      bool nan_counts = true) {

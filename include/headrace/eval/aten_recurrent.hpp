@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's recurrent networks: GRU, LSTM, and plain ones with tanh or relu.
+// Defines the kernels of ATen's recurrent networks: GRU, LSTM, and plain RNNs with tanh or relu.
 #ifndef HEADRACE_EVAL_ATEN_RECURRENT_HPP
 #define HEADRACE_EVAL_ATEN_RECURRENT_HPP
 
@@ -13,7 +13,7 @@
 
 namespace headrace::eval {
 
-/// Rows are the elements of a batch.
+/// Each row is an element of a batch.
 using batch_matrix = matrix<double>;
 
 [[nodiscard]] inline batch_matrix matrix_of(const tensor& t, std::int64_t rows, std::int64_t columns) {
@@ -21,12 +21,12 @@ using batch_matrix = matrix<double>;
     return Eigen::Map<const batch_matrix>(numbers.data(), rows, columns);
 }
 
-/// Weights of one layer in one direction; gates lie one after another in the rows.
+/// Weights of one layer in one direction; the gates follow one another in the rows.
 struct cell_weights {
     batch_matrix input, hidden;
     Eigen::RowVectorXd input_bias, hidden_bias;
     bool doubles = false;       ///< float64
-    batch_matrix projection{};  ///< of LSTM: [given out, hidden]; empty without
+    batch_matrix projection{};  ///< for LSTM: [output size, hidden]; empty if there is none
 };
 [[nodiscard]] inline cell_weights weights_of(const tensor& w_ih, const tensor& w_hh, const tensor* b_ih,
                                              const tensor* b_hh) {
@@ -44,15 +44,15 @@ struct cell_state {
 
 enum class cell_kind : unsigned char { gru, lstm, tanh, relu };
 
-/// One step of a cell.
+/// Advances a cell by one step.
 inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x, cell_state& s) {
     const batch_matrix from_input = (x * w.input.transpose()).rowwise() + w.input_bias;
     const batch_matrix from_hidden = (s.hidden * w.hidden.transpose()).rowwise() + w.hidden_bias;
-    // With a projection the cell is wider than what it gives out.
+    // With a projection, the cell is wider than its output.
     const Eigen::Index n = kind == cell_kind::lstm ? s.cell.cols() : s.hidden.cols();
     batch_matrix wide;
     if (w.projection.size() != 0) wide.resize(s.hidden.rows(), n);
-    // A gate that is closed in float32 is 0, and its product with an infinite state is NaN.
+    // A gate that is closed in float32 is 0; its product with an infinite state is NaN.
     const auto opened = [&w](double gate) {
         const double open = sigmoid_of(gate);
         return w.doubles ? open : static_cast<double>(static_cast<float>(open));
@@ -100,7 +100,7 @@ inline void write_matrix(tensor& out, const batch_matrix& m) {
     out.assign(std::span<const double>(m.data(), static_cast<std::size_t>(m.size())));
 }
 
-/// The initial states: one operand, or, for LSTM, a list of two.
+/// Returns the initial states: one operand, or a list of two for LSTM.
 [[nodiscard]] inline value hidden_operand(value hx) { return hx; }
 [[nodiscard]] inline value hidden_operand(list<value> hx) { return hx[0]; }
 
@@ -117,13 +117,14 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if constexpr (std::is_same_v<Op, aten::lstm_cell>) write_matrix(e.output(1), s.cell);
 }
 
-/// A network over a sequence: steps[t] is the input of step t, and becomes the output of the last layer.
+/// A network over a sequence: steps[t] is the input of step t and is replaced by the output of the last
+/// layer.
 struct sequence {
     std::vector<batch_matrix> steps;
     std::vector<cell_state> final_states;
 };
 
-/// Runs one layer, in one or both directions; the outputs of both are joined.
+/// Runs one layer in one or both directions; the outputs of both are concatenated.
 template <class Weights, class Initial>
 void run_layer(cell_kind kind, sequence& s, std::size_t layer, std::size_t directions, Weights weights,
                Initial initial) {
@@ -164,7 +165,7 @@ inline void write_steps(evaluation& e, const std::vector<batch_matrix>& steps, b
     e.set_output(batch_first ? permuted(by_time, std::array<std::size_t, 3>{1, 0, 2}) : by_time);
 }
 
-/// State k of [layers * directions, batch, size].
+/// Returns state k of [layers * directions, batch, size].
 [[nodiscard]] inline batch_matrix state_of(const tensor& t, std::size_t k) {
     const std::vector<double> numbers = t.to<double>();
     const std::int64_t size = t.dim(1) * t.dim(2);
@@ -183,7 +184,7 @@ inline void write_states(evaluation& e, const std::vector<cell_state>& states) {
     }
 }
 
-/// Does the network give out less than its cells hold? Then each cell has a fifth weight.
+/// True if the output of the network is narrower than its cells; each cell then has a fifth weight.
 template <class Op>
 [[nodiscard]] bool gives_out_projections(const args<Op>& a, const evaluation& e) {
     if constexpr (std::is_same_v<Op, aten::lstm_input>) {

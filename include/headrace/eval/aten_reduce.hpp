@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's reductions, of cumsum and cumprod, of topk and sort.
+// Defines the kernels of ATen's reductions, and of cumsum, cumprod, topk and sort.
 #ifndef HEADRACE_EVAL_ATEN_REDUCE_HPP
 #define HEADRACE_EVAL_ATEN_REDUCE_HPP
 
@@ -16,7 +16,7 @@
 
 namespace headrace::eval {
 
-/// Over the axes of an op; over all of them if it names none.
+/// A reduction over the axes that an op names, or over all axes if it names none.
 template <class Args>
 [[nodiscard]] reduction reduction_of(const evaluation& e, const Args& a) {
     if constexpr (requires { a.dim; }) {
@@ -26,13 +26,13 @@ template <class Args>
     }
 }
 
-/// The operand in the dtype that the op computes in, as PyTorch casts it before anything is summed.
+/// Returns the operand in the dtype that the op computes in; PyTorch casts before it sums.
 template <class T>
 std::vector<T> summands(evaluation& e, value self) {
     return to_numbers<T>(e.input(self).cast(e.output_type()), e.output_type());
 }
 
-/// Sums of rows of float32, in PyTorch's order, each of them divided; false if the reduction takes others.
+/// Sums rows of float32 in PyTorch's order and divides each sum; false if the reduction is of another form.
 [[nodiscard]] inline bool sum_rows(evaluation& e, const tensor& operand, const reduction& r, float divisor) {
     if (e.output_type() != dtype::float32 || !r.takes_rows()) return false;
     const tensor in = operand.cast(dtype::float32);
@@ -73,7 +73,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(r.mean(to_real(e.input(a.self), e.output_type())));
 }
 
-/// Below or above all numbers.
+/// A value below or above all numbers.
 template <class T>
 [[nodiscard]] constexpr T lowest_number() {
     using limits = std::numeric_limits<T>;
@@ -106,7 +106,7 @@ inline void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e)
     });
 }
 
-/// Position along the axis of the element that `beats` all before it, NaN above all else.
+/// Returns the position along the axis of the element that `beats` all before it; NaN beats everything.
 template <class F>
 [[nodiscard]] std::vector<std::int64_t> positions_of_best(const tensor& in, const axis_view& view, F beats) {
     std::vector<std::int64_t> best;
@@ -152,8 +152,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (e.is_known(1)) e.output(1).assign(best);
 }
 
-/// Where along its line each element is that stands first in order, then second, and so on, as many as
-/// `chosen` has. Equal numbers keep their order; NaN counts as the largest.
+/// Returns the positions of the elements along each line in sorted order, the first `chosen.size` of them.
+/// Equal numbers keep their order; NaN counts as the largest.
 [[nodiscard]] inline std::vector<std::int64_t> positions_in_order(const tensor& in, const axis_view& view,
                                                                   const axis_view& chosen, bool descending) {
     std::vector<std::int64_t> positions(idx(chosen.outer * chosen.size * chosen.inner));
@@ -192,7 +192,7 @@ inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
     take_from_lines(e.output(0), in, view, chosen, positions);
     if (e.is_known(1)) e.output(1).assign(positions);
 }
-/// All of them are stable, as PyTorch's are for all who do not ask.
+/// All sorts are stable; PyTorch's are too, unless told otherwise.
 template <one_of<aten::sort_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
@@ -215,7 +215,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 [[nodiscard]] inline std::vector<std::int64_t> flags_of(const tensor& t) {
     return t.cast(dtype::boolean).to<std::int64_t>();
 }
-/// An empty list of axes reduces all of them or none: the shape of the result tells.
+/// An empty list of axes reduces all axes or none: the shape of the result decides.
 template <class Args>
 [[nodiscard]] bool reduces_nothing(const evaluation& e, const Args& a) {
     return e.output_shape() == e.input(a.self).shape();
@@ -274,7 +274,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output(1).assign(mean_of(e, a));
 }
 
-/// The p-norm of the elements behind each result.
+/// Returns the p-norm of the elements reduced into each result.
 [[nodiscard]] inline std::vector<double> norm_of(const reduction& r, std::vector<double> x, double p) {
     for (double& v : x) v = std::fabs(v);
     if (std::isinf(p)) {

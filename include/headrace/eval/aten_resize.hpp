@@ -15,28 +15,26 @@
 
 namespace headrace::eval {
 
-/// What one result of resampling an axis is made of: up to four elements with their weights.
+/// The source of one resampled element: up to four elements with their weights.
 struct taps {
     std::array<std::int64_t, 4> at{};
     std::array<double, 4> weight{};
     std::size_t count = 0;
 };
 
-/// The axis that is resampled: how PyTorch computes positions depends on both sizes and on the given scale,
-/// if any.
+/// An axis that is resampled. PyTorch computes positions from both sizes and from the given scale, if any.
 struct resampled_axis {
     std::int64_t in = 1, out = 1;
     std::optional<double> scale{};
     bool align_corners = false;
 };
 
-/// PyTorch computes positions in float: so does this, for a position on an edge decides which element is
-/// read.
+/// Computed in float, as in PyTorch: rounding decides which element is read for a position on an edge.
 [[nodiscard]] inline float step_of(const resampled_axis& a) {
     return a.scale && *a.scale > 0 ? static_cast<float>(1.0 / *a.scale)
                                    : static_cast<float>(a.in) / static_cast<float>(a.out);
 }
-/// The last element at or before a position that may lie beyond the axis, as far as a scale takes it.
+/// Returns the last element at or before a position, which a scale may put past the end of the axis.
 [[nodiscard]] inline std::int64_t element_before(float position, std::int64_t size) {
     const float last = static_cast<float>(size - 1);
     return position < last ? static_cast<std::int64_t>(std::floor(std::max(position, 0.F))) : size - 1;
@@ -47,7 +45,7 @@ struct resampled_axis {
     if (shift == 0 && a.out == 2 * a.in) at = o / 2;
     return {{std::min(at, a.in - 1)}, {1.0}, 1};
 }
-/// Where result `o` lies between the elements.
+/// Returns the position of result `o` between the elements.
 [[nodiscard]] inline float source_position(const resampled_axis& a, std::int64_t o) {
     if (a.align_corners) {
         const float step = a.out > 1 ? static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1) : 0.F;
@@ -62,7 +60,7 @@ struct resampled_axis {
     const double fraction = std::min(static_cast<double>(position - static_cast<float>(first)), 1.0);
     return {{first, std::min(first + 1, a.in - 1)}, {1 - fraction, fraction}, 2};
 }
-/// The weights of four neighbouring elements, of which the second is `fraction` before the position.
+/// Returns the weights of four adjacent elements; the position is `fraction` past the second.
 [[nodiscard]] inline std::array<double, 4> cubic_weights(double fraction) {
     constexpr double sharpness = -0.75;
     std::array<double, 4> weights{};
@@ -74,7 +72,7 @@ struct resampled_axis {
     return weights;
 }
 [[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
-    const float beyond = 4.F + static_cast<float>(a.in);  // there, all taps are the last element
+    const float beyond = 4.F + static_cast<float>(a.in);  // from here on, all taps are the last element
     const float position = std::clamp(source_position(a, o), -4.F, beyond);
     const float first = std::floor(position);
     const double fraction = static_cast<double>(position - first);
@@ -86,9 +84,8 @@ struct resampled_axis {
     return t;
 }
 
-/// Resamples one axis: `taps_of(axis, o)` says what result o is made of. Each sum is rounded to float, as
-/// PyTorch's fused multiplications and additions do: what is quantized next is often a tie, which such
-/// rounding decides.
+/// Resamples one axis: `taps_of(axis, o)` returns the sources of result o. Each sum is rounded to float, like
+/// PyTorch's fused multiply-adds: values quantized next are often ties, which that rounding decides.
 template <class F>
 [[nodiscard]] std::vector<double> resample(const std::vector<double>& in, extents& shape, std::size_t axis,
                                            resampled_axis a, bool single, F taps_of) {
@@ -111,7 +108,7 @@ template <class F>
     return out;
 }
 
-/// The scales of an op, whichever form its schema gives them, by axis behind batch and channels.
+/// Returns the scales of an op, in any form that its schema has, for each axis after batch and channels.
 template <class Args>
 [[nodiscard]] std::array<std::optional<double>, 3> scales_of(const Args& a) {
     if constexpr (requires { a.scale_factors; }) {
@@ -180,12 +177,12 @@ struct grid_modes {
     std::int64_t padding;        ///< 0 zeros, 1 border, 2 reflection
     bool align_corners;
 };
-/// From [-1, 1] to a position between elements.
+/// Maps [-1, 1] to a position between elements.
 [[nodiscard]] inline double unpadded_position(double x, std::int64_t size, const grid_modes& m) {
     const auto n = static_cast<double>(size);
     return m.align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
 }
-/// A position brought back inside as the padding says.
+/// Maps a position back inside as the padding mode says.
 [[nodiscard]] inline double padded_position(double position, std::int64_t size, const grid_modes& m) {
     const auto n = static_cast<double>(size);
     if (m.padding == 2) {
@@ -198,7 +195,8 @@ struct grid_modes {
     }
     return m.padding == 0 ? position : limited(position, 0.0, n - 1);
 }
-/// The elements around a position in a plane, with their weights: outside of the plane there is nothing.
+/// Returns the elements around a position in a plane, with their weights; elements outside the plane are left
+/// out.
 [[nodiscard]] inline taps plane_taps(double x, double y, std::int64_t width, std::int64_t height) {
     taps t;
     for (int corner = 0; corner != 4; ++corner) {
@@ -212,8 +210,8 @@ struct grid_modes {
     }
     return t;
 }
-/// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is brought
-/// inside on its own, as the padding says.
+/// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is mapped back
+/// inside separately, as the padding mode says.
 template <class F>
 void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
                         F add) {
@@ -231,7 +229,7 @@ void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t hei
         }
     }
 }
-/// Calls `add(element, weight)` for the elements that are sampled at a point of a grid.
+/// Calls `add(element, weight)` for the elements sampled at a grid point.
 template <class F>
 void for_sampled_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
                           F add) {

@@ -17,10 +17,10 @@
 
 namespace headrace::eval {
 
-/// What a line of nothing but -inf becomes: NaN, or, of a safe softmax, zeros.
+/// The result for a line that is all -inf: NaN, or zeros for a safe softmax.
 enum class masked_line : bool { nan, zeros };
 
-/// Replaces each line along the axis by its softmax. Returns each line's log of the sum of exponentials.
+/// Replaces each line along the axis by its softmax. Returns the log of each line's sum of exponentials.
 inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view& view, masked_line masked) {
     std::vector<double> sums;
     view.for_each_line([&](std::int64_t o, std::int64_t k) {
@@ -39,7 +39,7 @@ inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view
     return sums;
 }
 
-/// The sum of a line of float32 as PyTorch adds it up: 16 lanes, then halves of them.
+/// Sums a line of float32 in PyTorch's order: 16 lanes, which are then halved repeatedly.
 [[nodiscard]] inline float sum_in_lanes(std::span<const float> line) {
     constexpr std::size_t lanes = 16;
     if (line.size() < lanes) return std::accumulate(line.begin() + 1, line.end(), line.front());
@@ -51,8 +51,8 @@ inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view
     }
     return sums[0];
 }
-/// The same of float32, in the order and with the roundings of PyTorch's kernels on x86-64: along the last
-/// axis a line is multiplied by the reciprocal of its sum, along others it is divided by it.
+/// Softmax of float32 in the order and with the roundings of PyTorch's kernels on x86-64: along the last axis
+/// a line is multiplied by the reciprocal of its sum; along others it is divided by it.
 inline void softmax_float_lines(std::vector<float>& x, const axis_view& view, masked_line masked) {
     constexpr std::int64_t lanes = 16;
     std::vector<float> line(idx(view.size));
@@ -109,7 +109,7 @@ struct attention_arguments {
     std::optional<double> scale;
 };
 
-/// Adds the mask to scores [..., rows, columns]: a boolean one lets through what is true.
+/// Adds the mask to scores [..., rows, columns]; a boolean mask keeps the scores where it is true.
 inline void add_mask(std::vector<double>& scores, const extents& shape, const tensor* mask, bool is_causal) {
     constexpr double shut = -std::numeric_limits<double>::infinity();
     const std::int64_t columns = shape.back();
@@ -128,7 +128,8 @@ inline void add_mask(std::vector<double>& scores, const extents& shape, const te
     });
 }
 
-/// With fewer heads of keys than of queries (grouped queries), each head of keys serves as many in a row.
+/// Repeats heads for grouped queries: with fewer key heads than query heads, each key head serves several
+/// adjacent query heads.
 [[nodiscard]] inline tensor repeat_heads(const tensor& t, const tensor& query) {
     if (t.rank() < 3 || t.rank() != query.rank()) return t;
     const std::size_t heads = t.rank() - 3;
@@ -150,7 +151,7 @@ inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     const tensor values = repeat_heads(e.input(a.value_), narrow);
     extents all = e.output_shape();
     all.back() = narrow.shape().back();
-    const tensor query = broadcast_to(narrow, all);  // then each row of the result has its scores
+    const tensor query = broadcast_to(narrow, all);  // so that each row of the result has its scores
     std::vector<std::size_t> order(key.rank());
     for (std::size_t d = 0; d != order.size(); ++d) order[d] = d;
     std::swap(order[order.size() - 1], order[order.size() - 2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's functions of one tensor.
+// Defines the kernels of ATen's unary functions.
 #ifndef HEADRACE_EVAL_ATEN_UNARY_HPP
 #define HEADRACE_EVAL_ATEN_UNARY_HPP
 
@@ -14,7 +14,7 @@
 
 namespace headrace::eval {
 
-/// Halves to even, like Python's round.
+/// Rounds halves to even, like Python's round.
 [[nodiscard]] inline double round_to_even(double x) { return std::nearbyint(x); }
 
 [[nodiscard]] inline double inverse_erf(double x) {
@@ -28,7 +28,7 @@ namespace headrace::eval {
     const double half = 2 / (std::numbers::pi * a) + logarithm / 2;
     double y = std::copysign(std::sqrt(std::sqrt(half * half - logarithm / a) - half), x);
     for (int step = 0; step != 4; ++step) {
-        // Near 1 the complements hold more digits than the functions themselves.
+        // Near 1, the complements have more significant digits than the functions themselves.
         const double tail = (1 - std::fabs(x) - std::erfc(std::fabs(y))) * (x < 0 ? -1 : 1);
         const double distance = std::fabs(x) < 0.5 ? std::erf(y) - x : tail;
         y -= distance / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
@@ -71,7 +71,7 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
 
 template <op_where<aten::dialect, trait::unary> Op>
-    requires requires(Op op, double x) { apply(op, x); }
+requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](auto x) { return apply(Op{}, x); });
 }
@@ -80,7 +80,7 @@ inline void evaluate(aten::sigmoid, const args<aten::sigmoid>& a, evaluation& e)
     map_with_exponential(e, a.self, [](auto x, auto exp) { return 1 / (1 + exp(-x)); });
 }
 
-/// Functions that integers have too, where rounding changes nothing.
+/// Functions that also exist for integers, where rounding is the identity.
 template <class F>
 void map_rounding(evaluation& e, value in, F f) {
     map_unary(e, in, [f]<class T>(T x) -> T {
@@ -101,7 +101,7 @@ inline void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
     map_rounding(e, a.self, round_to_even);
 }
 inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
-    // PyTorch's kernel computes each step in the tensor's own type, which decides on ties.
+    // PyTorch's kernel computes each step in the tensor's dtype, which decides ties.
     const auto in_type = [type = e.output_type()](double x) -> double {
         if (type == dtype::float64) return x;
         const auto single = static_cast<float>(x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's views: reshapes share their operand's elements, the others copy them with
+// Defines the kernels of ATen's views: reshapes share the elements of their operand, others copy them by
 // strides.
 #ifndef HEADRACE_EVAL_ATEN_VIEW_HPP
 #define HEADRACE_EVAL_ATEN_VIEW_HPP
@@ -14,7 +14,7 @@
 
 namespace headrace::eval {
 
-/// Matches ops whose result has the elements of self in the same order.
+/// Matches ops whose result has the elements of self in their order.
 template <class Op>
 concept keeps_elements =
     op_where<Op, aten::dialect, trait::forwarding | trait::copying | trait::reshaping | trait::casting> ||
@@ -42,7 +42,7 @@ inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluati
     copy_strided(e.output(), in, strides, a.storage_offset.value_or(0));
 }
 
-/// `order[d]` is the axis of self that becomes axis d.
+/// Axis d of the result is axis `order[d]` of self.
 inline void permute_into(evaluation& e, value self, std::span<const std::size_t> order) {
     e.set_output(permuted(e.input(self), order));
 }
@@ -95,7 +95,7 @@ inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a
 
 // --- parts -----------------------------------------------------------------------------
 
-/// The part of `in` that begins at `start` of an axis and takes each `step`th.
+/// Takes every `step`th element of an axis of `in`, from `start` on.
 inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start,
                        std::int64_t step = 1) {
     extents strides = row_major_strides(in.shape());
@@ -128,7 +128,7 @@ inline void evaluate(aten::unbind_int, const args<aten::unbind_int>& a, evaluati
         take_index(e.output(i), e.input(a.self), a.dim, static_cast<std::int64_t>(i));
     }
 }
-/// The results' own sizes say where each begins, unless an op's indices overlap.
+/// The sizes of the results say where each begins, unless an op's indices overlap.
 template <
     one_of<ops<aten::chunk, aten::split_tensor, aten::split_with_sizes, aten::tensor_split_sections>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -169,7 +169,7 @@ inline void evaluate(aten::diagonal, const args<aten::diagonal>& a, evaluation& 
     const std::int64_t offset = a.offset < 0 ? -a.offset * along[axis1] : a.offset * along[axis2];
     if (e.output().size() != 0) copy_strided(e.output(), in, strides, offset);
 }
-/// Tensors of one shape, by their strides.
+/// Expands tensors to one shape by strides.
 inline void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors>& a, evaluation& e) {
     for (std::size_t i = 0; i != e.output_count(); ++i)
         e.set_output(i, broadcast_to(e.input(a.tensors[i]), e.output(i).shape()));
@@ -196,7 +196,7 @@ inline void evaluate(aten::fliplr, const args<aten::fliplr>& a, evaluation& e) {
 inline void evaluate(aten::flipud, const args<aten::flipud>& a, evaluation& e) {
     e.set_output(flipped(e.input(a.self), int_list{0}));
 }
-/// k quarter turns from the first axis of the plane toward the second.
+/// Rotates by k quarter turns, from the first axis of the plane toward the second.
 inline void evaluate(aten::rot90, const args<aten::rot90>& a, evaluation& e) {
     tensor turned = e.input(a.self);
     const std::size_t first = wrap_axis(a.dims[0], turned.rank());

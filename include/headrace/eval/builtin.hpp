@@ -22,7 +22,7 @@ inline void evaluate(builtin::constant, const args<builtin::constant>& a, evalua
     e.set_output(tensor_of_constant(a.data, *e.current_node().results[0].meta));
 }
 
-// The order of dimensions in memory changes no element.
+// The order of dimensions in memory does not change any element.
 template <one_of<ops<dim_order_ops::_to_dim_order_copy, dim_order_ops::_clone_dim_order>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
@@ -32,7 +32,7 @@ inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::
     static_cast<void>(e.output());
 }
 
-/// A buffer, for an out-variant to write to.
+/// Allocates a buffer for an out-variant to write to.
 inline void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) {
     static_cast<void>(e.output());
 }
@@ -44,7 +44,7 @@ inline void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) {
     for (const value v : values) inputs.push_back(e.input(v));
     return inputs;
 }
-/// The results of a nested graph; empty, and the evaluation failed, if it could not run.
+/// Returns the results of a nested graph; empty, with the evaluation failed, if it could not run.
 [[nodiscard]] inline std::vector<tensor> run_region(evaluation& e, const graph* region,
                                                     const std::vector<tensor>& inputs) {
     result<std::vector<tensor>> results = run_graph(*region, inputs, e.state());
@@ -63,24 +63,24 @@ inline void set_outputs(evaluation& e, const std::vector<tensor>& results) {
 inline void branch(evaluation& e, value condition, const graph* yes, const graph* no, list<value> operands) {
     set_outputs(e, run_region(e, e.input(condition).integer(0) != 0 ? yes : no, inputs_of(e, operands)));
 }
-/// In an arena, what a loop carries lies where its results will be: the loop's graph overwrites its own
+/// In an arena, a loop's carried values are stored where its results will be: the body overwrites its own
 /// tensors when it runs again.
 inline void carry(evaluation& e, std::vector<tensor>& carried) {
     if (e.state().arena == nullptr) return;
-    for (tensor& t : carried) t = duplicate(t);  // two may change places
+    for (tensor& t : carried) t = duplicate(t);  // two values may swap places
     for (std::size_t i = 0; i != carried.size() && i != e.output_count(); ++i) {
         if (carried[i].shape() != e.output_shape(i)) continue;
         e.set_output(i, carried[i]);
         carried[i] = e.result_so_far(i);
     }
 }
-/// A loop that goes on for longer is taken for one that never ends: no model's does, and so many iterations
-/// of ten nodes take a second.
+/// A loop that exceeds this limit is assumed never to end: no model's loop does, and so many iterations of
+/// ten nodes take a second.
 inline constexpr std::int64_t max_iterations = std::int64_t{1} << 16;
-/// So is what loops in loops do together: files may nest them.
+/// The limit for nested loops together, since files may nest loops.
 inline constexpr std::int64_t max_nested_iterations = std::int64_t{1} << 18;
 
-/// Counts the iterations of a loop and of those in it, on one thread.
+/// Counts the iterations of a loop and of the loops in it, on one thread.
 class iteration_count {
 public:
     iteration_count() {
@@ -90,10 +90,10 @@ public:
     iteration_count& operator=(const iteration_count&) = delete;
     ~iteration_count() { --depth; }
 
-    /// False if those of this loop, or all together, are too many.
+    /// False if the iterations of this loop, or of all loops together, exceed the limit.
     [[nodiscard]] bool add() { return own++ != max_iterations && total++ != max_nested_iterations; }
 
-    /// Once in a while.
+    /// True at powers of two, from 64 iterations on.
     [[nodiscard]] bool is_round() const {
         return own >= 64 && std::has_single_bit(static_cast<std::uint64_t>(own));
     }
@@ -104,7 +104,7 @@ private:
     std::int64_t own = 0;
 };
 
-/// Is what a loop carries the same as before, and does nothing else tell one iteration from another?
+/// True if a loop's carried values are as before, and nothing else distinguishes one iteration from another.
 [[nodiscard]] inline bool changes_nothing(const evaluation& e, const std::vector<tensor>& before,
                                           const std::vector<tensor>& after) {
     if (e.state().arena != nullptr || !e.variables().empty() || before.size() != after.size()) return false;
@@ -115,7 +115,7 @@ private:
     return true;
 }
 
-/// Runs the body while the condition holds; `fixed` are operands that all iterations share.
+/// Runs the body while the condition holds; all iterations share the operands `fixed`.
 inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
                  list<value> fixed) {
     std::vector<tensor> carried = inputs_of(e, first);
@@ -164,7 +164,7 @@ inline void evaluate(higher_order::wrap_with_autocast, const args<higher_order::
     set_outputs(e, run_region(e, a.wrapped_body, inputs_of(e, a.operands)));
 }
 
-/// Slice i of the first axis, or a place for it in a stacked result.
+/// Returns slice i of the first axis, or the place for it in a stacked result.
 [[nodiscard]] inline tensor slice_of(const tensor& t, std::int64_t i) {
     tensor part(t.type(), extents(t.shape().begin() + 1, t.shape().end()));
     const auto from = t.bytes().subspan(idx(i) * part.byte_count(), part.byte_count());
@@ -176,8 +176,8 @@ inline void put_slice(evaluation& e, std::size_t result, std::int64_t i, const t
     if ((idx(i) + 1) * part.byte_count() > to.size()) return e.fail("a slice of a result has the wrong size");
     std::ranges::copy(part.bytes(), to.begin() + static_cast<std::ptrdiff_t>(idx(i) * part.byte_count()));
 }
-/// One run of a graph per slice. Its first results, as many as `carried`, go into the next run; the others
-/// are stacked.
+/// Runs a graph once per slice. Its first results, one for each of `carried`, go into the next run; the
+/// others are stacked.
 inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs,
                         list<value> fixed, bool slices_first) {
     const std::size_t kept = carried.size();

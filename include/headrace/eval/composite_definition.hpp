@@ -24,8 +24,8 @@ namespace headrace::eval {
 
 namespace detail {
 
-// A graph of this node alone, with its operands as inputs. Its outputs are the results of known types: which
-// these are is returned.
+// Fills a graph with a copy of this node alone, with its operands as inputs. Its outputs are the results of
+// known type, whose indices are returned.
 inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& g,
                                            std::vector<tensor>& inputs) {
     node& copy = g.create(n.op->functional(), n.arguments, n.result_count);  // a synonym has equal arguments
@@ -48,7 +48,7 @@ inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& 
     return given;
 }
 
-// A result may be a constant of the graph, which ends before its readers do.
+// A result may be a constant of the graph, which is destroyed before the result is read.
 inline tensor owned(const tensor& t) {
     tensor copy(t.type(), t.shape());
     std::ranges::copy(t.bytes(), copy.mutable_bytes().begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the layers of the device dialect are executed: by the kernels of what they hold.
+// Defines how the layers of the device dialect are executed: by the kernels of the ops that they hold.
 #ifndef HEADRACE_EVAL_DEVICE_HPP
 #define HEADRACE_EVAL_DEVICE_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the C++ types behind element types, headrace::visit_elements, and headrace::element_cast between
+// Defines the C++ types for element dtypes, headrace::visit_elements, and headrace::element_cast between
 // them.
 #ifndef HEADRACE_EVAL_ELEMENT_HPP
 #define HEADRACE_EVAL_ELEMENT_HPP
@@ -17,12 +17,12 @@
 
 namespace headrace::eval {
 
-/// An element of a BOOL tensor: a byte of which only zero means false.
+/// An element of a BOOL tensor: a byte, where only zero means false.
 struct truth {
     std::uint8_t byte = 0;
 };
 
-/// Eight-bit floats are half floats (E5M2) or nearly so (E4M3), and are computed as float.
+/// Eight-bit floats are like half floats (E5M2) or nearly so (E4M3), and are computed as float.
 struct float8_e5m2 {
     std::uint8_t bits = 0;
 };
@@ -37,7 +37,7 @@ inline constexpr bool is_small_float = std::is_same_v<T, Eigen::half> || std::is
 template <class T>
 inline constexpr bool is_float8 = std::is_same_v<T, float8_e5m2> || std::is_same_v<T, float8_e4m3>;
 
-/// Mantissa bits, smallest normal exponent, largest value, and whether there are infinities.
+/// Mantissa bits, smallest normal exponent, largest value, and whether infinities exist.
 struct float8_format {
     int mantissa, smallest_exponent;
     float largest;
@@ -65,7 +65,7 @@ float float8_to_float(T v) {
     return sign * std::ldexp(static_cast<float>(mantissa), exponent);
 }
 
-/// Rounds to nearest even; what is too large becomes infinity or, where there is none, NaN.
+/// Rounds to nearest even; values that are too large become infinity, or NaN if there is no infinity.
 template <class T>
 T float_to_float8(float v) {
     constexpr float8_format f = format_of<T>;
@@ -86,7 +86,7 @@ T float_to_float8(float v) {
 }  // namespace detail
 
 /// Converts as PyTorch does: toward zero and modulo 2^n into integers, to nearest even into floats. Values
-/// that no integer can hold become the nearest bound of int64 first, NaN becomes 0.
+/// out of range of int64 are first clamped to it; NaN becomes 0.
 template <class To, class From>
 [[nodiscard]] inline To element_cast(From v) {
     if constexpr (std::is_same_v<To, From>) {
@@ -113,9 +113,9 @@ template <class To, class From>
     }
 }
 
-/// Calls `f(T{})` with the type that holds elements of `t` during evaluation: INT4 lies in a byte, INT48 and
-/// shapes in an int64, so that every element has an address. Complex numbers have none: `f` is not called,
-/// and false returned.
+/// Calls `f(T{})` with the type that holds elements of `t` during evaluation: INT4 takes a byte, INT48 and
+/// shapes an int64, so that every element has an address. For complex numbers, `f` is not called and false is
+/// returned.
 template <class F>
 bool visit_elements(dtype t, F&& f) {
     switch (t) {

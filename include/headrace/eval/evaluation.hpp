@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::evaluation, what a kernel is given, and headrace::find_kernel.
+// Defines headrace::evaluation, the interface of kernels, and headrace::find_kernel.
 #ifndef HEADRACE_EVAL_EVALUATION_HPP
 #define HEADRACE_EVAL_EVALUATION_HPP
 
@@ -23,18 +23,18 @@
 
 namespace headrace::eval {
 
-// Evaluation has a namespace of its own because of its many helpers. Its kernels are found by
-// argument-dependent lookup on the evaluation; kernels of another dialect may lie beside its tags.
+// Evaluation has its own namespace because of its many helpers. Its kernels are found by argument-dependent
+// lookup on the evaluation; kernels of another dialect may be declared next to its tags.
 
-/// What the VARIABLE operators of TOSA keep between runs of a graph, by name.
+/// The values of TOSA's VARIABLE operators, by name, which are kept between runs of a graph.
 using variable_store = std::map<std::string, tensor, std::less<>>;
 
 class planned_arena;
 
-/// What a graph and the graphs that it holds share while they run.
+/// State shared by a graph and its nested graphs while they run.
 struct run_state {
     variable_store* variables;
-    planned_arena* arena = nullptr;  ///< where results lie; without it each has memory of its own
+    planned_arena* arena = nullptr;  ///< holds the results; null: each has its own memory
     own_operators own{};
 
     run_state(variable_store& store) : variables(&store) {}  // a store alone is enough: no explicit
@@ -47,18 +47,18 @@ struct run_state {
 [[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
                                                     const run_state& state);
 
-/// One execution of one node. Kernels are overloads
+/// One execution of one node. A kernel is an overload
 ///
 ///     void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e);
 ///
-/// A kernel for a family of ops is a template
-/// constrained by headrace::one_of. Inference rules have checked all operands and arguments, and results are
-/// what they say: kernels check only what depends on data, such as indices.
+/// or, for a family of ops, a template constrained by headrace::one_of. Inference rules have checked all
+/// operands and arguments and determined the results: kernels check only what depends on data, such as
+/// indices.
 class evaluation {
 public:
-    /// `operands` are parallel to the node's operand edges, `metas` to its results; unknown dtype: not known.
-    /// `places` are tensors whose elements the results overwrite; results beyond, or with an empty one, get
-    /// memory of their own.
+    /// `operands` are parallel to the node's operand edges, `metas` to its results; an unknown dtype means
+    /// that the metadata is unknown. `places` are tensors whose elements the results overwrite; results past
+    /// the end of `places`, or with an empty place, get their own memory.
     evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas,
                const run_state& state, std::vector<tensor> places = {})
         : node_(&n),
@@ -86,7 +86,7 @@ public:
     [[nodiscard]] extents output_shape(std::size_t i = 0) const {
         return extents(metas_[i].shape.begin(), metas_[i].shape.end());
     }
-    /// Result `i`, to be written to: zeros until then.
+    /// Returns result `i` for writing; its elements are zero at first.
     [[nodiscard]] tensor& output(std::size_t i = 0) {
         if (results_[i].type() != dtype::unknown) return results_[i];
         if (has_place(i)) {
@@ -97,8 +97,8 @@ public:
         }
         return results_[i];
     }
-    /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought
-    /// to the dtype and shape that the node promises.
+    /// Sets a result that shares its elements with an operand, or that was computed in full; it is converted
+    /// to the dtype and shape of the node's result.
     void set_output(std::size_t i, const tensor& t) {
         if (t.size() != elements_in(output_shape(i)))
             return fail(invalid({message_prefix(*node_), "a result has the wrong number of elements"}));
@@ -114,7 +114,7 @@ public:
     void set_output(const tensor& t) { set_output(0, t); }
     [[nodiscard]] std::size_t output_count() const { return results_.size(); }
 
-    /// What result `i` is at present, for an op that goes on computing with it.
+    /// Returns the current state of result `i`, for an op that continues from it.
     [[nodiscard]] const tensor& result_so_far(std::size_t i) const { return results_[i]; }
 
     [[nodiscard]] const run_state& state() const { return state_; }
@@ -123,7 +123,7 @@ public:
     void fail(error e) {
         if (!error_) error_ = std::move(e);
     }
-    /// The data breaks a rule of the op, such as an index out of range.
+    /// Fails because the data breaks a rule of the op, such as an index out of range.
     void fail(std::string_view message) { fail(malformed(message_prefix(*node_).append(message))); }
     [[nodiscard]] bool failed() const { return error_.has_value(); }
 
@@ -148,9 +148,11 @@ private:
     tensor none_;
 };
 
-/// Matches ops with a kernel: satisfied when evaluate(Op, args<Op>, evaluation&) is declared.
+/// Matches ops with a kernel: satisfied if evaluate(Op, args<Op>, evaluation&) is declared.
 template <class Op>
-concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
+concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) {
+    evaluate(Op{}, a, e);
+};
 
 namespace detail {
 template <op_tag Op>
@@ -161,7 +163,7 @@ template <op_tag Op>
 constexpr evaluation_kernel kernel_or_null() {
     if constexpr (evaluable<Op>) {
         return &evaluate_erased<Op>;
-    } else if constexpr (op_variant<Op>) {  // its arguments lie as its base's do
+    } else if constexpr (op_variant<Op>) {  // its arguments are laid out as its base's
         return kernel_or_null<base_of<Op>>();
     } else {
         return nullptr;
@@ -173,14 +175,14 @@ template <class... Ops>
 struct kernel_table_of<ops<Ops...>> {
     static constexpr std::array<evaluation_kernel, sizeof...(Ops)> value{kernel_or_null<Ops>()...};
 };
-// Not inline: then headrace::compiled can compile the kernels of one dialect in a unit of their own.
+// Not inline, so that headrace::compiled can compile the kernels of one dialect in its own translation unit.
 template <class Dialect>
 evaluation_kernel kernel_in(const op_info& op) {
     return kernel_table_of<typename Dialect::all_ops>::value[op.index];
 }
 }  // namespace detail
 
-/// The kernels of a set of dialects. Naming it makes the program carry all of them.
+/// The kernels of a set of dialects. Naming it links all of them into the program.
 template <class... Dialects>
 [[nodiscard]] evaluation_kernel find_kernel(const op_info& op) {
     evaluation_kernel kernel = nullptr;
@@ -191,17 +193,17 @@ template <class... Dialects>
     return kernel;
 }
 
-/// The kernel of one of Headrace's ops, or null; defined with the functions of eval/evaluator.hpp.
+/// Returns the kernel of one of Headrace's ops, or null; defined with the functions of eval/evaluator.hpp.
 [[nodiscard]] evaluation_kernel kernel_of_headrace(const op_info& op);
 
-/// Computes what an op of Headrace's does, in the kernel of an op like it: the tensors that `a` names must be
-/// operands of the node, and its results those that inference gives for `a`.
+/// Computes one of Headrace's ops in the kernel of a similar op: the tensors that `a` names must be operands
+/// of the node, and its results those that inference gives for `a`.
 template <op_tag Op>
 void evaluate_as(const args<Op>& a, evaluation& e) {
     kernel_of_headrace(info_of<Op>)(&a, e);
 }
 
-/// The kernels and inference rules of dialects of one's own, for run_graph and headrace::execute. Both must
+/// The kernels and inference rules of user-defined dialects, for run_graph and headrace::execute. Both must
 /// have been included.
 template <class... Dialects>
 inline constexpr own_operators operators_of{&find_kernel<Dialects...>, &find_rule<Dialects...>};

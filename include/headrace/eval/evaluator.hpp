@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of
-// any stage on the CPU. One unit of a program that does not link headrace::compiled includes
+// any stage on the CPU. One translation unit of a program that does not link headrace::compiled includes
 // eval/evaluator_definition.hpp, which has all kernels.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
@@ -19,16 +19,18 @@ struct memory_plan;
 
 namespace headrace::eval {
 
-/// The values of a node's results, for given values of its operands, in the order of its operand edges.
+/// Returns the values of a node's results for the given values of its operands, in the order of its operand
+/// edges.
 [[nodiscard]] result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operands);
 
-/// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user
-/// has run. `own` knows the ops that are not Headrace's: `operators_of<my::dialect>` of eval/evaluation.hpp.
+/// Returns the values of a graph's outputs for the given values of its inputs. A value is freed as soon as
+/// its last user has run. `own` has the ops of user-defined dialects: `operators_of<my::dialect>` of
+/// eval/evaluation.hpp.
 [[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
                                                     const own_operators& own = {});
 
-/// The same, with every tensor of the plan at its place in one block of memory for each of the plan's
-/// memories. The plan must count in `eval::evaluated_bytes`. A plan that is wrong gives wrong results.
+/// Runs a graph with every tensor of the plan at its offset in one block per memory of the plan. The plan
+/// must count in `eval::evaluated_bytes`. An incorrect plan gives incorrect results.
 [[nodiscard]] result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
                                                       std::span<const tensor> inputs,
                                                       const own_operators& own = {});

@@ -46,7 +46,7 @@ namespace detail {
 extern template evaluation_kernel kernel_in<tosa::dialect>(const op_info& op);
 #endif
 
-/// The dialects that are Headrace's.
+/// Headrace's own dialects.
 template <class... Dialects>
 struct known_dialects {
     [[nodiscard]] static bool contains(const op_info& op) {
@@ -80,7 +80,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
                                    "pass operators_of its dialect to the run")});
 }
 
-/// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
+/// Refuses operands without metadata, which the inference rule needs, and tensors that do not match theirs.
 [[nodiscard]] inline result<void> check_operands(const node& n, std::span<const tensor> operands) {
     if (operands.size() != n.operand_count)
         return invalid({message_prefix(n), "it was not given one tensor for each operand"});
@@ -95,8 +95,8 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     return {};
 }
 
-/// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
-/// constants, only the graph knows.
+/// Infers a node's results; nothing if it has no rule. Results that come from the program, such as constants,
+/// are known only to the graph.
 [[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own, inference& inferred) {
     const inference_rule rule = rule_of(*n.op, own);
     if (rule == nullptr || is_of_dialect<builtin::dialect>(n)) {
@@ -109,19 +109,20 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     return {};
 }
 
-/// Does what the graph says of a result stand for what inference says? A lowering may have narrowed int64.
+/// True if the graph's metadata of a result is compatible with the inferred one: a lowering may have narrowed
+/// int64.
 [[nodiscard]] inline bool stands_for(const tensor_meta& said, const tensor_meta& inferred) {
     const bool narrowed = said.dtype == dtype::int32 && inferred.dtype == dtype::int64;
     return said.shape == inferred.shape && (said.dtype == inferred.dtype || narrowed);
 }
 
-/// Metadata of a node's results. Kernels compute what inference says, since they rely on how the dtypes of
-/// operands and results relate; what is stored has the dtype that the graph says.
+/// Metadata of a node's results. Kernels compute the inferred dtypes, because they rely on how operands and
+/// results relate; results are stored in the graph's dtype.
 struct result_metas {
     std::vector<tensor_meta> computed;
     std::vector<tensor_meta> stored;
 };
-/// A result that neither the graph nor inference knows stays unknown, and kernels may leave it out.
+/// A result that neither the graph nor inference knows stays unknown, and kernels may omit it.
 [[nodiscard]] inline result<result_metas> metas_of(const node& n, const own_operators& own,
                                                    std::pmr::memory_resource& arena) {
     inference inferred(&arena);
@@ -129,8 +130,7 @@ struct result_metas {
     result_metas metas;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const auto& said = n.results[i].meta;
-        const bool known =
-            i < inferred.results().size() && inferred.results()[i].dtype != dtype::unknown;
+        const bool known = i < inferred.results().size() && inferred.results()[i].dtype != dtype::unknown;
         if (known && said && !stands_for(*said, inferred.results()[i])) {
             return invalid({message_prefix(n), "its metadata is not what inference says"});
         }
@@ -142,7 +142,7 @@ struct result_metas {
     return metas;
 }
 
-/// The tensors that a node's results overwrite: the buffers of an out-variant, or the plan's places.
+/// Returns the tensors that a node's results overwrite: the buffers of an out-variant, or the plan's slots.
 [[nodiscard]] inline result<std::vector<tensor>> places_of(const node& n, std::span<const tensor> operands,
                                                            std::span<const tensor_meta> metas,
                                                            const run_state& state) {
@@ -151,7 +151,7 @@ struct result_metas {
     if (!buffers.empty()) {
         if (buffers.size() != metas.size())
             return invalid({message_prefix(n), "it does not have one buffer for each result"});
-        const std::size_t first = operands.size() - buffers.size();  // they are its last operands
+        const std::size_t first = operands.size() - buffers.size();  // the buffers are the last operands
         for (std::size_t i = 0; i != places.size(); ++i) {
             if (!operands[first + i].has_meta(metas[i]))
                 return invalid({message_prefix(n), "its buffer differs from its result in type or shape"});
@@ -166,14 +166,14 @@ struct result_metas {
     return places;
 }
 
-/// A pure node whose results have no elements need not run, however many its operands have.
+/// True for a pure node whose results are all empty: it need not run, however large its operands.
 [[nodiscard]] inline bool gives_nothing(const node& n, std::span<const tensor_meta> metas) {
     return is_pure(n) && std::ranges::all_of(metas, [](const tensor_meta& m) {
                return m.dtype != dtype::unknown && element_count(m.shape) == 0;
            });
 }
 
-/// Brings results that were computed in another dtype than the graph says to that one, and to their places.
+/// Converts results to the graph's dtype, if they were computed in another, and stores them in their places.
 inline void store_as(const result_metas& metas, std::span<tensor> places, std::vector<tensor>& results) {
     for (std::size_t i = 0; i != results.size(); ++i) {
         if (metas.computed[i].dtype == metas.stored[i].dtype) continue;
@@ -210,7 +210,7 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
     return results;
 }
 
-/// The values of a run that are still to be used.
+/// The values of a run that will still be used.
 class live_values {
 public:
     explicit live_values(const graph& g) : results_(g.id_bound()), uses_left_(g.id_bound(), 0) {
@@ -221,7 +221,7 @@ public:
     void set(const node& n, std::vector<tensor> results) {
         if (uses_left_[n.id] != 0) results_[n.id] = std::move(results);
     }
-    /// The operands of a node that now runs: what no later node uses is let go.
+    /// Returns the operands of a node about to run, and releases those that no later node uses.
     [[nodiscard]] std::vector<tensor> take_operands(const node& n) {
         std::vector<tensor> operands;
         operands.reserve(n.operand_count);
@@ -264,7 +264,7 @@ result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> in
         if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
         HEADRACE_TRY(detail::check_input(n, inputs[next_input]));
         std::vector<tensor> given{inputs[next_input++]};
-        // Inputs of a nested graph stay where its node has them.
+        // Inputs of a nested graph stay where its node has stored them.
         if (state.arena != nullptr && g.parent() == nullptr) state.arena->settle(n, given);
         values.set(n, std::move(given));
     }
@@ -290,7 +290,7 @@ result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
     HEADRACE_TRY(arena, planned_arena::make(plan));
     variable_store variables;
     HEADRACE_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));
-    for (tensor& t : outputs) t = duplicate(t);  // the arena goes away
+    for (tensor& t : outputs) t = duplicate(t);  // the arena is destroyed on return
     return std::move(outputs);
 }
 

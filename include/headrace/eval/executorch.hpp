@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what kernels of ExecuTorch's runtime compute otherwise than the ops of ATen's that they are for.
+// Defines kernels for cases in which ExecuTorch's kernels differ from the ATen ops that they implement.
 #ifndef HEADRACE_EVAL_EXECUTORCH_HPP
 #define HEADRACE_EVAL_EXECUTORCH_HPP
 
@@ -18,8 +18,8 @@
 
 namespace headrace::eval {
 
-// Measured with ExecuTorch 1.5.1; infer/executorch.hpp says where, so that lowering goes another way. These
-// are for the files of other compilers, and for what lowering puts around a kernel.
+// Measured with ExecuTorch 1.5.1; infer/executorch.hpp lists the differences, which lowering avoids. These
+// kernels serve files of other compilers, and the nodes that lowering puts around a kernel.
 
 namespace detail {
 
@@ -32,7 +32,7 @@ struct runtime_quotient_floor {
     }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return quotient_floor()(a, b); }
 };
-/// The sign is that of integers' dividend, and of floats' divisor.
+/// The sign is that of the dividend for integers, of the divisor for floats.
 struct runtime_remainder {
     double operator()(double a, double b) const { return remainder_of_divisor()(a, b); }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return remainder_of_dividend()(a, b); }
@@ -75,7 +75,7 @@ template <class... Ops>
 
 }  // namespace detail
 
-/// Returns the kernel of a node that computes otherwise than its op; null if it computes the same.
+/// Returns the kernel of a node whose result differs from its op's; null if it is the same.
 [[nodiscard]] inline evaluation_kernel deviating_kernel(const node& n) {
     using deviating =
         ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode, aten::remainder_tensor,
@@ -86,7 +86,7 @@ template <class... Ops>
     return detail::kernel_among(deviating{}, op);
 }
 
-/// Refuses what ExecuTorch's runtime would refuse to execute.
+/// Refuses nodes that ExecuTorch's runtime would refuse to execute.
 [[nodiscard]] inline result<void> check_runtime_takes(const node& n) {
     if (!is_of_dialect<executorch::dialect>(n)) return {};
     const std::pmr::string why = executorch::kernel_refusal(n);

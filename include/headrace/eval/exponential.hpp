@@ -17,8 +17,8 @@ namespace headrace::eval {
     return static_cast<float>(std::exp(static_cast<double>(x)));
 }
 
-/// As PyTorch's vector kernels round it: x = q ln 2 + s, and a polynomial for e^s (Shibata and Petrogalli,
-/// SLEEF, IEEE TPDS 31, 2020: expf with an error of 1 ulp).
+/// exp as rounded by PyTorch's vector kernels: x = q ln 2 + s, with a polynomial for e^s (Shibata and
+/// Petrogalli, SLEEF, IEEE TPDS 31, 2020: expf with an error of 1 ulp).
 [[nodiscard]] inline float vector_exponential(float x) {
     constexpr std::array coefficients{0x1.a057b4p-13F, 0x1.6d2d92p-10F, 0x1.11114cp-7F,
                                       0x1.5554f4p-5F,  0x1.555556p-3F,  0.5F};
@@ -57,12 +57,12 @@ struct power_of_two {
 
 }  // namespace detail
 
-/// As the operator exp of PyTorch rounds it on x86-64: x = n ln(2) / 128 + r, a table of powers of two and
-/// 1 + r + r^2 / 2 (Tang, "Table-driven implementation of the exponential function", ACM TOMS 15, 1989).
-/// Which steps are rounded was found by probes: the results are the same to the bit for all floats.
+/// exp as rounded by PyTorch's operator exp on x86-64: x = n ln(2) / 128 + r, a table of powers of two and 1
+/// + r + r^2 / 2 (Tang, "Table-driven implementation of the exponential function", ACM TOMS 15, 1989).
+/// Probing determined which steps are rounded: the results are bit-identical for all floats.
 [[nodiscard]] inline float table_exponential(float x) {
     static constexpr std::array table = detail::powers_of_two();
-    if (!(std::fabs(x) <= 0x1.5d58ap+6F)) return nearest_exponential(x);  // the logarithm of the least float
+    if (!(std::fabs(x) <= 0x1.5d58ap+6F)) return nearest_exponential(x);  // log of the smallest float
     const float n = std::nearbyint(x * 0x1.715476p+7F);
     const float r = x - n * 0x1.63p-8F + n * 0x1.bd0106p-20F;
     const auto whole = static_cast<int>(n);
@@ -71,8 +71,8 @@ struct power_of_two {
     return y * std::bit_cast<float>(static_cast<std::uint32_t>((whole >> 7) + 127) << 23);
 }
 
-/// Result `f(x, exp)`. Of float32, PyTorch computes as many as fill its vectors by those, the last ones one
-/// by one.
+/// Computes `f(x, exp)`. For float32, PyTorch uses its vector kernel for as many elements as fill its
+/// vectors, and computes the rest one by one.
 template <class F>
 void map_with_exponential(evaluation& e, value in, F f) {
     constexpr std::size_t block = 32;

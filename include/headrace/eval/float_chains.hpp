@@ -21,17 +21,18 @@ namespace headrace::eval {
 
 namespace detail {
 
-/// A product c[m, n] += a[m, k] * b[k, n], of which some rows of b are added up; c is row-major.
+/// A product c[m, n] += a[m, k] * b[k, n] over selected rows of b; c is row-major.
 struct chain_operands {
     const float* a;
     std::int64_t a_stride;
     const float* b;
     std::span<const std::int64_t> rows;     ///< where the row of each term begins in b
-    std::span<const column_group> columns;  ///< those of b and c
+    std::span<const column_group> columns;  ///< of b and c
     float* c;
     std::int64_t m, n;
 };
-/// Where a chain of fused multiply-adds begins: at the element of the result, or at 0, and its end is added.
+/// The start of a chain of fused multiply-adds: the element of the result, or 0, in which case the sum is
+/// added to it.
 enum class chain_start : bool { result, zero };
 
 inline void multiply_in_chains(const chain_operands& p, chain_start start) {
@@ -52,11 +53,11 @@ inline void multiply_in_chains(const chain_operands& p, chain_start start) {
 }
 
 #if defined(__x86_64__)
-/// The bits of the first `count` of 8 numbers.
+/// Returns a mask of the first `count` of 8 numbers.
 [[nodiscard]] __attribute__((target("avx2"))) inline __m256i lanes_below(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-/// Eight numbers, or those that a mask names: a mask costs more.
+/// Loads or stores eight numbers, or those that a mask selects, which is slower.
 template <bool Whole>
 [[nodiscard]] __attribute__((target("avx2"))) inline __m256 load(const float* from, __m256i mask) {
     return Whole ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, mask);
@@ -66,7 +67,7 @@ __attribute__((target("avx2"))) inline void store(float* to, __m256i mask, __m25
     Whole ? _mm256_storeu_ps(to, numbers) : _mm256_maskstore_ps(to, mask, numbers);
 }
 
-/// `Rows` rows of the result, from row `i` on, in `Groups` groups of columns, which stay in registers.
+/// Computes `Rows` rows of the result from row `i` on, in `Groups` groups of columns, in registers.
 template <int Rows, int Groups, bool Whole>
 __attribute__((target("avx2,fma"))) void multiply_block(const chain_operands& p, std::int64_t i,
                                                         const column_group* groups, chain_start start) {
@@ -98,8 +99,8 @@ __attribute__((target("avx2,fma"))) void multiply_block(const chain_operands& p,
         }
     }
 }
-/// The same in all columns. A processor has eight multiply-adds under way at a time: four rows by two groups
-/// of columns, or one row by eight.
+/// Computes rows of the result in all columns. A processor has eight multiply-adds in flight: four rows by
+/// two groups of columns, or one row by eight.
 template <int Rows>
 inline void multiply_rows(const chain_operands& p, std::int64_t i, chain_start start) {
     constexpr int most = 8 / Rows;

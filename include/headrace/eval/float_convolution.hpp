@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::convolve_floats, convolutions of float32 that are summed as PyTorch sums them.
+// Defines headrace::convolve_floats, convolutions of float32 summed in PyTorch's order.
 #ifndef HEADRACE_EVAL_FLOAT_CONVOLUTION_HPP
 #define HEADRACE_EVAL_FLOAT_CONVOLUTION_HPP
 
@@ -13,10 +13,9 @@
 
 namespace headrace::eval {
 
-/// The input of one group with its padding, from which the products of a convolution read their terms: each
-/// tap of the kernel reads the same lines, from another place on. Nothing is copied for each tap. With a
-/// stride of n, each line is n lines of every n-th element, so that neighbours in the result are neighbours
-/// here.
+/// The padded input of one group, from which the products of a convolution read their terms: every tap of the
+/// kernel reads the same lines, at a different offset, so nothing is copied per tap. With stride n, each line
+/// is stored as n lines of every n-th element, so that adjacent results read adjacent elements.
 class padded_input {
 public:
     explicit padded_input(const convolution_shape& s)
@@ -31,7 +30,7 @@ public:
         add_columns();
     }
 
-    /// What the kernel reaches of the input and its padding.
+    /// Returns the extent of the padded input that the kernel reaches.
     [[nodiscard]] static triple size_of(const convolution_shape& s) {
         triple size{};
         for (std::size_t d = 0; d != 3; ++d)
@@ -64,12 +63,12 @@ public:
     }
 
 private:
-    /// Where a line of the padded input begins.
+    /// Returns where a line of the padded input begins.
     [[nodiscard]] std::int64_t at(std::int64_t c, std::int64_t z, std::int64_t y) const {
         return ((c * size_[0] + z) * size_[1] + y) * part_ * step_;
     }
     [[nodiscard]] std::int64_t in_line(std::int64_t x) const { return x % step_ * part_ + x / step_; }
-    // Part by part, since neighbours in a part are not neighbours in the input.
+    // Part by part, since neighbours in a part are not adjacent in the input.
     void add_line(const float* from, std::int64_t begin, std::int64_t end, float* line) const {
         if (step_ == 1) {
             std::copy_n(from, end - begin, line + begin);
@@ -90,7 +89,7 @@ private:
                             in_line(tap % kernel[2] * dilation[2]));
         }
     }
-    // Lines that lie side by side in the input as in the result are one.
+    // Merges lines that are contiguous in both the input and the result.
     void add_columns() {
         const triple& out = shape_.out;
         const bool planes = part_ * step_ == out[2] && (shape_.stride[1] == 1 || out[1] == 1);
@@ -107,16 +106,16 @@ private:
     const convolution_shape& shape_;
     std::int64_t channels_;
     triple size_;
-    std::int64_t step_, part_;  ///< of the lines: how many parts each has, and how long they are
+    std::int64_t step_, part_;  ///< number of parts of a line, and length of a part
     std::vector<float> padded_;
     matrix_layout layout_;
 };
 
-/// Are the products to read a padded input? Lines of the result must fill registers, or be for so few
-/// features that a patch matrix costs more than its use. Padding may be much larger than that.
+/// True if the products should read a padded input: lines of the result must fill registers, or there are so
+/// few features that a patch matrix would cost more than it saves. Padding may be much larger than the input.
 [[nodiscard]] inline bool reads_padded_input(const convolution_shape& s) {
     constexpr std::int64_t few_features = 4;
-    const auto volume = [](const triple& t) {  // which may be beyond all integers
+    const auto volume = [](const triple& t) {  // may overflow
         return static_cast<double>(t[0]) * static_cast<double>(t[1]) * static_cast<double>(t[2]);
     };
     const bool fills = s.out[2] % matrix_layout::columns_at_once == 0 || is_pointwise(s);
@@ -125,8 +124,8 @@ private:
            volume(padded_input::size_of(s)) <= volume(s.kernel) * volume(s.out);
 }
 
-/// Writes a convolution; `out` is [batch, features, out...], of zeros. Groups begin with the bias, and one
-/// column is a matrix by a vector.
+/// Computes a convolution; `out` is [batch, features, out...], zeroed. Groups start from the bias; a single
+/// column is computed as a matrix-vector product.
 inline void convolve_floats(const convolution_shape& s, std::span<const float> in,
                             std::span<const float> weight, std::span<const float> bias,
                             std::span<float> out) {

@@ -9,11 +9,11 @@
 
 namespace headrace::eval {
 
-// Which terms are added first decides the last bits of a sum of float32, and those decide the last bits of
-// the scales that are found from it. What is computed here follows the order of PyTorch 2.15 on x86-64 (MKL's
-// sgemm and sgemv, oneDNN's depthwise convolution, ATen's cascade of sums), as probes with large numbers that
-// cancel show it (Xie et al., FPRev: Revealing the Order of Floating-Point Summation, arXiv:2411.00442).
-// Every step is an IEEE operation, fused or not, so the bytes are the same on every machine.
+// The order of additions decides the last bits of a float32 sum, and those decide the last bits of the scales
+// derived from it. These functions follow the order of PyTorch 2.15 on x86-64 (MKL's sgemm and sgemv,
+// oneDNN's depthwise convolution, ATen's cascade of sums), as revealed by probes with large numbers that
+// cancel (Xie et al., FPRev: Revealing the Order of Floating-Point Summation, arXiv:2411.00442). Every step
+// is an IEEE operation, fused or not, so the bytes are the same on every machine.
 
 /// c[m, n] += a[m, k] * b[k, n], all row-major.
 void add_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k, std::int64_t n);
@@ -22,12 +22,12 @@ void add_product(const float* a, const float* b, float* c, std::int64_t m, std::
 void add_product_transposed(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
                             std::int64_t n);
 
-/// Up to eight columns that lie side by side: where they begin in a row of terms and in a row of results.
+/// Up to eight adjacent columns: where they begin in a row of terms and in a row of results.
 struct column_group {
     std::int64_t from, to;
     int count;
 };
-/// Where the elements of a matrix of terms lie: where each row begins, and its columns in groups.
+/// The layout of a matrix of terms: where each row begins, and its columns in groups.
 class matrix_layout {
 public:
     static constexpr int columns_at_once = 8;
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] static matrix_layout row_major(std::int64_t rows, std::int64_t columns);
 
     void add_row(std::int64_t at) { rows_.push_back(at); }
-    /// Columns that lie side by side, in the rows from `from` on, in those of the result from `to` on.
+    /// Adds `count` adjacent columns, at `from` in rows of terms and at `to` in rows of the result.
     void add_columns(std::int64_t from, std::int64_t to, std::int64_t count);
 
     [[nodiscard]] std::span<const std::int64_t> rows() const { return rows_; }
@@ -45,16 +45,16 @@ private:
     std::vector<std::int64_t> rows_;
     std::vector<column_group> columns_;
 };
-/// c[m, n] += a[m, k] * b[k, n] of at least `fewest_fused_columns`, b laid out anyhow.
+/// c[m, n] += a[m, k] * b[k, n] with at least `fewest_fused_columns` columns and any layout of b.
 void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
                  std::int64_t n);
-/// The same for convolutions in groups, of any number of columns: each element of c is where its sum begins.
+/// Grouped convolutions with any number of columns: each sum starts from its element of c.
 void continue_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
                       std::int64_t n);
-/// With fewer, multiplications and additions are not fused.
+/// Products with fewer columns do not fuse multiplications and additions.
 inline constexpr std::int64_t fewest_fused_columns = 12;
 
-/// The sum of numbers that lie side by side.
+/// Returns the sum of contiguous numbers.
 [[nodiscard]] float sum_of(std::span<const float> numbers);
 
 }  // namespace headrace::eval

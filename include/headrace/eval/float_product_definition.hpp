@@ -18,8 +18,8 @@ namespace headrace::eval {
 
 namespace detail {
 
-/// What sgemv adds up in which order: the first terms one by one, the next ones in lanes of four, in one or
-/// two rows of lanes in turn, the rest one by one.
+/// The order in which sgemv adds: the first terms one by one, the next in lanes of four, in one row of lanes
+/// or in two alternating rows, the rest one by one.
 struct lane_order {
     std::int64_t first, lanes_end;
     std::size_t rows;
@@ -39,7 +39,7 @@ struct lane_order {
     return sum;
 }
 
-/// c[n] += b[n, k] * a[k]: four rows at a time lie in one order, the last ones in two others.
+/// c[n] += b[n, k] * a[k]: groups of four rows use one order, the last rows two others.
 inline void add_matrix_by_vector(const float* a, const float* b, float* c, std::int64_t k, std::int64_t n) {
     const std::int64_t head = std::min<std::int64_t>(k, 4);
     const std::int64_t blocked = n - n % 4;
@@ -77,7 +77,7 @@ HEADRACE_INLINE void continue_product(const float* a, const float* b, const matr
 
 HEADRACE_INLINE void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c,
                                  std::int64_t m, std::int64_t n) {
-    constexpr std::size_t most_terms = 192;  // of a chain; less than two chains are split in halves
+    constexpr std::size_t most_terms = 192;  // of a chain; fewer than two chains are halved
     const std::size_t k = b_layout.rows().size();
     const std::size_t terms = k > most_terms && k < 2 * most_terms ? (k + 1) / 2 : most_terms;
     for (std::size_t t = 0; t < k; t += terms) {
@@ -107,7 +107,7 @@ HEADRACE_INLINE void add_product_transposed(const float* a, const float* b, floa
     add_product(a, columns.data(), c, m, k, n);
 }
 
-// Eight lanes in four columns, row after row; sixteen rows are added up before they go to the next level.
+// Eight lanes in four columns, row after row; sixteen rows are summed before they move to the next level.
 HEADRACE_INLINE float sum_of(std::span<const float> numbers) {
     constexpr std::size_t columns = 4;
     constexpr std::size_t levels = 4;

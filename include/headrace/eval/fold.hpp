@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::eval::folding, with which the pass fold_constants computes.
+// Defines headrace::eval::folding, the evaluator of the pass fold_constants.
 #ifndef HEADRACE_EVAL_FOLD_HPP
 #define HEADRACE_EVAL_FOLD_HPP
 
@@ -12,7 +12,7 @@
 
 namespace headrace::eval {
 
-/// The evaluator as headrace::fold_constants takes it: `fold_passes<eval::folding>`.
+/// The evaluator in the form that headrace::fold_constants expects: `fold_passes<eval::folding>`.
 struct folding {
     using tensor_type = tensor;
 
@@ -28,7 +28,7 @@ struct folding {
         return results;
     }
 
-    /// The elements as TOSA packs them: INT4 in half a byte, INT48 in six.
+    /// Stores elements as TOSA packs them: INT4 in half a byte, INT48 in six bytes.
     static void store(const tensor& t, const tensor_meta& meta, std::span<std::byte> data) {
         const std::span<const std::byte> elements = t.bytes();
         if (data.size() == elements.size()) {

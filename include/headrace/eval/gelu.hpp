@@ -11,11 +11,11 @@
 
 namespace headrace::eval {
 
-/// erf(x / sqrt(2)) as PyTorch's GELU rounds it on x86-64 with AVX-512: polynomials of degree 5 in |x|, one
-/// for each quarter of a binade, and 1 from there on. Constants: oneDNN 3.13, src/cpu/x64/injectors, minimax
+/// erf(x / sqrt(2)) as rounded by PyTorch's GELU on x86-64 with AVX-512: polynomials of degree 5 in |x|, one
+/// for each quarter of a binade, and 1 beyond. Constants: oneDNN 3.13, src/cpu/x64/injectors, minimax
 /// polynomials.
 [[nodiscard]] inline float erf_of_gelu(float x) {
-    // Coefficients of a polynomial, that of x^0 first.
+    // Coefficients of a polynomial, constant term first.
     static constexpr std::array<std::array<float, 6>, 23> polynomials{{
         {0x1.04ef24p-26F, 0x1.98843ep-1F, 0x1.6bc99ep-17F, -0x1.108aep-3F, 0x1.e12f46p-12F, 0x1.36c0ap-6F},
         {0x1.039818p-24F, 0x1.98840ep-1F, 0x1.e5ff12p-16F, -0x1.10c736p-3F, 0x1.b08bb8p-11F, 0x1.2f1a22p-6F},

@@ -15,15 +15,15 @@
 
 namespace headrace::eval {
 
-/// A signed number as an index of standard containers.
+/// Converts a signed number to an index of standard containers.
 [[nodiscard]] constexpr std::size_t idx(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// An axis that inference has checked, made non-negative.
+/// Makes an axis non-negative; inference has checked it.
 [[nodiscard]] inline std::size_t wrap_axis(std::int64_t axis, std::size_t rank) {
     return normalized_axis(axis, rank).value_or(0);
 }
 
-/// Strides that read a tensor of shape `from` as if it had shape `to`: 0 where it is broadcast.
+/// Returns strides that read a tensor of shape `from` as if it had shape `to`: 0 for broadcast axes.
 [[nodiscard]] inline extents broadcast_strides(const extents& from, const extents& to) {
     const extents dense = row_major_strides(from);
     extents strides(to.size(), 0);
@@ -33,8 +33,8 @@ namespace headrace::eval {
     return strides;
 }
 
-/// Calls `f(offsets)` for each index of `shape` in row-major order; offsets[k] is the index's position by
-/// strides[k].
+/// Calls `f(offsets)` for each index of `shape` in row-major order; offsets[k] is the position of the index
+/// by strides[k].
 template <std::size_t N, class F>
 void for_each_index(const extents& shape, const std::array<extents, N>& strides, F f) {
     if (elements_in(shape) == 0) return;
@@ -60,12 +60,13 @@ void for_each_index(const extents& shape, const std::array<extents, N>& strides,
     }
 }
 
-/// The stride of every `step`th of an axis, `count` times: a step that is never taken may be too large.
+/// Returns the stride of every `step`th element of an axis that has `count` of them: a step that is never
+/// taken may be too large.
 [[nodiscard]] constexpr std::int64_t stepped(std::int64_t stride, std::int64_t step, std::int64_t count) {
     return count < 2 ? 0 : stride * step;
 }
 
-/// Calls `f(U{})` with an unsigned integer as wide as an element: for kernels that only move elements.
+/// Calls `f(U{})` with an unsigned integer of an element's width, for kernels that only move elements.
 template <class F>
 void visit_width(dtype t, F f) {
     switch (element_bytes(t)) {
@@ -108,7 +109,7 @@ inline void store_strided(tensor& to, const tensor& from, const extents& strides
     return wide;
 }
 
-/// A copy that may be written to.
+/// Returns a writable copy.
 [[nodiscard]] inline tensor duplicate(const tensor& t) {
     tensor copy(t.type(), t.shape());
     std::ranges::copy(t.bytes(), copy.mutable_bytes().begin());
@@ -128,7 +129,7 @@ inline void store_strided(tensor& to, const tensor& from, const extents& strides
     return moved;
 }
 
-/// A shape around one axis: element (o, i, k) lies at (o * size + i) * inner + k.
+/// A shape around one axis: element (o, i, k) is at (o * size + i) * inner + k.
 struct axis_view {
     std::int64_t outer = 1;
     std::int64_t size = 1;

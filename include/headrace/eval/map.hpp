@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the loops of elementwise kernels: headrace::map_unary, map_real, map_binary and their kin.
+// Defines the loops of elementwise kernels: headrace::map_unary, map_real, map_binary and others.
 #ifndef HEADRACE_EVAL_MAP_HPP
 #define HEADRACE_EVAL_MAP_HPP
 
@@ -16,12 +16,11 @@
 
 namespace headrace::eval {
 
-// Kernels compute in double or in int64. Rounding one +, -, *, / or sqrt of double to float gives what float
-// arithmetic gives, and any longer formula is at least as precise as PyTorch's. Where models spend their
-// time, and where the order of PyTorch's kernels is known, they compute in float, to the same bits.
+// Kernels compute in double or int64. Rounding one +, -, *, / or sqrt of doubles to float gives the result of
+// float arithmetic, and longer formulas are at least as precise as PyTorch's. Kernels that dominate run time,
+// and whose order of operations in PyTorch is known, compute in float, bit for bit.
 
-/// Elements as doubles that have first been rounded to `compute`, as PyTorch casts operands to the common
-/// dtype.
+/// Returns elements as doubles, rounded to `compute` first, as PyTorch casts operands to the common dtype.
 [[nodiscard]] inline std::vector<double> to_real(const tensor& t, dtype compute) {
     std::vector<double> numbers = t.to<double>();
     const bool exact = compute == dtype::float64 || (is_floating(t.type()) && t.type() != dtype::float64);
@@ -31,7 +30,7 @@ namespace headrace::eval {
     return numbers;
 }
 
-/// Operands of binary kernels: tensors, or Python numbers as tensors of rank 0.
+/// Returns an operand of a binary kernel: a tensor, or a Python number as a tensor of rank 0.
 [[nodiscard]] inline tensor operand(const evaluation& e, value v) { return e.input(v); }
 [[nodiscard]] inline tensor operand(const evaluation&, const scalar& s) {
     if (s.is_floating()) return tensor::of_number(dtype::float64, s.to_double());
@@ -39,7 +38,7 @@ namespace headrace::eval {
                              s.to_int());
 }
 
-/// A Python number as PyTorch uses it next to tensors of dtype `t`.
+/// Returns a Python number as PyTorch uses it with tensors of dtype `t`.
 template <class T>
 [[nodiscard]] T number_as(const scalar& s, dtype t) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -50,7 +49,7 @@ template <class T>
     }
 }
 
-/// The same in each type that kernels compute in, for functions of elements of any.
+/// A Python number in each type that kernels compute in, for functions of elements of any type.
 class constant_number {
 public:
     constant_number(const scalar& s, dtype t)
@@ -88,7 +87,7 @@ void visit_compute(dtype t, F f) {
     }
 }
 
-/// Are float32 numbers computed from float32 numbers?
+/// True if both the operand and the result are float32.
 [[nodiscard]] inline bool is_float32(evaluation& e, value in) {
     return e.input(in).type() == dtype::float32 && e.output_type() == dtype::float32;
 }
@@ -99,9 +98,9 @@ void map_as(evaluation& e, value in, F f) {
     e.output().assign(numbers);
 }
 
-/// Result `f(x)` for functions of real numbers: integers and booleans become floats of the result's type
-/// first, which the sine of a large one depends on. What f computes in float if it is given one, it computes
-/// so for float32: each step is rounded as PyTorch rounds it.
+/// Computes `f(x)` for functions of real numbers: integers and booleans are converted to the result's float
+/// type first, which matters for the sine of a large number. If f has a float version, it is used for
+/// float32, so that each step is rounded as in PyTorch.
 template <class F>
 void map_real(evaluation& e, value in, F f) {
     if constexpr (std::is_same_v<decltype(f(float{})), float>) {
@@ -112,7 +111,7 @@ void map_real(evaluation& e, value in, F f) {
     e.output().assign(numbers);
 }
 
-/// Result `f(x)` for x of double or int64, as the result's dtype says.
+/// Computes `f(x)` in double or int64, by the result's dtype.
 template <class F>
 void map_unary(evaluation& e, value in, F f) {
     visit_compute(e.output_type(), [&]<class T>(T) {
@@ -122,8 +121,8 @@ void map_unary(evaluation& e, value in, F f) {
     });
 }
 
-/// The same for functions whose result is one of the numbers that they are given: float32 as it is, in blocks
-/// of a known size, which compilers make vectors and selections of, without jumps that the data decides.
+/// Computes `f(x)` for functions that return one of their arguments: float32 is not converted, and is
+/// computed in blocks of fixed size, which compilers vectorize without data-dependent branches.
 template <class F>
 void map_selection(evaluation& e, value in, F f) {
     if (!is_float32(e, in)) return map_unary(e, in, f);
@@ -138,7 +137,7 @@ void map_selection(evaluation& e, value in, F f) {
     for (; i != from.size(); ++i) to[i] = f(from[i]);
 }
 
-/// Result `f(x)`, a boolean, for x of double or int64, as the operand's dtype says.
+/// Computes a boolean `f(x)` in double or int64, by the operand's dtype.
 template <class F>
 void map_test(evaluation& e, value in, F f) {
     visit_compute(e.input(in).type(), [&]<class T>(T) {
@@ -149,7 +148,7 @@ void map_test(evaluation& e, value in, F f) {
     });
 }
 
-/// Result `f(a, b)` with broadcasting; T is double or int64.
+/// Computes `f(a, b)` with broadcasting; T is double or int64.
 template <class T, class F>
 void broadcast_binary(tensor& out, const tensor& a, const tensor& b, dtype compute, F f) {
     const std::vector<T> left = to_numbers<T>(a, compute);
@@ -164,14 +163,14 @@ void broadcast_binary(tensor& out, const tensor& a, const tensor& b, dtype compu
     out.assign(numbers);
 }
 
-/// Arithmetic: computes in the dtype of the result.
+/// Arithmetic, in the dtype of the result.
 template <class A, class B, class F>
 void map_binary(evaluation& e, const A& a, const B& b, F f) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
     });
 }
-/// The same for quotients and remainders: those of integers by 0 have no value, and PyTorch raises an error.
+/// Quotients and remainders, in the dtype of the result: dividing integers by 0 is an error, as in PyTorch.
 template <class A, class B, class F>
 void map_division(evaluation& e, const A& a, const B& b, F f) {
     if (!is_floating(e.output_type())) {
@@ -180,7 +179,7 @@ void map_division(evaluation& e, const A& a, const B& b, F f) {
     }
     map_binary(e, a, b, f);
 }
-/// The same for functions that only floats have.
+/// Arithmetic that only floats have, in the dtype of the result.
 template <class A, class B, class F>
 void map_binary_real(evaluation& e, const A& a, const B& b, F f) {
     broadcast_binary<double>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
@@ -191,7 +190,7 @@ void map_binary_real(evaluation& e, const A& a, const B& b, F f) {
 }
 [[nodiscard]] inline const scalar& promotion_operand(const evaluation&, const scalar& s) { return s; }
 
-/// Comparisons: computes in the dtype that the operands promote to.
+/// Comparisons, in the dtype that the operands promote to.
 template <class A, class B, class F>
 void map_compare(evaluation& e, const A& a, const B& b, F f) {
     const dtype common = result_type(promotion_operand(e, a), promotion_operand(e, b));
@@ -200,7 +199,7 @@ void map_compare(evaluation& e, const A& a, const B& b, F f) {
     });
 }
 
-// Integer arithmetic wraps around, and nothing that the data holds may trap.
+// Integer arithmetic wraps around; no data may cause a trap.
 
 [[nodiscard]] constexpr std::int64_t wrapping(std::uint64_t v) { return static_cast<std::int64_t>(v); }
 
@@ -225,7 +224,7 @@ struct times {
         return wrapping(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     }
 };
-/// The larger one; NaN if either is.
+/// Returns the larger number; NaN if either is NaN.
 struct larger {
     double operator()(double a, double b) const { return std::isnan(a) || a > b ? a : b; }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a > b ? a : b; }
@@ -234,7 +233,8 @@ struct smaller {
     double operator()(double a, double b) const { return std::isnan(a) || a < b ? a : b; }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a < b ? a : b; }
 };
-/// Quotients of integers: the divisors 0, which PyTorch refuses, and -1, which may overflow, are taken out.
+/// Quotients of integers. The divisors 0, which PyTorch refuses, and -1, which may overflow, are handled
+/// separately.
 struct quotient_toward_zero {
     double operator()(double a, double b) const { return std::trunc(a / b); }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
@@ -246,7 +246,7 @@ struct quotient_floor {
         if (b == 0) return a / b;
         const double rest = std::fmod(a, b);
         const double quotient =
-            std::round((a - rest) / b);  // exact division, but for the rounding of the operands
+            std::round((a - rest) / b);  // an exact division, except for the rounding of the operands
         return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1
                : quotient == 0                    ? std::copysign(0.0, a / b)
                                                   : quotient;
@@ -256,12 +256,12 @@ struct quotient_floor {
         return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
     }
 };
-/// With the sign of the dividend, as C's.
+/// The remainder with the sign of the dividend, as in C.
 struct remainder_of_dividend {
     double operator()(double a, double b) const { return std::fmod(a, b); }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return b == 0 || b == -1 ? 0 : a % b; }
 };
-/// With the sign of the divisor, as Python's.
+/// The remainder with the sign of the divisor, as in Python.
 struct remainder_of_divisor {
     template <class T>
     T operator()(T a, T b) const {

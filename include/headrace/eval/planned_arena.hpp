@@ -18,17 +18,16 @@
 
 namespace headrace::eval {
 
-/// Bytes of a tensor during evaluation: what a plan that is to be executed must count in.
+/// Returns the bytes of a tensor during evaluation, in which a plan to be executed must count.
 [[nodiscard]] inline std::uint64_t evaluated_bytes(const tensor_meta& meta) {
     return static_cast<std::uint64_t>(meta.elements()) * element_bytes(meta.dtype);
 }
 
-/// As many bytes as the plan's memories have, and not one more. What no tensor of the plan needs is filled
-/// with ones, which are NaN as floats and no sound index as integers: a tensor that is read too late, or
-/// overwritten too early, cannot go unnoticed.
+/// Memory of exactly the plan's sizes. Bytes that no live tensor occupies are filled with ones, which are NaN
+/// as floats and invalid as indices, so that a tensor read too late or overwritten too early is noticed.
 class planned_arena {
 public:
-    /// An error if kernels cannot work in it: a tensor is too small or not aligned.
+    /// Returns an error if kernels cannot use the plan: a tensor is too small or misaligned.
     [[nodiscard]] static result<planned_arena> make(const memory_plan& plan) {
         constexpr std::uint64_t widest = 8;  // bytes of the largest element
         for (const planned_tensor& t : plan.tensors) {
@@ -44,19 +43,21 @@ public:
         return planned_arena(plan);
     }
 
-    /// The place of a result, to be written to: an empty tensor if the plan has none.
+    /// Returns the memory of a result for writing; an empty tensor if the plan has none.
     [[nodiscard]] tensor place(value v, const tensor_meta& meta) {
         const planned_tensor* const planned = plan_->find(v);
         if (planned == nullptr || planned->bytes < evaluated_bytes(meta)) return {};
         return tensor::view(meta.dtype, extents(meta.shape.begin(), meta.shape.end()),
                             bytes_of(*planned).data());
     }
-    /// Does a value lie where another one was put before it: is it a view, or did its op get a buffer?
+    /// True if a value occupies the memory of an earlier one: it is a view, or its op writes to a given
+    /// buffer.
     [[nodiscard]] bool is_shared(value v) const {
         const planned_tensor* const planned = plan_->find(v);
         return planned != nullptr && planned->tensor != v;
     }
-    /// Results that have no place must not refer to what will be overwritten.
+    /// Moves results to their places. A result without a place is copied, so that it does not refer to memory
+    /// that will be overwritten.
     void settle(const node& n, std::vector<tensor>& results) {
         for (std::uint32_t i = 0; i != results.size(); ++i) {
             const value v{const_cast<node*>(&n), i};
@@ -71,7 +72,7 @@ public:
             }
         }
     }
-    /// Overwrites what no node after this one needs.
+    /// Overwrites tensors that no node after this one needs.
     void finish(const node& n) {
         const auto step = plan_->lifetimes.step_of(n);
         if (!step) return;
@@ -97,7 +98,7 @@ private:
 
     const memory_plan* plan_;
     std::vector<std::vector<block>> memories_;
-    std::vector<std::vector<std::size_t>> ends_;  // which tensors are in use for the last time, by step
+    std::vector<std::vector<std::size_t>> ends_;  // tensors whose last use is at each step
 };
 
 }  // namespace headrace::eval

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::add_product and headrace::matrix_product: on Eigen's matrix products, but for float32.
+// Defines headrace::add_product and headrace::matrix_product: on Eigen's matrix products, except for float32.
 #ifndef HEADRACE_EVAL_PRODUCT_HPP
 #define HEADRACE_EVAL_PRODUCT_HPP
 
@@ -21,7 +21,7 @@ using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 
 namespace detail {
 
-/// Row-major numbers as a matrix; integers as unsigned ones, which may wrap around.
+/// Maps row-major numbers as a matrix; integers as unsigned ones, which may wrap around.
 template <class T>
 [[nodiscard]] auto view_of(T* numbers, std::int64_t rows, std::int64_t columns) {
     using plain = std::remove_const_t<T>;
@@ -36,8 +36,8 @@ template <class T>
 
 }  // namespace detail
 
-/// c[m, n] += a[m, k] * b[k, n], all row-major. Integers wrap around; products of those of 16 bits are exact
-/// in double as well. That of float is declared in eval/float_product.hpp.
+/// c[m, n] += a[m, k] * b[k, n], all row-major. Integers wrap around; 16-bit products are also exact in
+/// double. The overload for float is declared in eval/float_product.hpp.
 template <class T>
 void add_product(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
     detail::view_of(c, m, n).noalias() += detail::view_of(a, m, k) * detail::view_of(b, k, n);
@@ -48,7 +48,7 @@ void add_product_transposed(const T* a, const T* b, T* c, std::int64_t m, std::i
     detail::view_of(c, m, n).noalias() += detail::view_of(a, m, k) * detail::view_of(b, n, k).transpose();
 }
 
-/// Calls `f(T{})` with the type that products are summed in: float32 as PyTorch sums it, other floats in
+/// Calls `f(T{})` with the type that products are summed in: float32 in PyTorch's order, other floats in
 /// double.
 template <class F>
 void visit_product(dtype t, F f) {
@@ -56,8 +56,8 @@ void visit_product(dtype t, F f) {
     visit_compute(t, f);
 }
 
-/// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a
-/// column on the right. The result is row-major, its shape that of torch.matmul.
+/// torch.matmul: the last two axes are matrices, those before are broadcast; a vector is a row on the left, a
+/// column on the right. The result is row-major, with the shape of torch.matmul's.
 template <class T>
 [[nodiscard]] std::vector<T> matrix_product(std::type_identity_t<std::span<const T>> a, extents a_shape,
                                             std::type_identity_t<std::span<const T>> b, extents b_shape) {

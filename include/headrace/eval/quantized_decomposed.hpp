@@ -31,7 +31,7 @@ struct quantized_range {
     return static_cast<double>(r.highest) - static_cast<double>(r.lowest);
 }
 
-/// PyTorch multiplies by the inverse of the scale, as a float: rounded values on an edge depend on it.
+/// PyTorch multiplies by the inverse of the scale, as a float, which decides how ties are rounded.
 [[nodiscard]] inline float inverse_scale(double scale) { return static_cast<float>(1.0 / scale); }
 [[nodiscard]] inline std::int64_t quantize(float x, float inverse, std::int64_t zero_point,
                                            quantized_range range) {
@@ -94,7 +94,7 @@ template <class Args>
         return {a.quant_min, a.quant_max};
     }
 }
-/// Axis, groups of elements in a row, or rows: what has a scale of its own.
+/// Groups that share a scale: an axis, runs of elements in a row, or rows.
 template <class Args>
 [[nodiscard]] auto grouping_of(const evaluation& e, const Args& a, bool per_token) {
     const extents& shape = e.input(a.input).shape();
@@ -102,7 +102,7 @@ template <class Args>
         const axis_view view(shape, a.axis);
         return [inner = idx(view.inner), size = idx(view.size)](std::size_t i) { return i / inner % size; };
     } else if constexpr (requires { a.group_size; }) {
-        const std::int64_t row = shape.empty() ? 1 : shape.back();  // a longer group stands for a row
+        const std::int64_t row = shape.empty() ? 1 : shape.back();  // a longer group covers a row
         const std::int64_t size = std::max<std::int64_t>(1, std::min(a.group_size, row));
         return [size](std::size_t i) { return i / idx(size); };
     } else {
@@ -167,7 +167,7 @@ struct chosen_parameters {
     double scale;
     std::int64_t zero_point;
 };
-/// PyTorch's rule for asymmetric parameters: the range is widened to hold 0, and 0 becomes an integer.
+/// PyTorch's rule for asymmetric parameters: the range is widened to include 0, and 0 maps to an integer.
 [[nodiscard]] inline chosen_parameters choose_parameters(double low, double high, quantized_range range,
                                                          double eps) {
     low = std::min(low, 0.0);
@@ -194,7 +194,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output(0).assign(std::vector<double>{chosen.scale});
     e.output(1).assign(std::vector<std::int64_t>{chosen.zero_point});
 }
-/// Rows of the last axis, in int8.
+/// Parameters for rows of the last axis, in int8.
 template <one_of<ops<quantized::choose_qparams_per_token, quantized::choose_qparams_per_token_asymmetric>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const reduction rows(e.input(a.input).shape(), axes_list(-1));

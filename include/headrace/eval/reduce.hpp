@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::reduction, how reductions map elements of an operand to elements of a result.
+// Defines headrace::reduction, which maps elements of an operand to elements of a reduced result.
 #ifndef HEADRACE_EVAL_REDUCE_HPP
 #define HEADRACE_EVAL_REDUCE_HPP
 
@@ -12,10 +12,10 @@
 
 namespace headrace::eval {
 
-/// Elements of an operand whose indices differ only in reduced axes go to one element of the result.
+/// Maps elements of an operand whose indices differ only in reduced axes to one element of the result.
 class reduction {
 public:
-    /// No axes mean all of them.
+    /// No axes means all axes.
     reduction(const extents& shape, std::span<const std::int64_t> axes)
         : shape_(shape), strides_(shape.size(), 0) {
         std::vector<bool> reduced(shape_.size(), axes.empty());
@@ -30,10 +30,10 @@ public:
     }
 
     [[nodiscard]] std::int64_t result_count() const { return results_; }
-    /// Elements behind each result.
+    /// Returns the number of elements reduced into each result.
     [[nodiscard]] std::int64_t count() const { return results_ == 0 ? 0 : elements_in(shape_) / results_; }
 
-    /// Does each result take elements that lie side by side?
+    /// True if the elements of each result are contiguous.
     [[nodiscard]] bool takes_rows() const {
         bool reduced = false;
         for (std::size_t d = 0; d != shape_.size(); ++d) {
@@ -44,13 +44,13 @@ public:
         return true;
     }
 
-    /// Calls `f(i, r)`: element i goes to result r.
+    /// Calls `f(i, r)` for each element i, which is reduced into result r.
     template <class F>
     void for_each(F f) const {
         std::size_t i = 0;
         for_each_index<1>(shape_, {strides_}, [&](const auto& at) { f(i++, idx(at[0])); });
     }
-    /// result = f(result, element), from `first`.
+    /// Computes result = f(result, element), starting from `first`.
     template <class T, class F>
     [[nodiscard]] std::vector<T> fold(const std::vector<T>& elements, T first, F f) const {
         std::vector<T> results(idx(results_), first);
@@ -62,7 +62,7 @@ public:
         for (double& x : results) x /= static_cast<double>(count());
         return results;
     }
-    /// Sum of squared differences from the mean, over count() - correction.
+    /// Returns the sum of squared differences from the mean, divided by count() - correction.
     [[nodiscard]] std::vector<double> variance(const std::vector<double>& elements, double correction) const {
         const std::vector<double> means = mean(elements);
         std::vector<double> results(idx(results_), 0.0);
@@ -81,7 +81,7 @@ private:
     std::int64_t results_ = 1;
 };
 
-/// The axes of an op, whichever form its schema gives them.
+/// Returns the axes of an op, in any form that its schema has.
 [[nodiscard]] inline extents axes_list(std::nullopt_t) { return {}; }
 [[nodiscard]] inline extents axes_list(std::int64_t axis) { return {axis}; }
 [[nodiscard]] inline extents axes_list(const int_list& axes) { return extents(axes.begin(), axes.end()); }

@@ -35,12 +35,11 @@ using extents = std::vector<std::int64_t>;
     return strides;
 }
 
-/// Bytes of one element during evaluation; see visit_elements in eval/element.hpp.
+/// Returns the bytes of one element during evaluation; see visit_elements in eval/element.hpp.
 [[nodiscard]] std::size_t element_bytes(dtype t);
 
-/// A tensor with its elements, row-major and contiguous. Copies share the elements: write to
-/// a tensor only before its first copy. INT4 takes a byte, INT48 and shapes eight (see
-/// visit_elements).
+/// A tensor with its elements, row-major and contiguous. Copies share the elements: write to a tensor only
+/// before its first copy. INT4 takes a byte, INT48 and shapes eight (see visit_elements).
 class tensor {
 public:
     tensor() = default;
@@ -54,7 +53,7 @@ public:
         bytes_ = std::shared_ptr<std::byte>(units, units[0].bytes);
         std::memset(bytes_.get(), 0, byte_count());
     }
-    /// A view of elements that outlive the tensor, and all its copies.
+    /// Returns a view of elements, which must outlive the tensor and all its copies.
     static tensor view(headrace::dtype type, extents shape, const std::byte* elements) {
         tensor t;
         t.type_ = type;
@@ -64,7 +63,7 @@ public:
         t.bytes_ = std::shared_ptr<std::byte>(std::shared_ptr<void>(), const_cast<std::byte*>(elements));
         return t;
     }
-    /// A tensor with those numbers, converted.
+    /// Returns a tensor of these numbers, converted.
     template <class T>
     static tensor of(headrace::dtype type, extents shape, std::span<const T> numbers) {
         tensor t(type, std::move(shape));
@@ -75,7 +74,7 @@ public:
     static tensor of(headrace::dtype type, extents shape, const std::vector<T>& numbers) {
         return of(type, std::move(shape), std::span<const T>(numbers));
     }
-    /// A tensor of rank 0.
+    /// Returns a tensor of rank 0.
     template <class T>
     static tensor of_number(headrace::dtype type, T number) {
         return of(type, {}, std::span<const T>(&number, 1));
@@ -104,19 +103,18 @@ public:
         return {reinterpret_cast<T*>(bytes_.get()), static_cast<std::size_t>(size_)};
     }
 
-    /// All elements, converted: to double or to int64, the two types that kernels compute in, or to float,
-    /// for kernels that round nothing.
+    /// Returns all elements, converted to double or int64, the types that kernels compute in, or to float,
+    /// for kernels that do not round.
     template <class To>
     [[nodiscard]] std::vector<To> to() const;
-    /// Writes the first numbers, as many as there are elements.
+    /// Writes the first numbers, one for each element.
     void assign(std::span<const double> numbers);
     void assign(std::span<const float> numbers);
     void assign(std::span<const std::int64_t> numbers);
-    /// Of any other numbers that a double or an int64 holds exactly.
+    /// Assigns numbers of any other type that a double or an int64 holds exactly.
     template <class From>
-        requires(std::is_floating_point_v<From> || std::is_signed_v<From> ||
-                 sizeof(From) < sizeof(std::int64_t))
-    void assign(std::span<const From> numbers) {
+    requires(std::is_floating_point_v<From> || std::is_signed_v<From> ||
+             sizeof(From) < sizeof(std::int64_t)) void assign(std::span<const From> numbers) {
         using wide = std::conditional_t<std::is_floating_point_v<From>, double, std::int64_t>;
         assign(std::span<const wide>(std::vector<wide>(numbers.begin(), numbers.end())));
     }
@@ -127,7 +125,7 @@ public:
     [[nodiscard]] double real(std::int64_t i) const;
     [[nodiscard]] std::int64_t integer(std::int64_t i) const;
 
-    /// The same elements in another shape.
+    /// Returns the elements in another shape.
     [[nodiscard]] tensor reshaped(extents shape) const {
         tensor t = *this;
         t.shape_ = std::move(shape);
@@ -154,8 +152,8 @@ std::vector<float> tensor::to<float>() const;
 template <>
 std::vector<std::int64_t> tensor::to<std::int64_t>() const;
 
-/// All elements of a tensor, converted only if they are of another type; none of no tensor. The tensor must
-/// live as long.
+/// All elements of a tensor, converted only if they are of another type; empty if there is no tensor. The
+/// tensor must outlive it.
 template <class To>
 class elements_as {
 public:
@@ -171,7 +169,7 @@ public:
     elements_as(const elements_as&) = delete;
     elements_as& operator=(const elements_as&) = delete;
 
-    [[nodiscard]] operator std::span<const To>() const { return all_; }  // it stands for its elements
+    [[nodiscard]] operator std::span<const To>() const { return all_; }  // used like its elements
     [[nodiscard]] const To* data() const { return all_.data(); }
 
 private:
@@ -181,7 +179,7 @@ private:
 
 namespace detail {
 
-/// Widens what TOSA packs: two INT4 in a byte, six bytes for an INT48.
+/// Unpacks TOSA's encodings: two INT4 in a byte, six bytes for an INT48.
 inline std::int64_t unpack(dtype t, const std::byte* bytes, std::int64_t i) {
     if (t == dtype::int4) {
         const auto pair = std::to_integer<unsigned>(bytes[i / 2]);
@@ -195,7 +193,8 @@ inline std::int64_t unpack(dtype t, const std::byte* bytes, std::int64_t i) {
 
 }  // namespace detail
 
-/// The elements of a constant. Row-major elements are not copied, unless they are packed or lie unaligned.
+/// Returns the elements of a constant. Row-major elements are not copied unless they are packed or
+/// misaligned.
 [[nodiscard]] inline tensor tensor_of_constant(const tensor_data& data, const tensor_meta& meta) {
     extents shape(meta.shape.begin(), meta.shape.end());
     const bool packed = meta.dtype == dtype::int4 || meta.dtype == dtype::int48;

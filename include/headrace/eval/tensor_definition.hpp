@@ -40,7 +40,7 @@ std::vector<To> numbers_of(const tensor& t) {
 
 template <class From>
 void tensor::assign_elements(std::span<const From> numbers) {
-    // Never past the end, whatever a kernel has computed.
+    // Never writes past the end, whatever a kernel has computed.
     numbers = numbers.first(std::min(numbers.size(), static_cast<std::size_t>(size_)));
     if (type_ == dtype::float32 && std::is_same_v<From, float>) {
         std::ranges::copy(numbers, mutable_data<From>().begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Includes the kernels of all operators of TOSA 1.0; CUSTOM alone has none.
+// Includes the kernels of all operators of TOSA 1.0 except CUSTOM.
 #ifndef HEADRACE_EVAL_TOSA_HPP
 #define HEADRACE_EVAL_TOSA_HPP
 

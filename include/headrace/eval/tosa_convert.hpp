@@ -14,7 +14,7 @@
 
 namespace headrace::eval {
 
-/// The numbers that an integer dtype holds, as stored or reinterpreted as unsigned.
+/// The numbers that an integer dtype holds, signed or reinterpreted as unsigned.
 struct integer_range {
     std::int64_t lowest, highest;
 };
@@ -25,8 +25,7 @@ struct integer_range {
     return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
 }
 
-/// Floats become integers by rounding half to even, and saturate; everything else is PyTorch's conversion
-/// too.
+/// Rounds floats to integers half to even, with saturation; all other conversions are PyTorch's.
 inline void evaluate(tosa::cast, const args<tosa::cast>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     if (!is_floating(in.type()) || !is_integral(e.output_type())) return e.set_output(in);
@@ -49,7 +48,7 @@ struct fixed_point_scale {
     if (double_round && shift > 31) round += x >= 0 ? std::int64_t{1} << 30 : -(std::int64_t{1} << 30);
     return plus()(times()(x, s.multiplier), round) >> shift;
 }
-/// reciprocal_scale of the specification: what divides by a count.
+/// reciprocal_scale of the specification, for dividing by a count.
 [[nodiscard]] inline fixed_point_scale reciprocal_scale(std::int64_t count) {
     const int k = 32 - std::countl_zero(static_cast<std::uint32_t>(count - 1));
     return {(((std::int64_t{1} << 30) + 1) << k) / count, 30 + k};

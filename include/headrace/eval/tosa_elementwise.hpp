@@ -27,7 +27,7 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(tosa::reciprocal, double x) { return 1 / x; }
 [[nodiscard]] inline double apply(tosa::rsqrt, double x) { return 1 / std::sqrt(x); }
 template <class Op>
-    requires requires(Op op, double x) { apply(op, x); } && op_where<Op, tosa::dialect, trait::unary>
+requires requires(Op op, double x) { apply(op, x); } && op_where<Op, tosa::dialect, trait::unary>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.input1, [](double x) { return apply(Op{}, x); });
 }
@@ -88,7 +88,7 @@ inline void evaluate(tosa::clz, const args<tosa::clz>& a, evaluation& e) {
     map_unary(e, a.input1,
               []<class T>(T x) { return static_cast<T>(std::countl_zero(element_cast<std::uint32_t>(x))); });
 }
-/// The bits of a number of that many bits.
+/// Returns the lowest `bits` bits of a number.
 [[nodiscard]] inline std::uint64_t low_bits(std::int64_t x, unsigned bits) {
     return bits >= 64 ? static_cast<std::uint64_t>(x)
                       : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1);
@@ -111,7 +111,7 @@ inline void evaluate(tosa::logical_right_shift, const args<tosa::logical_right_s
              [=](std::int64_t x, std::int64_t by) { return wrapping(low_bits(x, bits) >> (by & 63)); });
 }
 
-/// Maximum and minimum by NaN mode: NaN wins, or loses against any number.
+/// Maximum and minimum by NaN mode: NaN wins over, or loses to, any number.
 template <class Better>
 struct best_of {
     nan_mode mode;
@@ -134,7 +134,7 @@ inline void evaluate(tosa::clamp, const args<tosa::clamp>& a, evaluation& e) {
         return best_of<smaller>{a.nan_mode}(raised, number_as<T>(a.max_val, e.output_type()));
     });
 }
-/// The shift rounds half up, and is there only for int32.
+/// The shift rounds half up, and exists only for int32.
 inline void evaluate(tosa::mul, const args<tosa::mul>& a, evaluation& e) {
     const tensor& shift = e.input(a.shift);
     const std::int64_t by = shift.size() == 0 ? 0 : shift.integer(0) & 63;
@@ -159,7 +159,7 @@ inline void evaluate(tosa::negate, const args<tosa::negate>& a, evaluation& e) {
         }
     });
 }
-/// INT8 looks up, INT16 interpolates between 513 entries and gives seven bits more.
+/// INT8 is looked up; INT16 is interpolated between 513 entries, with seven more bits in the result.
 inline void evaluate(tosa::table, const args<tosa::table>& a, evaluation& e) {
     const bool wide = e.input(a.input1).type() == dtype::int16;
     const std::vector<std::int64_t> table = e.input(a.table).to<std::int64_t>();

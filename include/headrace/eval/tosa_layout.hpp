@@ -60,7 +60,7 @@ inline void evaluate(tosa::transpose, const args<tosa::transpose>& a, evaluation
     permute_into(e, a.input1, order);
 }
 
-/// values [N, K, C], indices [N, W], result [N, W, C]; scattering swaps the first and the last.
+/// values [N, K, C], indices [N, W], result [N, W, C]; scatter swaps values and result.
 template <class F>
 void for_each_row(evaluation& e, const tensor& at, std::int64_t rows, std::int64_t channels, F f) {
     const std::vector<std::int64_t> indices = at.to<std::int64_t>();
@@ -89,7 +89,7 @@ inline void evaluate(tosa::scatter, const args<tosa::scatter>& a, evaluation& e)
 
 // --- RESIZE ----------------------------------------------------------------------------
 
-/// Where one result lies along an axis: between two elements, `rest` of `parts` away from the first.
+/// The source of one result along an axis: between two elements, `rest` of `parts` past the first.
 struct resize_position {
     std::int64_t first, second, rest, parts;
 };
@@ -168,7 +168,7 @@ inline void evaluate(tosa::cond_if, const args<tosa::cond_if>& a, evaluation& e)
 inline void evaluate(tosa::while_loop, const args<tosa::while_loop>& a, evaluation& e) {
     loop(e, a.cond_graph, a.body_graph, a.inputs, {});
 }
-/// The initial value holds only before the first run.
+/// The initial value is used only until the first run.
 inline void evaluate(tosa::variable, const args<tosa::variable>& a, evaluation& e) {
     const tensor_meta meta{a.type, a.shape};
     const extents shape(a.shape.begin(), a.shape.end());
@@ -177,7 +177,7 @@ inline void evaluate(tosa::variable, const args<tosa::variable>& a, evaluation& 
     e.variables().try_emplace(std::string(a.variable_name), initial);
 }
 inline void evaluate(tosa::variable_write, const args<tosa::variable_write>& a, evaluation& e) {
-    // A variable outlives the arena that its value may lie in.
+    // A variable outlives the arena that may hold its value.
     const tensor& given = e.input(a.input1);
     e.variables()[std::string(a.variable_name)] = e.state().arena == nullptr ? given : duplicate(given);
 }

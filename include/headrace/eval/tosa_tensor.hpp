@@ -19,7 +19,7 @@
 
 namespace headrace::eval {
 
-/// Elements less their zero point. Doubles hold products of INT16 and sums of 2^22 of them exactly.
+/// Subtracts the zero point. Doubles hold products of INT16, and sums of 2^22 of them, exactly.
 [[nodiscard]] inline std::vector<double> without_zero_point(const tensor& t, const tensor& zero_point) {
     std::vector<double> numbers = t.to<double>();
     if (is_floating(t.type()) || zero_point.size() == 0) return numbers;
@@ -27,25 +27,25 @@ namespace headrace::eval {
     for (double& x : numbers) x -= zero;
     return numbers;
 }
-/// The axes in another order, the elements converted.
+/// Permutes the axes and converts the elements.
 template <std::size_t N>
 [[nodiscard]] std::vector<double> reordered(const std::vector<double>& numbers, const extents& shape,
                                             const std::array<std::size_t, N>& order) {
     return permuted(tensor::of(dtype::float64, shape, numbers), order).template to<double>();
 }
 
-/// The middle axes of a tensor whose channels come last.
+/// Returns the middle axes of a channels-last tensor.
 [[nodiscard]] inline triple spatial_sizes(const extents& shape) {
     return triple_of(std::span(shape).subspan(1, shape.size() - 2), shape.size() - 2, 1);
 }
-/// TOSA's pads lie in pairs: before and after of each axis.
+/// Returns the paddings before each axis; TOSA's pads are pairs of before and after.
 [[nodiscard]] inline triple pads_before(const int_list& pad, std::int64_t sign) {
     extents before;
     for (std::size_t i = 0; i + 1 < pad.size(); i += 2) before.push_back(sign * pad[i]);
     return triple_of(before, before.size(), 0);
 }
 
-/// [N, spatial..., C] as [N, C, volume], and back.
+/// Converts [N, spatial..., C] to [N, C, volume], and back.
 [[nodiscard]] inline std::vector<double> channels_first(const std::vector<double>& x, const extents& shape) {
     const extents flat{shape.front(), volume_of(spatial_sizes(shape)), shape.back()};
     return reordered(x, flat, std::array<std::size_t, 3>{0, 2, 1});
@@ -98,7 +98,7 @@ inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>&
     write_convolution(e, convolve(s, channels_first(in, e.input(a.input).shape()),
                                   reordered(filters, weight, order), e.input(a.bias).to<double>()));
 }
-/// Weights [O, KH, KW, I]; the convolution that is transposed goes from the result to the input.
+/// Weights [O, KH, KW, I]; the underlying convolution goes from the result to the input.
 inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, evaluation& e) {
     convolution_shape s = tosa_convolution(e, a);
     const extents& weight = e.input(a.weight).shape();
@@ -133,7 +133,7 @@ template <class Args>
         ranges[d] = ranges_of({in[d], out[d], kernel[d], stride[d], before[d], 1, false});
     return ranges;
 }
-/// Integers divide by a fixed-point reciprocal of the count.
+/// Integers are divided by a fixed-point reciprocal of the count.
 inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const std::vector<double> x = channels_first(without_zero_point(in, e.input(a.input_zp)), in.shape());
@@ -156,7 +156,7 @@ inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluati
     }
     e.output().assign(channels_last(sums, e.output_shape()));
 }
-/// What a window of nothing but NaN has for its largest element.
+/// Returns the maximum of a window that is all NaN.
 [[nodiscard]] inline double lowest_number_of(dtype t) {
     return is_floating(t) ? -std::numeric_limits<double>::infinity()
                           : static_cast<double>(range_of_type(t, false).lowest);
@@ -179,7 +179,7 @@ inline void evaluate(tosa::max_pool2d, const args<tosa::max_pool2d>& a, evaluati
 struct complex_tensor {
     std::vector<double> real, imaginary;
 };
-/// The transform along one axis, straight from its definition; `count` results of it are wanted.
+/// Computes `count` results of the transform along one axis, directly from its definition.
 [[nodiscard]] inline complex_tensor transform_axis(const complex_tensor& in, extents& shape, std::size_t axis,
                                                    std::int64_t count, double sign) {
     const axis_view from(shape, static_cast<std::int64_t>(axis));

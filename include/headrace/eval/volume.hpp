@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::convolve and headrace::pool: convolutions and poolings of one to three dimensions, all as
-// three.
+// Defines headrace::convolve and headrace::pool: convolutions and poolings in one to three dimensions, all
+// computed in three.
 #ifndef HEADRACE_EVAL_VOLUME_HPP
 #define HEADRACE_EVAL_VOLUME_HPP
 
@@ -17,10 +17,11 @@
 
 namespace headrace::eval {
 
-/// Sizes or steps of the three dimensions; those that are missing come first.
+/// Sizes or steps of the three dimensions; missing dimensions come first.
 using triple = std::array<std::int64_t, 3>;
 
-/// The last `count` sizes, behind as many `missing` as are needed. One number stands for all dimensions.
+/// Returns the last `count` sizes, after as many `missing` as needed. A single number applies to all
+/// dimensions.
 [[nodiscard]] inline triple triple_of(std::span<const std::int64_t> items, std::size_t count,
                                       std::int64_t missing) {
     triple t{missing, missing, missing};
@@ -32,23 +33,24 @@ using triple = std::array<std::int64_t, 3>;
 [[nodiscard]] inline std::int64_t volume_of(const triple& t) { return t[0] * t[1] * t[2]; }
 
 /// A convolution: input [batch, channels, in...], weight [features, channels / groups, kernel...], result
-/// [batch, features, out...]. A transposed one is that of swapped input and result.
+/// [batch, features, out...]. A transposed convolution swaps input and result.
 struct convolution_shape {
     std::int64_t batch = 1, channels = 1, features = 1, groups = 1;
     triple in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1};
     triple stride{1, 1, 1}, before{0, 0, 0}, dilation{1, 1, 1};
 };
 
-/// The part of a line of results that a tap of the kernel reaches in the input.
+/// The part of a line of results for which a kernel tap is inside the input.
 struct tap_line {
     std::int64_t row;     ///< of the patch matrix [channels * kernel, out]
     std::int64_t column;  ///< of the first result
-    std::int64_t at;      ///< the input's element for it; those of the others are `step` apart
+    std::int64_t at;      ///< the input's element for that result; the next ones are `step` apart
     std::int64_t step;
     std::int64_t count;
 };
 
-/// The taps of one axis: which results tap `tap` reaches, and where the first of all would lie in the input.
+/// The taps of one axis: the results for which tap `tap` is inside the input, and the input position of the
+/// first result, which may be outside.
 struct tap_reach {
     std::int64_t first, begin, end;
 
@@ -59,7 +61,7 @@ struct tap_reach {
                                   : std::min((s.in[axis] - first - 1) / s.stride[axis] + 1, s.out[axis])) {}
 };
 
-/// Calls `f(line)` for each line of the patch matrix; what no line holds is padding.
+/// Calls `f(line)` for each line of the patch matrix; elements outside all lines are padding.
 template <class F>
 void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
     std::array<std::vector<tap_reach>, 3> taps;
@@ -92,13 +94,13 @@ void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
     }
 }
 
-/// Is the patch matrix the input as it is?
+/// True if the patch matrix is the input itself.
 [[nodiscard]] inline bool is_pointwise(const convolution_shape& s) {
     constexpr triple ones{1, 1, 1};
     return s.kernel == ones && s.stride == ones && s.before == triple{0, 0, 0} && s.in == s.out;
 }
 
-/// Fills [batch, features, columns] with one bias for each feature, or one for all; without one, it stays.
+/// Fills [batch, features, columns] with one bias per feature, or one for all; without a bias, does nothing.
 template <class T>
 void fill_with_bias(std::span<T> out, std::span<const T> bias, std::int64_t features, std::int64_t columns) {
     if (bias.empty()) return;
@@ -108,7 +110,7 @@ void fill_with_bias(std::span<T> out, std::span<const T> bias, std::int64_t feat
         plane(rest.data(), columns).setConstant(bias[bias.size() == 1 ? 0 : idx(p % features)]);
 }
 
-/// The patch matrix [channels * kernel, out...] of one group; it is the input itself where that is the same.
+/// Returns the patch matrix [channels * kernel, out...] of one group; the input itself if they are equal.
 template <class T>
 class patch_matrix {
 public:
@@ -155,7 +157,7 @@ private:
     return out;
 }
 
-/// The transposed convolution of `s`: from [batch, features, out...] to [batch, channels, in...].
+/// Computes the transposed convolution of `s`: from [batch, features, out...] to [batch, channels, in...].
 [[nodiscard]] inline std::vector<double> convolve_transposed(const convolution_shape& s,
                                                              std::span<const double> in,
                                                              std::span<const double> weight,
@@ -181,7 +183,7 @@ private:
 
 // --- pooling ---------------------------------------------------------------------------
 
-/// The elements of one axis that one result is made of, and how many of them an average counts.
+/// The elements of one axis that make up one result, and how many of them an average counts.
 struct pool_range {
     std::int64_t first, end, step, weight;
 };
@@ -204,7 +206,7 @@ struct pool_axis {
     }
     return ranges;
 }
-/// Adaptive pooling: as equal parts as there are.
+/// Adaptive pooling: parts that are as equal as possible.
 [[nodiscard]] inline std::vector<pool_range> adaptive_ranges(std::int64_t size, std::int64_t out) {
     std::vector<pool_range> ranges;
     ranges.reserve(idx(out));
@@ -216,7 +218,8 @@ struct pool_axis {
     return ranges;
 }
 
-/// For each result, in order: `begin(weight)`, then `element(i)` for each of its elements, i their position.
+/// Calls, for each result in order, `begin(weight)`, then `element(i)` for the position i of each of its
+/// elements.
 template <class Begin, class Element>
 void pool(std::int64_t planes, const triple& in, const pool_ranges& ranges, Begin begin, Element element) {
     for (std::int64_t p = 0; p != planes; ++p) {

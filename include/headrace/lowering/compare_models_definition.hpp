@@ -29,7 +29,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The layers that are a graph's inputs, by position; null where one is none.
+/// Returns the layers that are a graph's inputs, by position; null for an input that is not a layer.
 [[nodiscard]] inline std::vector<const layer_value*> input_layers(const graph& g,
                                                                   std::span<const layer_value> layers) {
     const std::map<result_key, std::size_t> places = places_of(layers);
@@ -41,8 +41,8 @@ namespace detail {
     return found;
 }
 
-/// Annotates an input of a lowered model with what it lacks: whose integers it takes, and where its channels
-/// lie. `known` are layers of other forms of the model at the same place.
+/// Annotates an input of a lowered model with its missing metadata: the quantization of its integers, and the
+/// axis of its channels. `known` are layers of other forms of the model at that position.
 [[nodiscard]] inline result<void> complete_input(const tensor_meta& exported, node& n, graph& g,
                                                  std::initializer_list<const layer_value*> known) {
     const tensor_meta& meta = *n.results[0].meta;
@@ -91,7 +91,7 @@ namespace detail {
         join_text("the first model has ", counted_text(exported.size(), "input"), ", the second ", i));
 }
 
-/// Which layer lies before which, and how much noise comes in.
+/// Tracks which layers precede which, and the noise of each layer's inputs.
 class layer_order {
 public:
     layer_order(const graph& g, std::span<const compared_layers> pairs, std::span<const layer_sums> sums)
@@ -113,7 +113,7 @@ public:
     }
 
     struct incoming {
-        static constexpr std::size_t most = 8;  // a picture with more arrows shows nothing
+        static constexpr std::size_t most = 8;  // more arrows would make a picture unreadable
         std::vector<std::size_t> layers{};
         double noise = 0;
         void add(std::size_t layer, double its_noise) {
@@ -158,7 +158,8 @@ private:
     return layers;
 }
 
-/// The float program as it is when it is quantized; null where it cannot be brought into that form.
+/// Returns the float program in the form in which it is quantized; null if it cannot be brought into that
+/// form.
 [[nodiscard]] inline std::unique_ptr<graph> form_to_quantize(const graph& g) {
     auto form = std::make_unique<graph>();
     copy_graph(g, *form);
@@ -167,7 +168,7 @@ private:
     return form;
 }
 
-/// The pairs of layers, by way of a third model if there is one.
+/// Returns the pairs of layers, by way of a third model if there is one.
 [[nodiscard]] inline std::vector<compared_layers> pairs_of(const graph& reference,
                                                            std::span<const layer_value> a,
                                                            const graph* between,

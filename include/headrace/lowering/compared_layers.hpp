@@ -19,7 +19,7 @@
 
 namespace headrace::detail {
 
-/// Two values that are compared, and how the second one's elements become real numbers like the first one's.
+/// Two values that are compared, and how elements of the second become real numbers like those of the first.
 struct compared_layers {
     const layer_value* reference;
     const layer_value* other;
@@ -35,7 +35,8 @@ struct compared_layers {
     return headrace::meaning_of(q.scale, -q.scale * static_cast<double>(q.zero_point), q.lowest, q.highest);
 }
 
-/// The reference's numbers: behind its quantize node what the integers stand for.
+/// Returns the reference's numbers; if the layer has a quantize node, the real numbers that its integers
+/// represent.
 [[nodiscard]] inline std::vector<double> real_numbers(const layer_value& layer, const tensor& t) {
     std::vector<double> numbers = t.to<double>();
     if (layer.numbers.scale == 0) return numbers;
@@ -44,7 +45,7 @@ struct compared_layers {
     return numbers;
 }
 
-/// What is known of a value of the other model; none if it must be fitted.
+/// Returns the known quantization of a value of the other model; none if it must be fitted.
 [[nodiscard]] inline std::optional<integer_meaning> known_meaning(const layer_value& reference,
                                                                   const layer_value& other,
                                                                   const layer_value* between) {
@@ -59,7 +60,7 @@ struct compared_layers {
     return std::nullopt;
 }
 
-/// Runs both models on samples, and sums what is asked for over each pair of layers.
+/// Runs both models on samples, and accumulates sums over each pair of layers.
 class pair_runner {
 public:
     pair_runner(const graph& reference, const graph& other, std::span<const compared_layers> pairs,
@@ -70,10 +71,10 @@ public:
           run_reference_(reference, values_of(pairs, &compared_layers::reference)),
           run_other_(other, values_of(pairs, &compared_layers::other)) {}
 
-    /// The sums of `add(sum, i, reference's tensor, the other's)` for all i, sample after sample.
+    /// Returns the sums of `add(sum, i, reference's tensor, the other's)` for all i, over all samples.
     template <class Sum, class Add>
     [[nodiscard]] result<std::vector<Sum>> sum(const Add& add) const {
-        constexpr std::size_t at_once = 16;  // samples whose values are in memory together
+        constexpr std::size_t at_once = 16;  // samples whose values are in memory at a time
         std::vector<Sum> total(pairs_.size());
         for (std::size_t first = 0; first < options_.samples.count; first += at_once) {
             const std::size_t count = std::min(at_once, options_.samples.count - first);
@@ -116,7 +117,7 @@ private:
     layer_runner run_other_;
 };
 
-/// A line for each order.
+/// One fitted line for each order.
 struct fits_by_order {
     std::vector<fit_sums> of;
     fits_by_order& operator+=(const fits_by_order& more) {
@@ -128,7 +129,7 @@ struct fits_by_order {
 
 [[nodiscard]] inline std::int64_t lowest_of(dtype t) { return -(std::int64_t{1} << (traits_of(t).bits - 1)); }
 
-/// Chooses the order and the line that fit best where they are not known.
+/// Chooses the order and the line of best fit for pairs for which they are unknown.
 [[nodiscard]] inline result<void> settle(const graph& reference, const graph& other,
                                          std::vector<compared_layers>& pairs,
                                          const comparison_options& options) {

@@ -14,25 +14,26 @@
 
 namespace headrace {
 
-/// By what layers are sorted, the worst one first.
+/// The figure by which layers are sorted, worst first.
 enum class comparison_order : unsigned char {
     own,         ///< the noise that a layer adds
-    sqnr,        ///< the noise that it gives
+    sqnr,        ///< the noise in its output
     difference,  ///< the largest difference
     cosine,
     saturated,
     model  ///< in the order of the model
 };
-/// "own", "sqnr", "difference", "cosine", "saturated" or "model".
+/// Parses "own", "sqnr", "difference", "cosine", "saturated" or "model".
 [[nodiscard]] result<comparison_order> parse_comparison_order(std::string_view text);
 
-/// The places of the layers, sorted; equal ones in the order of the model.
+/// Returns the positions of the layers, sorted; equal ones in the order of the model.
 [[nodiscard]] std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_order by);
 
-/// All figures, sorted. Decibels are null where nothing differs, the largest difference where there is NaN.
+/// Returns all figures as JSON, sorted. Decibels are null for equal layers; the largest difference is null if
+/// there is NaN.
 [[nodiscard]] std::string comparison_json(const model_comparison& c, comparison_order by);
 
-/// A picture for Graphviz: layers from top to bottom, green above 40 dB, red below 10.
+/// Returns a picture for Graphviz: layers from top to bottom, green above 40 dB, red below 10.
 [[nodiscard]] std::string comparison_dot(const model_comparison& c);
 
 }  // namespace headrace

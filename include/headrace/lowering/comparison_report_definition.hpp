@@ -18,7 +18,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The larger, the worse.
+/// Returns a figure that is larger for worse layers.
 [[nodiscard]] inline double badness(const layer_comparison& l, comparison_order by) {
     switch (by) {
         case comparison_order::own:
@@ -107,7 +107,7 @@ HEADRACE_INLINE std::string comparison_dot(const model_comparison& c) {
     for (std::size_t i = 0; i != c.layers.size(); ++i) {
         const layer_comparison& l = c.layers[i];
         std::string label;
-        append_json(label, l.name);  // escaped as Graphviz wants it: names are printable
+        append_json(label, l.name);  // escaped for Graphviz: names are printable
         label.pop_back();
         label += join_text("\\n", l.op, "\\n", detail::decibel_text(l.sqnr), ", adds at ",
                            detail::decibel_text(l.own_sqnr), "\"");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::least_constant_bytes, which tells early that a model is too large for a file.
+// Defines headrace::least_constant_bytes, which detects early that a model is too large for a file.
 #ifndef HEADRACE_LOWERING_CONSTANT_BYTES_HPP
 #define HEADRACE_LOWERING_CONSTANT_BYTES_HPP
 
@@ -16,23 +16,23 @@ namespace headrace {
 
 namespace detail {
 
-// Does the op need all elements of all its operands, so that no pass makes the constants among them smaller?
+// True if the op needs all elements of all its operands, so that no pass can shrink constants among them.
 [[nodiscard]] inline bool needs_all(const node& n) {
     return n.op->has(trait::convolving | trait::matrix_product) || is<aten::embedding>(n);
 }
-// Has its result as many elements as its first operand?
+// True if the op's result has as many elements as its first operand.
 [[nodiscard]] inline bool keeps_all(const node& n) {
     return n.op->has(trait::reshaping | trait::permuting | trait::dequantizing);
 }
 
 }  // namespace detail
 
-/// Bytes that the constants of an exported program take in its TOSA file at least: those whose elements are
-/// all needed, each once, in no wider type than 32 bits.
+/// Returns a lower bound for the bytes of an exported program's constants in its TOSA file: those whose
+/// elements are all needed, each counted once, with at most 32 bits per element.
 [[nodiscard]] inline std::uint64_t least_constant_bytes(const graph& g) {
     std::vector<bool> lives(g.id_bound());    // the output needs it
     std::vector<bool> stays(g.id_bound());    // all elements of its first result are needed
-    std::unordered_set<const void*> counted;  // two constants may share their data
+    std::unordered_set<const void*> counted;  // constants may share their data
     std::uint64_t bytes = 0;
     for (const node* n = g.last(); n != nullptr; n = n->previous) {
         lives[n->id] = lives[n->id] || is<builtin::output>(*n);

@@ -18,7 +18,7 @@ namespace eval {
 class tensor;
 }
 
-/// The evaluator of eval/fold.hpp behind functions, which execution_definition.hpp defines: the translation
+/// The evaluator of eval/fold.hpp as functions that execution_definition.hpp defines, so that the translation
 /// unit that compiles a pipeline need not compile the kernels.
 struct constant_evaluator {
     using tensor_type = std::shared_ptr<const eval::tensor>;
@@ -27,7 +27,7 @@ struct constant_evaluator {
     static void store(const tensor_type& t, const tensor_meta& meta, std::span<std::byte> data);
 };
 
-// headrace::compiled holds the passes that compute constants, with this evaluator.
+// headrace::compiled has the passes that compute constants, with this evaluator.
 template <class Evaluator>
 struct fold_constants;
 template <class Evaluator>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Includes the definitions of everything that lowering/ declares. Include it in exactly one translation unit
-// of a program. It is slow to compile: a larger program spreads the definitions over several units.
+// of a program. It is slow to compile: larger programs spread the definitions over several translation units.
 #ifndef HEADRACE_LOWERING_DEFINITIONS_HPP
 #define HEADRACE_LOWERING_DEFINITIONS_HPP
 

@@ -34,7 +34,7 @@ namespace headrace {
 
 namespace detail {
 
-// Ops that move or quantize all elements and compute none: a delegate of these alone is not worth a call.
+// Ops that move or quantize elements without computing: a delegate of these alone is not worth a call.
 [[nodiscard]] inline op_list moving_ops() {
     constexpr trait moving = trait::forwarding | trait::copying | trait::reshaping | trait::permuting |
                              trait::broadcasting | trait::quantizing | trait::dequantizing;
@@ -47,7 +47,8 @@ namespace detail {
     return found;
 }
 
-// What the backend will do, but for the bytes: a part that it could not write is not proposed.
+// Lowers a part as the backend will, without writing bytes, so that parts that the backend could not write
+// are not proposed.
 inline result<void> lower_part(graph& g, pass_context& context) {
     HEADRACE_TRY(run_standard_pipeline(g, context));
     if (!context.diagnostics().empty()) return {};
@@ -55,7 +56,7 @@ inline result<void> lower_part(graph& g, pass_context& context) {
     return {};
 }
 
-/// The methods on their way to delegates.
+/// The state of a delegation: methods on their way to delegates.
 class delegation {
 public:
     delegation(const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options)
@@ -77,7 +78,7 @@ private:
     struct method {
         graph* host = nullptr;
         trial_result found{};            // if it is partitioned
-        std::vector<host_note> notes{};  // what then stays on the host
+        std::vector<host_note> notes{};  // nodes that stay on the host
     };
     struct found_partitions {
         const method* m;
@@ -119,7 +120,7 @@ private:
         return options_.target ? std::vector{*options_.target} : default_targets(g);
     }
 
-    // The target that lower_to_tosa chooses for the method alone.
+    // Chooses the target that lower_to_tosa would choose for the method alone.
     result<void> choose_target(method& m) const {
         graph& g = *m.host;
         const auto targets = targets_for(g);
@@ -136,7 +137,7 @@ private:
         return {};
     }
 
-    // The target that leaves the fewest nodes on the host, and its partitions.
+    // Chooses the target that leaves the fewest nodes on the host, and its partitions.
     static result<void> find_partitions_for(method& m, const std::vector<target_spec>& targets,
                                             const trial_partitioner& partitioner) {
         graph& g = *m.host;
@@ -151,7 +152,7 @@ private:
         }
         g.set_target(*best);
         if (*best == targets.back()) return {};
-        // The other proposals have copied nodes of the graph since.
+        // The other proposals have copied nodes of the graph since then.
         HEADRACE_TRY(found, partitioner.propose_partitions(g));
         m.found = std::move(found);
         return {};
@@ -177,8 +178,8 @@ private:
         return {};
     }
 
-    // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same
-    // target. The graph's own are those from the `first` on.
+    // Finds partitions for the target in the branches and bodies of nodes that stay on the host, nested ones
+    // included. The partitions of graph `g` itself are those from `first` on.
     static result<void> find_in_regions(method& m, const graph& g, std::size_t first,
                                         const trial_partitioner& partitioner) {
         std::unordered_set<const node*> taken;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::execute and what else knows every dialect at run time: kernels and inference rules.
+// Defines headrace::execute and other functions that know every dialect at run time: kernels and inference
+// rules.
 #ifndef HEADRACE_LOWERING_EXECUTION_HPP
 #define HEADRACE_LOWERING_EXECUTION_HPP
 
@@ -20,8 +21,8 @@ struct memory_plan;
 // execution_definition.hpp defines these functions. It compiles every kernel and every inference rule:
 // include it in exactly one translation unit of a program.
 
-/// Executes a graph of any dialects on the CPU, of which `own` knows those that are not Headrace's. A tensor
-/// of 2^31 elements or more is an error.
+/// Executes a graph of any dialects on the CPU; `own` has the ops of user-defined dialects. A tensor of 2^31
+/// elements or more is an error.
 [[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
                                                   const own_operators& own = {});
 
@@ -30,17 +31,17 @@ struct memory_plan;
                                                           std::span<const tensor> inputs,
                                                           const own_operators& own = {});
 
-/// Bytes of a tensor during execution, where a few types have wider elements than in files.
+/// Returns the bytes of a tensor during execution, where a few dtypes have wider elements than in files.
 [[nodiscard]] std::uint64_t executed_bytes(const tensor_meta& meta);
 
-/// Infers shapes and types of any node, for passes that meet one without `val`.
+/// Infers shapes and dtypes of any node, for passes that meet one without `val`.
 [[nodiscard]] result<void> infer_node(const node& n, inference& out);
 
-/// Infers the metadata that nodes of a graph lack. An error names the first value whose type and shape are
-/// neither given nor to be inferred, and which something needs: an input, or a result that is used.
+/// Infers the metadata that nodes of a graph lack. An error names the first value that is needed but whose
+/// dtype and shape are neither given nor inferable: an input, or a result that is used.
 [[nodiscard]] result<void> complete_metadata(graph& g);
 
-/// Does the metadata of each node say what its op gives? Files may claim anything.
+/// Verifies that the metadata of each node agrees with its op: files may claim anything.
 [[nodiscard]] result<void> verify_metadata(const graph& g);
 
 }  // namespace headrace

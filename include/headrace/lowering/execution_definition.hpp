@@ -48,8 +48,7 @@ result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inpu
     if (const node* n = find_oversized(g))
         return unsupported({message_prefix(*n), "a tensor of 2^31 elements or more is not executed"});
     if (!detail::has_in_place_ops(g)) return run_graph(g, inputs, own);
-    // A kernel gives new tensors: what an op writes into its operand would be lost to those who read it
-    // later.
+    // Kernels return new tensors: an in-place write to an operand would be invisible to later users.
     graph functional;
     copy_graph(g, functional);
     HEADRACE_TRY(make_functional(functional));
@@ -110,7 +109,7 @@ result<void> complete_metadata(graph& g) {
             if (inferred.results().size() != n.result_count)
                 return malformed({message_prefix(n), "it has a different number of results than its op"});
             for (std::uint32_t i = first; i != n.result_count; ++i) {
-                const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule does not say
+                const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule leaves it open
                 if (is_missing(i) && !open) g.set_meta(n.result(i), inferred.results()[i]);
             }
             continue;

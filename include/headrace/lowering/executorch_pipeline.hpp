@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::run_executorch_pipeline, from exported programs to the kernels of ExecuTorch's runtime.
+// Defines headrace::run_executorch_pipeline, which lowers exported programs to the kernels of ExecuTorch's
+// runtime.
 #ifndef HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP
 #define HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP
 
@@ -11,12 +12,12 @@ namespace headrace {
 // executorch_pipeline_definition.hpp defines these functions: include it in exactly one translation unit of a
 // program.
 
-/// Lowers a graph to the executorch dialect. All nodes that the runtime has no kernel for are in the
+/// Lowers a graph to the executorch dialect. All nodes for which the runtime has no kernel are in the
 /// context's diagnostics.
 [[nodiscard]] result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context,
                                                              const run_options& options = {});
 
-/// The nodes whose op provably becomes kernels.
+/// Returns the nodes whose op provably becomes kernels.
 [[nodiscard]] operator_support executorch_support();
 
 }  // namespace headrace

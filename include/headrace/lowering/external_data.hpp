@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::load_model_with_data, which reads a .pte file whose constants lie in a .ptd file.
+// Defines headrace::load_model_with_data, which reads a .pte file whose constants are in a .ptd file.
 #ifndef HEADRACE_LOWERING_EXTERNAL_DATA_HPP
 #define HEADRACE_LOWERING_EXTERNAL_DATA_HPP
 
@@ -9,10 +9,10 @@
 
 namespace headrace {
 
-// models_definition.hpp defines this function, as well as those of lowering/models.hpp.
+// models_definition.hpp defines this function, along with those of lowering/models.hpp.
 
-/// Reads what load_model reads. `data` is the .ptd file of a .pte file; if it is empty, one of the same stem
-/// beside the .pte file is read where that has constants in another file.
+/// Reads what load_model reads. `data` is the .ptd file of a .pte file; if it is empty and the .pte file has
+/// external constants, the .ptd file of the same stem in its folder is read.
 [[nodiscard]] result<loaded_model> load_model_with_data(const std::string& path, const std::string& method,
                                                         const std::string& data,
                                                         const size_choices& choices = {});

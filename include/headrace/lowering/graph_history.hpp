@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::graph_history, which records a graph as it is after each pass, for the page that
-// `headrace show --html` and `headrace lower --report` write.
+// Defines headrace::graph_history, which records a graph after each pass, for the page that `headrace show
+// --html` and `headrace lower --report` write.
 #ifndef HEADRACE_LOWERING_GRAPH_HISTORY_HPP
 #define HEADRACE_LOWERING_GRAPH_HISTORY_HPP
 
@@ -17,19 +17,19 @@
 
 namespace headrace {
 
-/// The graphs of a run of passes as JSON. Each step has what became different: nodes that are new or
-/// changed, whole, and the numbers of those that went. examples/docs/page.md describes the format.
+/// The graphs of a run of passes as JSON. Each step has the differences to the one before: nodes that are new
+/// or changed, in full, and the numbers of removed nodes. examples/docs/page.md describes the format.
 class graph_history {
 public:
-    /// Begins anew with the graph before all passes: a lowering may be tried for several targets.
+    /// Starts over with the graph before all passes: a lowering may be tried for several targets.
     void begin(const graph& g);
-    /// A pass has ended. The graph is read only if it rewrote something.
+    /// Records the graph after a pass. The graph is read only if the pass rewrote something.
     void add(const pass_record& pass, const graph& g);
 
-    /// The number of a node in the JSON; nodes keep theirs in all steps. No number for a node that is in no
+    /// Returns the number of a node in the JSON, which is the same in all steps; null if the node is in no
     /// step.
     [[nodiscard]] const std::uint32_t* find(const node& n) const;
-    /// Writes the members "texts", which nodes refer to by position, and "steps".
+    /// Writes the members "texts", to which nodes refer by position, and "steps".
     void write(json_writer& w) const;
 
 private:
@@ -43,11 +43,11 @@ private:
         std::vector<std::string> changed{};  ///< JSON objects
         std::vector<std::uint32_t> gone{};
     };
-    /// What the last step has of a node.
+    /// The state of a node in the last step.
     struct known_node {
         std::uint32_t number = 0;
         std::uint64_t hash = 0;
-        std::uint32_t seen = 0;  ///< the last step that has it
+        std::uint32_t seen = 0;  ///< the last step that contains it
     };
 
     [[nodiscard]] std::uint32_t text(std::string_view text);

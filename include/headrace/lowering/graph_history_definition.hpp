@@ -37,7 +37,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// One reading of a graph: writes each of its nodes as an object.
+/// One traversal of a graph, which writes each of its nodes as an object.
 class graph_history::snapshot {
 public:
     explicit snapshot(graph_history& history) : history_(history) {}
@@ -84,7 +84,7 @@ private:
             w.member("s", history_.text(source->text));
     }
 
-    // Names and texts in turn: "a" of what is given, "d" of what is the op's default.
+    // Names and texts alternate: "a" has given arguments, "d" the op's defaults.
     void write_attributes(json_writer& w, const node& n) {
         std::vector<std::uint32_t> given;
         std::vector<std::uint32_t> defaults;
@@ -142,7 +142,7 @@ HEADRACE_INLINE void graph_history::begin(const graph& g) {
 }
 
 HEADRACE_INLINE void graph_history::add(const pass_record& pass, const graph& g) {
-    // A page above that would open slowly: what later passes did is shown as the last one's.
+    // A larger page would open slowly: all later changes are shown as those of the last pass.
     constexpr std::size_t max_recorded = std::size_t{96} << 20;
     steps_.push_back({std::string(pass.name), pass.status, pass.nodes, pass.nanoseconds, {}, {}});
     if (pass.nodes.rewritten != 0 && recorded_ < max_recorded) take(g, steps_.back());
@@ -179,7 +179,7 @@ HEADRACE_INLINE void graph_history::take(const graph& g, step& to) {
         if (entry.second.seen != now) to.gone.push_back(entry.second.number);
         return entry.second.seen != now;
     });
-    std::ranges::sort(to.gone);  // the same page for the same model
+    std::ranges::sort(to.gone);  // so that the page is deterministic
 }
 
 HEADRACE_INLINE void graph_history::write(json_writer& w) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::check_integers and headrace::prepare_integers, for which a lowering to 32 bits has the
-// integers that PyTorch has.
+// Defines headrace::check_integers and headrace::prepare_integers, which ensure that a lowering to 32 bits
+// computes PyTorch's integers.
 #ifndef HEADRACE_LOWERING_INTEGER_CHECK_HPP
 #define HEADRACE_LOWERING_INTEGER_CHECK_HPP
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Which integers of a program 32 bits do not hold, in words for its author.
+/// The integers of a program that do not fit in 32 bits, described for its author.
 struct integer_check {
     pmr_vector<diagnostic> refusals{};  ///< values that do not fit for some input
     std::string warning{};  ///< values and inputs that are assumed to fit; empty if there are none
@@ -22,13 +22,13 @@ struct integer_check {
 // integer_check_definition.hpp defines these functions: include it in exactly one translation unit of a
 // program.
 
-/// Finds the integers that a lowering of the graph, which stays as it is, would compute wrongly in 32 bits.
-/// If it is `strict`, what would be assumed is refused.
+/// Finds the integers of a graph, which is not changed, that a lowering would compute incorrectly in 32 bits.
+/// If `strict`, values that would be assumed to fit are refused.
 [[nodiscard]] result<integer_check> check_integers(const graph& g, bool strict);
 
-/// Rewrites what can be right in 32 bits but would not be as it is: the negation and the magnitude of the
-/// least int32 are that number itself in PyTorch, and constants that 32 bits do not hold on their way are
-/// computed with 64 bits. Where there is neither, the graph stays as it is, else it becomes functional.
+/// Rewrites ops that could be right in 32 bits but are not yet: negation and absolute value of the least
+/// int32 give that number in PyTorch, and constants whose intermediate values need 64 bits are computed with
+/// 64 bits. If there are neither, the graph is unchanged; otherwise it becomes functional.
 [[nodiscard]] result<void> prepare_integers(graph& g);
 
 }  // namespace headrace

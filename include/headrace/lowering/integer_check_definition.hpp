@@ -42,7 +42,7 @@ namespace detail {
     return found;
 }
 
-/// "mul (net.py:12, int64)".
+/// Returns "mul (net.py:12, int64)".
 [[nodiscard]] inline std::string described(const node& n, std::uint32_t result) {
     const std::string line(source_line(n));
     const std::string_view comma = line.empty() ? "" : ", ";
@@ -59,7 +59,7 @@ namespace detail {
     return join_text("[", bound_text(range.low), ", ", bound_text(range.high), "]");
 }
 
-/// "a, b and 3 more".
+/// Returns "a, b and 3 more".
 [[nodiscard]] inline std::string named_in_list(const std::vector<std::string>& names) {
     constexpr std::size_t most = 6;
     std::string text;
@@ -107,12 +107,12 @@ namespace detail {
                      wraps ? "" : ", and TOSA 1.0 has no INT64", way_out);
 }
 
-/// The least int32 is its own negation in PyTorch, and TOSA leaves that open (TOSA 1.0, 2.3: SUB and ABS).
+/// In PyTorch, the least int32 is its own negation; TOSA leaves this case open (TOSA 1.0, 2.3: SUB and ABS).
 class negation_guard {
 public:
     explicit negation_guard(graph& g) : ranges_(g) {}
 
-    // In execution order: the ranges are those before the rewrites.
+    // In execution order: value ranges are those before the rewrites.
     void rewrite(graph& g) const {
         std::vector<node*> found;
         for (node& n : g.nodes_alone()) {
@@ -154,7 +154,7 @@ private:
     value_ranges ranges_;
 };
 
-/// True if a computed constant needs 64 bits on its way.
+/// True if computing a constant needs 64 bits.
 [[nodiscard]] inline bool has_wide_constants(const graph& g) {
     const value_ranges ranges(g);
     const integer_needs needs(g, ranges);
@@ -182,7 +182,7 @@ result<void> prepare_integers(graph& g) {
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
-    if (!make_functional(functional)) return {};  // the pipeline will say why
+    if (!make_functional(functional)) return {};  // the pipeline will report why
     bool negates = false;
     for_each_graph(functional,
                    [&](const graph& sub) { negates = negates || detail::may_negate_lowest(sub); });
@@ -206,7 +206,7 @@ result<integer_check> check_integers(const graph& g, bool strict) {
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
-    if (!make_functional(functional)) return check;  // the pipeline will say why
+    if (!make_functional(functional)) return check;  // the pipeline will report why
     HEADRACE_TRY(prepare_integers(functional));
     const integer_widths widths = find_wide_integers(functional);
     pass_context refusals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::take_integers: a quantized program whose caller quantizes.
+// Defines headrace::take_integers, which leaves the quantization at a program's interface to its caller.
 #ifndef HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
 #define HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
 
@@ -25,7 +25,7 @@ namespace detail {
 
 using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 
-/// All that reads the input quantizes it in one way; else null.
+/// Returns the quantization that all users of the input apply to it; null if they differ.
 [[nodiscard]] inline const quantize_args* sole_quantization(const node& input) {
     const auto parameters = [](const quantize_args& a) {
         return std::tuple(a.scale, a.zero_point, a.quant_min, a.quant_max, a.dtype);
@@ -77,9 +77,10 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 
 }  // namespace detail
 
-/// Leaves the quantize behind each input, and the dequantize before each output, to the caller: the program
-/// takes and gives integers, and annotations say what they stand for (ir/signature.hpp). An error names an
-/// input or output of real numbers that is not quantized. What is no real number stays as it is.
+/// Removes the quantize node after each input and the dequantize node before each output: the program then
+/// takes and returns integers, whose scale and zero point are in annotations (ir/signature.hpp). An error
+/// names an input or output of real numbers that is not quantized. Values that are not real numbers are not
+/// changed.
 [[nodiscard]] inline result<void> take_integers(program& p) {
     graph& g = *p.graph;
     for (node& input : g.inputs()) {

@@ -42,7 +42,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return tensor::of(dtype::float32, integers.shape(), reals);
 }
 
-// The difference of two elements beyond `granted`, relative to 1 + |x|; NaN equals NaN.
+// Returns the difference of two elements beyond `granted`, relative to 1 + |x|; NaN equals NaN.
 [[nodiscard]] inline double element_difference(double x, double y, double granted) {
     if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
     const double d = std::max(std::abs(x - y) - granted, 0.0) / (1 + std::abs(x));
@@ -51,8 +51,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 
 }  // namespace detail
 
-/// The exported program's inputs as the graph takes them: in its layout, quantized where its annotations say
-/// so, and in its types, because a lowering narrows int64.
+/// Converts the exported program's inputs to those of the graph: to its layout, quantized as its annotations
+/// say, and in its dtypes, since a lowering narrows int64.
 [[nodiscard]] inline std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
     std::vector<tensor> inputs;
     for (const node& n : g.inputs()) {
@@ -66,8 +66,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return inputs;
 }
 
-/// The exported program's inputs rounded as inputs_for rounds them: what the graph computes is to be compared
-/// with what the program makes of these. Nothing where the graph's interface has no quantization.
+/// Returns the exported program's inputs rounded as inputs_for rounds them: the program's outputs for these
+/// are the reference for the graph's. Nothing if the graph's interface is not quantized.
 [[nodiscard]] inline std::optional<std::vector<tensor>> rounded_inputs(const graph& g,
                                                                        std::span<const tensor> exported) {
     std::vector<tensor> rounded;
@@ -85,8 +85,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return rounded;
 }
 
-/// The graph's outputs as the exported program gives them: in its layout, unsigned where it is, dequantized,
-/// and in its types.
+/// Converts the graph's outputs to those of the exported program: to its layout, unsigned if its are,
+/// dequantized, and in its dtypes.
 [[nodiscard]] inline std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     const node* out = g.output();
     if (out == nullptr) return given;
@@ -111,7 +111,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return given;
 }
 
-/// The quantization step of each output of an exported program, 0 where it has none.
+/// Returns the quantization step of each output of an exported program, 0 for an output without one.
 [[nodiscard]] inline std::vector<double> output_steps(const graph& g) {
     std::vector<double> steps;
     for (const value v : g.outputs()) {
@@ -122,8 +122,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return steps;
 }
 
-/// The largest difference between two lists of tensors, beyond what is granted to each, relative to 1 + the
-/// magnitude of the element in `a`. NaN equals NaN; infinite where shapes differ.
+/// Returns the largest difference between two lists of tensors, beyond the granted amount of each, relative
+/// to 1 + the magnitude of the element in `a`. NaN equals NaN; infinite if shapes differ.
 [[nodiscard]] inline double largest_difference(std::span<const tensor> a, std::span<const tensor> b,
                                                std::span<const double> granted = {}) {
     double largest = 0;

@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-/// Integers q as real numbers, scale · q + offset, and the numbers that they can say.
+/// The real numbers that integers q represent, scale · q + offset, and their range.
 struct integer_meaning {
     double scale = 1;
     double offset = 0;
@@ -25,7 +25,7 @@ struct integer_meaning {
     double highest = std::numeric_limits<double>::infinity();
 };
 
-/// The meaning of integers between two bounds: a number up to half a step beyond them is not cut.
+/// Returns the meaning of integers within two bounds: a number up to half a step outside is not saturated.
 [[nodiscard]] inline integer_meaning meaning_of(double scale, double offset, std::int64_t lowest,
                                                 std::int64_t highest) {
     const double one = scale * (static_cast<double>(lowest) - 0.5) + offset;
@@ -33,21 +33,21 @@ struct integer_meaning {
     return {scale, offset, std::min(one, end), std::max(one, end)};
 }
 
-/// What is summed of a layer over all samples.
+/// The sums of a layer over all samples.
 struct layer_sums {
     double signal = 0;   ///< Σx²
     double noise = 0;    ///< Σ(x - y)²
     double other = 0;    ///< Σy²
     double product = 0;  ///< Σxy
     double largest = 0;  ///< |x - y|; infinite if one of them is NaN
-    double beyond = 0;   ///< how many x the integers of the other model cannot say
+    double beyond = 0;   ///< number of x outside the range of the other model's integers
     double count = 0;
 
     void add(std::span<const double> reference, std::span<const double> numbers, const integer_meaning& by) {
         for (std::size_t i = 0; i != reference.size(); ++i) {
             const double x = reference[i];
             const double y = by.scale * numbers[i] + by.offset;
-            if (x == y || (std::isnan(x) && std::isnan(y))) {  // infinities, too
+            if (x == y || (std::isnan(x) && std::isnan(y))) {  // also true for infinities
                 if (std::isfinite(x)) signal += x * x, other += y * y, product += x * y;
             } else {
                 const double d = std::fabs(x - y);
@@ -72,7 +72,7 @@ struct layer_sums {
         return *this;
     }
 
-    /// Noise per signal; NaN counts as noise alone.
+    /// Returns noise per signal; NaN counts as pure noise.
     [[nodiscard]] double noise_ratio() const {
         if (noise == 0) return 0;
         const double ratio = noise / signal;
@@ -90,7 +90,7 @@ struct layer_sums {
     return noise_ratio == 0 ? std::numeric_limits<double>::infinity() : -10 * std::log10(noise_ratio);
 }
 
-/// The sums of a straight line through points (q, x) by least squares.
+/// The sums for fitting a line through points (q, x) by least squares.
 struct fit_sums {
     double count = 0;
     double q = 0;
@@ -124,12 +124,12 @@ struct fit_sums {
         return spread > 0 ? (qx - q * x / count) / spread : 0;
     }
     [[nodiscard]] double offset() const { return (x - scale() * q) / count; }
-    /// Σ(x - y)² of the line y.
+    /// Returns Σ(x - y)² for the fitted line y.
     [[nodiscard]] double residual() const { return xx - x * x / count - scale() * (qx - q * x / count); }
 };
 
-/// How the elements of a lowered tensor lie against the exported one's: for each axis of the exported one its
-/// axis, those of size 1 left out. TOSA has the channels of images last, and transposes move.
+/// The axes of a lowered tensor in the order of the exported one's, without axes of size 1. TOSA has the
+/// channels of images last, and transposes move.
 using element_order = std::vector<std::size_t>;
 
 namespace detail {
@@ -145,10 +145,10 @@ namespace detail {
     return kept;
 }
 
-// Appends to `order` in all ways that the sizes allow, the first axes first.
+// Appends to `order` in all ways that the sizes allow, first axes first.
 inline void extend_order(const eval::extents& exported, const eval::extents& lowered, element_order& order,
                          std::vector<element_order>& found) {
-    constexpr std::size_t most_orders = 24;  // of tensors whose axes are all alike
+    constexpr std::size_t most_orders = 24;  // for tensors whose axes all have the same size
     if (found.size() == most_orders) return;
     if (order.size() == exported.size()) {
         found.push_back(order);
@@ -165,20 +165,20 @@ inline void extend_order(const eval::extents& exported, const eval::extents& low
 
 }  // namespace detail
 
-/// The orders that the shapes allow, the same one first; more than one if sizes are equal by chance.
+/// Returns the orders that the shapes allow, the identity first; several if sizes happen to be equal.
 [[nodiscard]] inline std::vector<element_order> possible_orders(std::span<const std::int64_t> exported,
                                                                 std::span<const std::int64_t> lowered) {
     std::vector<element_order> found;
     const eval::extents from = detail::without_ones(exported);
     const eval::extents to = detail::without_ones(lowered);
-    // Of the same sizes every beginning has an end, so that the search never goes back for nothing.
+    // With equal sizes every prefix can be completed, so the search never backtracks in vain.
     if (from.size() != to.size() || !std::ranges::is_permutation(from, to)) return found;
     element_order order;
     detail::extend_order(from, to, order, found);
     return found;
 }
 
-/// The elements of a lowered tensor in the order of the exported one.
+/// Returns the elements of a lowered tensor in the order of the exported one.
 [[nodiscard]] inline std::vector<double> elements_in_order(const tensor& t, const element_order& order) {
     if (std::ranges::is_sorted(order)) return t.to<double>();
     return eval::permuted(t.reshaped(detail::without_ones(t.shape())), order).to<double>();

@@ -12,12 +12,12 @@
 
 namespace headrace {
 
-/// Runs a graph, and keeps some of its values, and of those of the delegates that it calls.
+/// Runs a graph and keeps selected values of it and of the delegates that it calls.
 class layer_runner {
 public:
     /// The graph must outlive it.
     layer_runner(const graph& g, std::span<const value> wanted);
-    /// The wanted values, in order. May be called from several threads at once.
+    /// Returns the wanted values, in order. May be called from several threads at once.
     [[nodiscard]] result<std::vector<tensor>> run(std::span<const tensor> inputs) const;
 
 private:

@@ -11,23 +11,23 @@
 
 namespace headrace {
 
-/// What a layer computes, and where its numbers are as the model goes on with them.
+/// The value that a layer computes, and its stored form in the model.
 struct layer_value {
     std::string name;                  ///< as a listing shows it
-    value real;                        ///< what the layer's node gives
-    value stored;                      ///< behind a quantize node if one reads it, else the same
-    interface_quantization numbers{};  ///< what the integers in `stored` stand for; scale 0: not known
+    value real;                        ///< the result of the layer's node
+    value stored;                      ///< the result of a quantize node that reads it; else equal to `real`
+    interface_quantization numbers{};  ///< quantization of the integers in `stored`; scale 0: unknown
     bool is_output = false;            ///< of the model
 };
 
-/// The values of a graph and of the delegates that it calls, in order: inputs, outputs, and what nodes
-/// compute from inputs. Left out is what only moves elements, quantizes or dequantizes them, or writes to
-/// buffers of the program.
+/// Returns the values of a graph and of the delegates that it calls, in order: inputs, outputs, and results
+/// computed from inputs. Nodes that only move, quantize or dequantize elements, or write to buffers of the
+/// program, are left out.
 [[nodiscard]] std::vector<layer_value> layer_values_of(const graph& g);
 
-/// Does the graph, or a delegate that it calls, hold operators of TOSA?
+/// True if the graph, or a delegate that it calls, has operators of TOSA.
 [[nodiscard]] bool is_lowered(const graph& g);
-/// Does the graph hold quantize or dequantize nodes?
+/// True if the graph has quantize or dequantize nodes.
 [[nodiscard]] bool is_quantized_program(const graph& g);
 
 }  // namespace headrace

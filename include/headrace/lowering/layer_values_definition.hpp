@@ -29,7 +29,7 @@ template <class Dialect>
                                [](std::uint64_t word) { return word != 0; });
 }
 
-/// What values are before they are quantized, dequantized or seen in another shape.
+/// Maps values to those from which they were quantized, dequantized or reshaped.
 class computed_values {
 public:
     explicit computed_values(const graph& g) : sources_(g.id_bound()) {
@@ -49,13 +49,13 @@ public:
     }
 
 private:
-    std::vector<value> sources_;  // by the node's id; none where it is no such node
+    std::vector<value> sources_;  // by the node's id; none for other nodes
 };
 
 using result_key = std::pair<const node*, std::uint32_t>;
 [[nodiscard]] inline result_key key_of(value v) { return {v.producer, v.result}; }
 
-/// Where each value stands among layers.
+/// Returns the position of each value among the layers.
 [[nodiscard]] inline std::map<result_key, std::size_t> places_of(std::span<const layer_value> layers) {
     std::map<result_key, std::size_t> places;
     for (std::size_t i = 0; i != layers.size(); ++i) places.emplace(key_of(layers[i].real), i);
@@ -63,7 +63,7 @@ using result_key = std::pair<const node*, std::uint32_t>;
 }
 inline constexpr auto no_layer = static_cast<std::size_t>(-1);
 
-/// Which nodes of a graph compute something from its inputs, by their ids.
+/// Returns, by id, whether a node computes something from the graph's inputs.
 [[nodiscard]] inline std::vector<bool> depends_on_inputs(const graph& g) {
     std::vector<bool> depends(g.id_bound(), false);
     for (const node& n : g.nodes()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::report_unlowered and report_illegal, the last checks before emission: does the target
-// take each node?
+// Defines headrace::report_unlowered and report_illegal, the last checks before emission, which report the
+// nodes that the target does not take.
 #ifndef HEADRACE_LOWERING_LEGALITY_HPP
 #define HEADRACE_LOWERING_LEGALITY_HPP
 
@@ -22,8 +22,8 @@ namespace headrace {
 
 namespace detail {
 
-// Does the node compute real numbers because the exporter wrote it so? Quantization at the graph's border
-// does not count.
+// True if the node computes real numbers because the exporter wrote it so. Quantization at the graph's
+// interface does not count.
 [[nodiscard]] inline bool computes_floats(const node& n) {
     if (is<builtin::constant>(n) || is<builtin::placeholder>(n)) return false;
     const auto* origin = n.find_annotation<provenance>();
@@ -35,7 +35,7 @@ namespace detail {
                        [](const result_slot& r) { return r.meta && is_floating(r.meta->dtype); });
 }
 
-// Is the node's operand dequantized, or its result quantized, by ops that have become casts?
+// True if the node's operand is dequantized, or its result quantized, by ops that have become casts.
 [[nodiscard]] inline bool is_between_casts(const node& n) {
     constexpr std::size_t most = 32;
     const auto reaches_cast = [&](auto&& add_neighbours) {
@@ -54,8 +54,8 @@ namespace detail {
            });
 }
 
-// In a quantized program, one float op makes dozens of its neighbours illegal. Its author needs to know of
-// the float op alone.
+// In a quantized program, one float op makes dozens of its neighbours illegal. Its author needs to be told
+// only of the float op.
 inline bool report_floats(graph& g, pass_context& context) {
     bool found = false;
     for_each_graph(g, [&](graph& sub) {
@@ -89,20 +89,20 @@ inline void report_illegal_types(graph& g, pass_context& context) {
     });
 }
 
-/// Reports each node that a pipeline has left and that it may not end in, with the reason that fits: there is
-/// no `lacking` ("lowering", "kernel") for an op that no dialect has, or `illegal`.
+/// Reports each node that is left after a pipeline and may not be, with a reason: no `lacking` ("lowering",
+/// "kernel") for an op that no dialect has, or `illegal`.
 template <class Pipeline>
 void report_unlowered(graph& g, pass_context& context, std::string_view lacking, std::string_view illegal) {
     std::pmr::unordered_set<std::pmr::string> refused;
     for (const diagnostic& d : context.diagnostics()) refused.insert(d.node);
     Pipeline::for_each_illegal(g, [&](node& n) {
-        // The pass that refused it has said why.
+        // The pass that refused it has given the reason.
         if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
         context.report(n, is<builtin::opaque>(n) ? unknown_op_reason(n, lacking) : std::pmr::string(illegal));
     });
 }
 
-/// Reports each node that a pipeline has left and that is not TOSA; if there is none, each node that the
+/// Reports each node that is left after a pipeline and is not TOSA; if there is none, each node that the
 /// target does not take.
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how constants and quantization parameters are written in one line.
+// Defines how constants and quantization parameters are written on one line.
 #ifndef HEADRACE_LOWERING_LITERALS_HPP
 #define HEADRACE_LOWERING_LITERALS_HPP
 
@@ -20,7 +20,7 @@
 
 namespace headrace::detail {
 
-/// The elements of a constant of any dialect; nothing for other nodes.
+/// Returns the elements of a constant of any dialect; nothing for other nodes.
 [[nodiscard]] inline std::optional<tensor> constant_elements(const node& n) {
     if (const auto* a = args_if<tosa::const_shape>(n)) {
         const std::vector<std::int64_t> sizes(a->values.begin(), a->values.end());
@@ -46,7 +46,8 @@ namespace headrace::detail {
     return digits.data();
 }
 
-/// "[1, 16]", or "0.5" of a tensor of rank 0; nothing for what has many elements, or several in a matrix.
+/// Returns "[1, 16]", or "0.5" for a tensor of rank 0; nothing for tensors with many elements, or with
+/// several axes of more than one.
 [[nodiscard]] inline std::optional<std::string> literal_of(const node& n) {
     constexpr std::int64_t max_elements = 8;
     if (!is_constant_node(n) || !n.results[0].meta || n.results[0].meta->elements() > max_elements)
@@ -66,7 +67,7 @@ namespace headrace::detail {
     return digits.data();
 }
 
-/// "<0.05, -3>" or "<0.001..0.02, axis 0>".
+/// Returns "<0.05, -3>" or "<0.001..0.02, axis 0>".
 [[nodiscard]] inline std::string parameters_text(const quantization& q) {
     if (q.is_per_tensor()) return join_text('<', scale_text(q.scale()), ", ", q.zero_point(), '>');
     const auto [least, largest] = std::minmax_element(q.scales.begin(), q.scales.end());

@@ -46,7 +46,7 @@ namespace detail {
            c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
 }
 
-/// One model on its way to TOSA.
+/// The state of a lowering of one model to TOSA.
 class model_lowering {
 public:
     model_lowering(const program_source& source, const lowering_options& options)
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] lowering_outcome run() {
         result<void> done = lower_and_emit();
         if (const result<void> whole = outcome_.model.file.check(); !whole) {
-            done = whole.error();  // what else was found may come from that
+            done = whole.error();  // other findings may result from that failure
             outcome_.refusals.clear();
         }
         if (!done) outcome_.failure = done.error();
@@ -64,11 +64,11 @@ public:
     }
 
 private:
-    // Targets are tried in order until one refuses no node.
+    // Tries targets in order until one refuses no node.
     result<void> lower_and_emit() {
         std::size_t count = 0;
         do {
-            outcome_.model = {};  // before the next one is read: both may not fit into memory
+            outcome_.model = {};  // before the next one is read: memory may not hold both
             outcome_.refusals.clear();
             HEADRACE_TRY(lower_once(count));
         } while (!outcome_.refusals.empty() && ++count < targets_.size());
@@ -114,7 +114,7 @@ private:
         report.passes = std::move(statistics);
         outcome_.refusals = integers.refusals;
         for (const diagnostic& d : context.diagnostics()) {
-            // That a constant or a cast does not fit may follow from what was refused.
+            // A constant or cast that does not fit may be a consequence of what was refused.
             const auto same = [&](const diagnostic& refused) {
                 return d.node.empty() || refused.node == d.node;
             };
@@ -127,7 +127,7 @@ private:
         return options_.observer.end(g, outcome_.refusals);
     }
 
-    // A text need not say where its nodes come from: messages then name the text's own.
+    // A text need not say where its nodes come from: messages then use the names in the text.
     static void add_origins(graph& g) {
         for_each_graph(g, [](graph& sub) {
             for (node& n : sub.nodes()) {
@@ -160,8 +160,7 @@ private:
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {
         return static_cast<model_lowering*>(self)->observe(record, g);
     }
-    // The first of layout_passes: it changes nothing but the order, and always runs. The last passes sort
-    // again.
+    // The first pass of layout_passes only reorders nodes, and always runs; the last passes sort again.
     void see_layout_passes(const pass_record& record, const graph& g) {
         if (in_layout_passes_ || record.name != pass_name<sort_topologically>()) return;
         in_layout_passes_ = true;
@@ -213,7 +212,7 @@ private:
     return unsupported(text);
 }
 
-// The same graph again, whose constants view the first one's.
+// Returns a copy of the graph whose constants view those of the original.
 [[nodiscard]] inline program copied(const program& p) {
     program copy{.file = {},
                  .graph = std::make_unique<graph>(),
@@ -237,7 +236,7 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
         return one_target ? std::move(model) : detail::copied(model);
     };
     lowering_options whole = options;
-    whole.streams = false;  // the graph ends here
+    whole.streams = false;  // the graph is destroyed on return
     lowering_outcome done = try_lowering(source, whole);
     if (done.failure) return *std::move(done.failure);
     if (!done.refusals.empty()) return detail::error_of(done.refusals);

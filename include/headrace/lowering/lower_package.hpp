@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_package: several methods that share constants, or what can be lowered of a
-// model.
+// Defines headrace::lower_to_package, which lowers several methods that share constants, or the parts of a
+// model that can be lowered.
 #ifndef HEADRACE_LOWERING_LOWER_PACKAGE_HPP
 #define HEADRACE_LOWERING_LOWER_PACKAGE_HPP
 
@@ -22,31 +22,31 @@
 namespace headrace {
 
 struct package_options {
-    std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
-    bool partition = false;    ///< what cannot be lowered stays in a host graph; if not, it is an error
-    bool plan_memory = false;  ///< ops of the host graphs write to buffers whose places are planned
+    std::optional<target_spec> target{};  ///< none: as for each method alone
+    bool partition = false;    ///< nodes that cannot be lowered stay in a host graph, or are an error
+    bool plan_memory = false;  ///< ops of host graphs write to buffers with planned offsets
     lowering_observer observer{};
 };
 
 struct lowered_package {
     package_writer files;  ///< to be written
     std::map<std::string, method_report, std::less<>> methods{};
-    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then there is no method
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if any, there is no method
 };
 
 // lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a
-// program, as well as delegation_definition.hpp and what that needs.
+// program, along with delegation_definition.hpp and the files that it names.
 
 /// Lowers methods, by name, to a package. Names become file names: see is_plain_name.
 [[nodiscard]] result<lowered_package> lower_to_package(std::map<std::string, program, std::less<>> methods,
                                                        const package_options& options = {});
 
-/// The JSON that `headrace lower --report` writes for a package, without a final newline. `models` has the
-/// file of each method.
+/// Returns the JSON that `headrace lower --report` writes for a package, without a final newline. `models`
+/// has the file of each method.
 [[nodiscard]] std::string package_report_json(const lowered_package& package,
                                               const std::map<std::string, std::string, std::less<>>& models);
 
-/// The passes that prepare a host graph for its runtime: to_out_variants and plan_memory.
+/// Returns the passes that prepare a host graph for its runtime: to_out_variants and plan_memory.
 [[nodiscard]] const pass_registry& host_passes();
 
 }  // namespace headrace

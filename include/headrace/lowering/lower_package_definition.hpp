@@ -32,7 +32,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The methods of one package on their way into it.
+/// The state of a lowering of methods to one package.
 class package_lowering {
 public:
     package_lowering(std::map<std::string, program, std::less<>> programs, const package_options& options)

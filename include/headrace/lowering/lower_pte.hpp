@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_pte: from exported programs to a program for ExecuTorch's runtime.
+// Defines headrace::lower_to_pte, which lowers exported programs to a program for ExecuTorch's runtime.
 #ifndef HEADRACE_LOWERING_LOWER_PTE_HPP
 #define HEADRACE_LOWERING_LOWER_PTE_HPP
 
@@ -21,14 +21,14 @@
 
 namespace headrace {
 
-/// Makes of a TOSA flatbuffer what another backend takes.
+/// Compiles a TOSA flatbuffer to a delegate of another backend.
 using delegate_compiler = std::function<result<pte_delegate>(std::span<const std::byte> flatbuffer)>;
 
 struct pte_options {
-    bool delegate = false;           ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
-    delegate_compiler compile{};     ///< or of another, for which this compiles them
+    bool delegate = false;           ///< nodes that can be lowered become delegates of the backend "tosa"
+    delegate_compiler compile{};     ///< compiles the delegates for another backend
     bool integer_interface = false;  ///< the caller quantizes inputs and dequantizes outputs
-    std::optional<target_spec> target{};  ///< of the delegates; none: chosen by what the graph holds
+    std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
     lowering_observer observer{};
 };
 
@@ -37,15 +37,15 @@ struct lowered_pte {
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
     std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
-    pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel: then there is no file
+    pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
 };
 
-// lower_pte_definition.hpp defines this function: include it in exactly one translation unit of a program, as
-// well as executorch_pipeline_definition.hpp, delegation_definition.hpp and what that needs.
+// lower_pte_definition.hpp defines this function: include it in exactly one translation unit of a program,
+// along with executorch_pipeline_definition.hpp, delegation_definition.hpp and the files that it names.
 
-/// Lowers methods, by name, to one file in which each distinct constant is once. The host's kernels compute
-/// what is not delegated.
+/// Lowers methods, by name, to one file that has each distinct constant once. The host's kernels compute the
+/// nodes that are not delegated.
 [[nodiscard]] result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods,
                                                const pte_options& options = {});
 

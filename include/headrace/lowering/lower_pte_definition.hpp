@@ -29,7 +29,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The methods of one file on their way into it.
+/// The state of a lowering of methods to one file.
 class pte_lowering {
 public:
     pte_lowering(std::map<std::string, program, std::less<>> methods, const pte_options& options)
@@ -96,7 +96,7 @@ private:
         return {};
     }
 
-    // The delegate's own graph is in its bytes: the host's passes need not see it.
+    // The delegate's graph is in its bytes: the host's passes need not see it.
     static void replace_call(node& call, std::size_t number) {
         graph& g = *call.owner;
         const args<executorch::call_delegate> arguments{static_cast<std::int64_t>(number),
@@ -117,9 +117,9 @@ private:
         HEADRACE_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
         return options_.compile(flatbuffer);
     }
-    // Neither the runtime nor TOSA has it: both reasons.
+    // Gives both reasons if neither the runtime nor TOSA has the op.
     [[nodiscard]] diagnostic explained(std::string_view method, diagnostic d) const {
-        // Passes that both pipelines have give TOSA's reasons.
+        // Passes that both pipelines share give TOSA's reasons.
         if (d.reason.find("TOSA") != std::pmr::string::npos)
             d.reason =
                 "ExecuTorch's runtime has no kernel for this op, and rewriting it to others fails as it does "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lowering_observer, the functions that watch a lowering.
+// Defines headrace::lowering_observer, callbacks that observe a lowering.
 #ifndef HEADRACE_LOWERING_LOWERING_OBSERVER_HPP
 #define HEADRACE_LOWERING_LOWERING_OBSERVER_HPP
 
@@ -15,10 +15,9 @@
 
 namespace headrace {
 
-/// Functions that watch a lowering; each may be empty. An error of theirs ends it. A lowering to a package or
-/// a
-/// `.pte` file has several graphs: they begin with the host graph of each method, then comes each delegate's
-/// from its beginning to its end, and the host graphs end last.
+/// Callbacks that observe a lowering; each may be empty. An error that one returns ends the lowering.
+/// Lowering to a package or a `.pte` file involves several graphs: first the host graph of each method
+/// begins, then each delegate's graph runs from begin to end, and the host graphs end last.
 struct lowering_observer {
     std::function<result<void>(graph& exported)> before_passes{};
     std::function<result<void>(const pass_record& pass, graph& g)> after_pass{};
@@ -35,7 +34,7 @@ struct lowering_observer {
         return after_passes ? after_passes(g, refusals) : result<void>();
     }
 
-    /// The options of a run that is watched and timed. They refer to this observer.
+    /// Returns the options of an observed and timed run. They refer to this observer.
     [[nodiscard]] run_options watched_run() {
         return {.clock = &steady_nanoseconds,
                 .observer = this,

@@ -36,7 +36,7 @@ public:
         for (const node& n : a.nodes()) match(n);
     }
 
-    /// The value of the other program, or none.
+    /// Returns the value of the other program, or none.
     [[nodiscard]] value operator[](value v) const {
         node* const other = counterparts_[v.producer->id];
         return other == nullptr ? value{} : value{other, v.result};
@@ -57,7 +57,7 @@ private:
             if (node* m = reader_like(n, k, read)) take(n, *m);
             return;
         }
-        // Behind a difference nothing that it reads is known.
+        // After a difference, none of the node's operands is known.
         const auto named = named_.find(n.name());
         if (named != named_.end() && !taken_[named->second->id] && is_alike(n, *named->second))
             take(n, *named->second);
@@ -67,8 +67,8 @@ private:
         taken_[m.id] = true;
     }
 
-    // A node like `n` whose operand k is that value. Of several, such as slices, the one with the same
-    // arguments, or else that with the same name, or else the first.
+    // Returns a node like `n` whose operand k is that value. If there are several, such as slices, the one
+    // with equal arguments is taken, else that with the same name, else the first.
     [[nodiscard]] node* reader_like(const node& n, std::uint32_t k, value read) const {
         constexpr std::size_t most_candidates = 256;  // files may claim any number of readers
         constexpr int best_rank = 3;
@@ -88,7 +88,7 @@ private:
         return best;
     }
 
-    // The arguments that are neither tensors nor graphs.
+    // Compares the arguments that are neither tensors nor graphs.
     [[nodiscard]] static bool has_same_settings(const node& n, const node& m) {
         if (n.op != m.op) return false;
         return std::ranges::all_of(*n.op, [&](const field_info& f) {
@@ -99,7 +99,7 @@ private:
     }
 
     [[nodiscard]] bool is_alike(const node& n, const node& m) const {
-        const bool same_op = &n.op->functional() == &m.op->functional();  // views that are copies, too
+        const bool same_op = &n.op->functional() == &m.op->functional();  // or copies of views
         if (!same_op || n.operand_count != m.operand_count || n.result_count != m.result_count) return false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& mine = n.results[i].meta;
@@ -115,18 +115,18 @@ private:
 
     computed_values in_a_;
     computed_values in_b_;
-    std::vector<node*> counterparts_;           // by the id of a node of the first
+    std::vector<node*> counterparts_;           // by the id of a node of the first program
     std::vector<std::vector<reader>> readers_;  // of the second's nodes, through views and quantize nodes
     std::vector<bool> taken_;
-    std::unordered_map<std::string_view, node*> named_;  // of the second
+    std::unordered_map<std::string_view, node*> named_;  // of the second program
 };
 
-/// The exported node that a value of a TOSA file was made for: `softmax` of `softmax.reduce_max`.
+/// Returns the exported node for which a value of a TOSA file was made: `softmax` for `softmax.reduce_max`.
 [[nodiscard]] inline std::string_view origin_in(std::string_view name) {
     return name.substr(0, name.find('.'));
 }
 
-/// Whose numbers the values of a lowered layer may be: integers that stand for real numbers are narrow.
+/// True if two values may hold the same numbers: integers that represent real numbers are narrow.
 [[nodiscard]] inline bool may_be_same(const layer_value& a, const layer_value& b) {
     const tensor_meta& real = *meta_of(a.real);
     const tensor_meta& lowered = *meta_of(b.stored);
@@ -148,7 +148,7 @@ private:
         for (const std::string_view name : {std::string_view(b[k].name), origin_in(b[k].name)}) {
             const auto at = named.find(name);
             if (at == named.end() || !may_be_same(a[at->second], b[k])) continue;
-            found[at->second] = k;  // the last one of a name holds what the layer gives
+            found[at->second] = k;  // the last value of a name is the layer's result
             break;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::method_report, what became of a method that was lowered to delegates.
+// Defines headrace::method_report, which describes a method that was lowered to delegates.
 #ifndef HEADRACE_LOWERING_METHOD_REPORT_HPP
 #define HEADRACE_LOWERING_METHOD_REPORT_HPP
 
@@ -22,7 +22,7 @@ struct delegate_report {
 struct method_report {
     std::string target;
     std::vector<delegate_report> delegates{};
-    std::vector<host_note> host_nodes{};  ///< what stays on the host, and why
+    std::vector<host_note> host_nodes{};  ///< nodes that stay on the host, with reasons
 };
 
 }  // namespace headrace

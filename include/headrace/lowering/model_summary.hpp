@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::summary_of: how large a model is, and what it takes to run it.
+// Declares headrace::summary_of: the size of a model, and what running it takes.
 #ifndef HEADRACE_LOWERING_MODEL_SUMMARY_HPP
 #define HEADRACE_LOWERING_MODEL_SUMMARY_HPP
 
@@ -22,18 +22,18 @@ struct op_summary {
 
 struct model_summary {
     std::size_t nodes = 0;
-    std::vector<op_summary> ops{};  ///< those with the most MACs first, then the most frequent
-    /// Multiplications that are added up, of convolutions, matrix products and attention.
+    std::vector<op_summary> ops{};  ///< those with the most MACs first, then the most frequent ones
+    /// Multiply-accumulates of convolutions, matrix products and attention.
     std::uint64_t macs = 0;
-    std::size_t uncounted = 0;  ///< nodes that have such, too, but are not counted: recurrent layers, einsum
-    std::uint64_t parameters = 0;  ///< elements of constants; scales, zero points and tables aside
+    std::size_t uncounted = 0;     ///< nodes whose MACs are not counted: recurrent layers, einsum
+    std::uint64_t parameters = 0;  ///< elements of constants, except scales, zero points and tables
     std::uint64_t parameter_bytes = 0;
-    std::optional<std::uint64_t> peak_bytes{};  ///< of a greedy memory plan; nothing where none can be made
+    std::optional<std::uint64_t> peak_bytes{};  ///< of a greedy memory plan; nothing if there is none
     std::vector<std::string> inputs{};          ///< "x: int8<0.05, -3>[1, 16]"
     std::vector<std::string> outputs{};
 };
 
-/// Nodes of regions and delegates count as well, each once.
+/// Summarizes a model. Nodes of regions and delegates count as well, each once.
 [[nodiscard]] model_summary summary_of(const graph& g);
 
 }  // namespace headrace

@@ -32,7 +32,7 @@ namespace detail {
     const tensor_meta* meta = meta_of(v);
     return meta == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(meta->elements(), 0));
 }
-/// Is a constant there to say a scale, a zero point or a function, not what a model has learnt?
+/// True if a constant holds a scale, a zero point or a table, not learnt parameters.
 [[nodiscard]] inline bool is_quantization_parameter(const node& constant) {
     const tensor_meta& meta = *constant.results[0].meta;
     if (is<tosa::const_>(constant) && meta.elements() == 1 && !is_floating(meta.dtype)) return true;

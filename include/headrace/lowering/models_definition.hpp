@@ -55,14 +55,14 @@ namespace detail {
     return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
 }
 
-// What a file leaves out of the metadata is inferred; what it says must be what inference gives.
+// Infers metadata that a file leaves out; metadata in the file must agree with inference.
 [[nodiscard]] inline result<void> check_metadata(graph& g, const std::string& path) {
     result<void> sound = complete_metadata(g);
     if (sound) sound = verify_metadata(g);
     return sound ? result<void>() : result<void>(malformed(sound.error().in(path).message));
 }
 
-// What a value that follows from constants alone is; nothing for others, and for what is written in place.
+// Returns a value computed from constants alone; nothing for others, and for values written in place.
 [[nodiscard]] inline std::optional<tensor> constant_value(value v, int depth = 0) {
     constexpr int deepest = 64;
     constexpr std::int64_t most_elements = std::int64_t{1} << 24;
@@ -73,7 +73,7 @@ namespace detail {
     if (const auto* a = args_if<builtin::constant>(n)) return tensor_of_constant(a->data, *meta);
     const bool changes_view = n.op->has(trait::in_place) && n.op->functional().has(trait::aliasing);
     if (!is_pure(n) && !changes_view) return std::nullopt;
-    // Kernels trust metadata, which has not been checked at this time.
+    // Kernels trust metadata, which has not been checked yet.
     std::pmr::monotonic_buffer_resource arena;
     inference inferred(&arena);
     if (!infer_node(n, inferred) || inferred.results().size() != n.result_count) return std::nullopt;
@@ -103,25 +103,25 @@ namespace detail {
     std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
     std::normal_distribution<double> normal;
     for (double& x : numbers) {
-        // Indices and flags must be valid whatever they select from: 0 and 1 are.
+        // Indices and flags must be valid for any tensor: 0 and 1 are.
         x = is_floating(meta.dtype) ? normal(engine) : static_cast<double>(engine() % 2);
     }
     return tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
 }
 
-// "scale 0.05, zero point -3".
+// Returns "scale 0.05, zero point -3".
 [[nodiscard]] inline std::string quantization_text(double scale, std::int64_t zero_point) {
     std::array<char, 40> digits{};
     std::snprintf(digits.data(), digits.size(), "%.6g", scale);
     return join_text("scale ", digits.data(), ", zero point ", zero_point);
 }
 
-// What integers at an input stand for: the annotation, or null.
+// Returns the annotation with the quantization of an input's integers, or null.
 [[nodiscard]] inline const interface_quantization* quantization_at(const node& placeholder) {
     return if_quantized(placeholder.find_annotation<interface_quantization>());
 }
 
-// What an input takes, for people who gave something else.
+// Describes the tensor that an input takes, for an error message.
 [[nodiscard]] inline std::string wanted_text(const node& placeholder) {
     const dtype wanted = placeholder.results[0].meta->dtype;
     std::string text = join_text("; input ", printable(placeholder.name()), " takes ", name_of(wanted));
@@ -150,7 +150,7 @@ namespace detail {
     return malformed(text);
 }
 
-// True if the graph reads the value as unsigned bytes: TOSA's integers have no sign of their own.
+// True if the graph reads the value as unsigned bytes: TOSA's integers are signless.
 [[nodiscard]] inline bool is_read_unsigned(value v, int nested = 0) {
     constexpr int max_looked_through = 16;
     if (nested == max_looked_through) return false;
@@ -171,7 +171,7 @@ namespace detail {
            (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
 }
 
-// Integers of another type, all of which the wanted one can hold.
+// Converts integers of another dtype if the wanted one can hold all of them.
 [[nodiscard]] inline result<tensor> as_integers(const std::string& file, const tensor& given,
                                                 const node& placeholder) {
     const std::vector<std::int64_t> numbers = given.to<std::int64_t>();
@@ -203,7 +203,7 @@ namespace detail {
     }
     tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
     if (permutes) given = eval::permuted(given, to_channels_last);
-    // Each of these makes a copy: the array does not outlive this function.
+    // Each of these copies: the array does not outlive this function.
     const bool is_real = is_floating(array.meta.dtype);
     if (is_real && is_floating(wanted.dtype))
         return tensor::of(wanted.dtype, given.shape(), given.to<double>());
@@ -215,7 +215,7 @@ namespace detail {
     return quantized(given, *q, wanted.dtype);
 }
 
-// The .ptd file of a .pte file: the one that is named, or, where one is needed, that beside it; empty for
+// Returns the .ptd file of a .pte file: the given one or, if one is needed, that of the same stem; empty for
 // none.
 [[nodiscard]] inline std::string external_data_path(const pte_file& file, const std::string& path,
                                                     std::string_view method, const std::string& data) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::support_of, which finds out by lowering what becomes of an op, for each class of elements
-// and each rank.
+// Defines headrace::support_of, which determines how an op is lowered, for each class of elements and each
+// rank, by lowering it.
 #ifndef HEADRACE_LOWERING_OP_SUPPORT_HPP
 #define HEADRACE_LOWERING_OP_SUPPORT_HPP
 
@@ -18,8 +18,7 @@
 
 namespace headrace {
 
-/// What the elements of an op's first operand are. `quantized` is float32 that `headrace quantize` has made
-/// int8.
+/// The elements of an op's first operand. `quantized` is float32 that `headrace quantize` has made int8.
 struct element_class {
     std::string_view name;
     dtype type;
@@ -32,32 +31,31 @@ inline constexpr std::array<element_class, 7> element_classes{{{"float32", dtype
                                                                {"int32", dtype::int32},
                                                                {"int64", dtype::int64},
                                                                {"bool", dtype::boolean}}};
-/// Ranks from 0 to one below.
+/// Ranks below this one are probed.
 inline constexpr std::size_t probed_ranks = 7;
 
-/// What became of some programs of one op: all were lowered, all were refused, or it depends on the
-/// arguments.
+/// The outcome for programs of one op: all were lowered, all were refused, or it depends on the arguments.
 struct op_support {
     std::size_t lowered = 0;
     std::size_t refused = 0;
-    std::pmr::string reason{};  ///< why the first of the refused ones was
+    std::pmr::string reason{};  ///< of the first refusal
 
     [[nodiscard]] bool is_known() const { return lowered + refused != 0; }
 };
 
-/// By class and rank; not known where the op takes no such operand, or where none was found.
+/// By class and rank; unknown if the op takes no such operand, or none was found.
 using op_support_table = std::array<std::array<op_support, probed_ranks>, element_classes.size()>;
 
 // op_support_definition.hpp defines these functions: include it in exactly one translation unit of a program,
-// as well as what lowering/lower.hpp asks for.
+// along with the files that lowering/lower.hpp names.
 
 /// Draws arguments that the op's inference rule accepts, the same ones on every machine, and lowers each as a
-/// program of its own: to that target, or to the one that `headrace lower` would choose. Ops without a tensor
-/// go by their result.
+/// program of its own, to the given target or to the one that `headrace lower` would choose. Ops without a
+/// tensor operand are classified by their result.
 [[nodiscard]] op_support_table support_of(const op_info& op, const std::optional<target_spec>& target);
 
-/// The ops that exported programs may have and for which support_of can draw arguments: all of ATen and
-/// dim_order_ops but those that write in place or into given tensors, by name.
+/// Returns the ops that exported programs may have and for which support_of can draw arguments, by name: all
+/// of ATen and dim_order_ops except those that write in place or into given tensors.
 [[nodiscard]] std::vector<const op_info*> probed_ops();
 
 }  // namespace headrace

@@ -29,7 +29,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Programs of one op.
+/// Draws and lowers programs of one op.
 class op_probe {
 public:
     op_probe(const op_info& op, const std::optional<target_spec>& target) : op_(op), target_(target) {}
@@ -44,7 +44,8 @@ public:
     }
 
 private:
-    // Where shapes are given only numbers must fit; else a rule that accepts no draw takes no such operand.
+    // With given shapes, only numbers must fit; otherwise, if the rule accepts no draw, the op takes no such
+    // operand.
     static constexpr int draws = 600;
     static constexpr int draws_of_numbers = 5000;
     static constexpr std::size_t enough = 3;
@@ -67,7 +68,7 @@ private:
         return found;
     }
 
-    // Programs are exported in eval mode.
+    // Sets arguments for inference: programs are exported in eval mode.
     [[nodiscard]] samples::arguments for_inference(samples::arguments all) const {
         static constexpr std::array<std::string_view, 4> of_training{"dropout", "dropout_p", "train",
                                                                      "training"};
@@ -92,12 +93,12 @@ private:
             return;
         }
         if (found.reason.empty()) found.reason = *reason;
-        // Models often read the first result alone: indices and statistics are for training.
+        // Models often read only the first result: indices and statistics are for training.
         if (op_.results != 1 && !refusal(all, elements, true)) ++found.lowered;
         ++found.refused;
     }
 
-    // Why the program is refused, or nothing if it is lowered.
+    // Returns why the program is refused, or nothing if it is lowered.
     [[nodiscard]] std::optional<std::pmr::string> refusal(const samples::arguments& all,
                                                           const element_class& elements,
                                                           bool first_result) const {
@@ -119,7 +120,8 @@ private:
         g.create<builtin::output>({.values = list<value>(&first, 1)});
         p.user_outputs = 1;
     }
-    // What `headrace lower` chooses, but for quantized ops integers alone, and bfloat16 where it is meant.
+    // Returns the target that `headrace lower` would choose, except INT for quantized ops, and bfloat16 for
+    // its class.
     [[nodiscard]] static std::optional<target_spec> target_for(const element_class& elements) {
         const target_spec bare;
         if (elements.is_quantized) return bare.with(target_feature::profile_int);
@@ -128,7 +130,7 @@ private:
         return std::nullopt;
     }
 
-    // A program that computes the op, or none if its rule refuses the arguments or something is large.
+    // Returns a program that computes the op; none if its rule refuses the arguments or a tensor is large.
     [[nodiscard]] program program_of(const samples::arguments& all) const {
         program p;
         p.graph = std::make_unique<graph>();
@@ -159,7 +161,7 @@ private:
         g.create<builtin::output>({.values = list<value>(results)});
         return p;
     }
-    // TOSA has no empty tensors, and no rank above 6: that is no matter of the op.
+    // False for empty tensors and ranks above 6, which TOSA does not have, whatever the op.
     [[nodiscard]] static bool is_usual(const tensor_meta& meta) {
         const std::int64_t elements = meta.checked_elements().value_or(0);
         return elements > 0 && elements <= max_elements && meta.rank() < probed_ranks;
@@ -173,7 +175,7 @@ private:
         return v;
     }
 
-    // What models learn is a constant in their exports.
+    // Makes operands that models learn constants, as exports have them.
     static void make_constants(graph& g, node& n) {
         static constexpr std::array<std::string_view, 9> learnt{
             "weight", "bias", "running_mean", "running_var", "params", "w_ih", "w_hh", "b_ih", "b_hh"};
@@ -207,7 +209,7 @@ private:
         return meta != nullptr && meta->dtype == type && meta->rank() == rank;
     }
 
-    // Quantized by one random sample; none if nothing in it is.
+    // Returns the program quantized with one random sample; none if nothing in it is quantized.
     [[nodiscard]] std::optional<program> quantized(const samples::arguments& all) const {
         program p = program_of(all);
         pass_context context(&infer_node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::opt_main, a program that prints, transforms, lowers, executes and plans graphs of a
-// dialect of one's own.
+// Defines headrace::opt_main, a program that prints, transforms, lowers, executes and plans graphs of
+// user-defined dialects.
 #ifndef HEADRACE_LOWERING_OPT_MAIN_HPP
 #define HEADRACE_LOWERING_OPT_MAIN_HPP
 
@@ -16,19 +16,19 @@
 
 namespace headrace {
 
-/// A static pipeline that `PROGRAM lower` runs, as a value.
+/// A static pipeline for `PROGRAM lower`, as a value.
 struct opt_pipeline {
     std::string_view name;
     pmr_vector<any_pass> passes;
-    pmr_vector<const node*> (*illegal_nodes)(graph& g);  ///< those whose ops may not leave it
+    pmr_vector<const node*> (*illegal_nodes)(graph& g);  ///< nodes whose ops may not be left after it
 };
 
-/// What opt_main knows of the dialects, passes and pipelines that are not Headrace's.
+/// The user-defined dialects, passes and pipelines of opt_main.
 struct opt_program {
     op_finder find_op;
     own_operators operators;
-    result<void> (*verify_node)(const graph& g, const node& n);  ///< by the verifiers of the ops
-    pass_context::node_inference infer;                          ///< of any op, Headrace's as well
+    result<void> (*verify_node)(const graph& g, const node& n);  ///< the verifiers of the user-defined ops
+    pass_context::node_inference infer;                          ///< for any op, Headrace's as well
     pass_registry passes{};
     pmr_vector<opt_pipeline> pipelines{};
 };
@@ -41,14 +41,14 @@ struct opt_program {
 ///     run FILE [--in FILE.npy …] [--out FILE.npy …]     its outputs
 ///     plan FILE                                         places in memory for its values
 ///
-/// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or numbers from a
-/// fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the plan's
-/// memory. `opt` and `lower` also take `--ir FOLDER`: the graph before the passes and after each that changed
-/// it, as texts `FOLDER/000_input.hr` and on; `--ir-around a,b` keeps what lies before and after those passes
-/// alone. With `--reproducer FILE.hr`, the graph before a pass that fails is kept with the passes from there
-/// on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node is refused, or may not
-/// leave the pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable
-/// or malformed, or a pass that fails.
+/// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or random numbers of
+/// a fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the
+/// plan's memory. `opt` and `lower` also take `--ir FOLDER`, which writes the graph before the passes and
+/// after each that changed it, as texts `FOLDER/000_input.hr` and so on; `--ir-around a,b` keeps only the
+/// texts before and after those passes. With `--reproducer FILE.hr`, the graph before a failing pass is kept
+/// with the passes from there on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node
+/// is refused, or may not be left after the pipeline; 2 for bad usage, or an output that cannot be written; 3
+/// for a file that is unreadable or malformed, or a pass that fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {
@@ -80,7 +80,7 @@ pmr_vector<const node*> illegal_nodes(graph& g) {
     return found;
 }
 
-/// A list of passes gives passes to choose from, a pipeline can be run as well.
+/// Adds a source: passes of a pass_list can be chosen; a pipeline can also be run.
 template <class Source>
 void add_to(opt_program& program) {
     const typename passes_among<Source>::type list{};
@@ -104,15 +104,15 @@ struct own_dialects<dialects<Dialects...>> {
 
 }  // namespace detail
 
-/// The main function of a program like `headrace` for dialects, passes and pipelines of one's own, whose
-/// files are graphs as text (io/graph_text.hpp) or what headrace::read_model reads:
+/// The main function of a program like `headrace` for user-defined dialects, passes and pipelines. Its files
+/// are graphs as text (io/graph_text.hpp) or in a format of headrace::read_model:
 ///
 ///     int main(int argc, char** argv) {
 ///         return headrace::opt_main<headrace::dialects<npu::dialect>, npu::lowering>(argc, argv);
 ///     }
 ///
 /// Each of `Sources` is a pipeline or a pass_list. Inference rules, verifiers and kernels of the dialects
-/// must have been included; every graph is verified by them when it was read and after each pass.
+/// must have been included; every graph is verified after reading and after each pass.
 template <class Dialects, class... Sources>
 int opt_main(int argc, char** argv) {
     return run_opt_program(detail::own_dialects<Dialects>::template program<Sources...>(), argc, argv);

@@ -38,7 +38,7 @@ namespace headrace {
 
 namespace detail {
 
-/// What a command line asks for.
+/// The parsed command line.
 struct opt_request {
     std::string command;
     std::string file;
@@ -54,7 +54,7 @@ struct opt_request {
     bool verify = false;
 };
 
-/// The options that a command takes.
+/// Returns the options that a command takes.
 [[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
     static constexpr std::string_view show[] = {"-o"};
     static constexpr std::string_view opt[] = {"-o",   "--passes",     "--all", "--verify",
@@ -71,7 +71,7 @@ struct opt_request {
                                 : std::span<const std::string_view>();
 }
 
-/// Nothing if the command line is not what run_opt_program takes.
+/// Parses a command line; the result is empty if it is not what run_opt_program takes.
 class opt_parser {
 public:
     explicit opt_parser(std::span<char*> arguments)
@@ -88,7 +88,7 @@ public:
                 return std::nullopt;
             }
         }
-        // `opt` of a reproducer finds its passes there.
+        // `opt` of a reproducer finds its passes in the file.
         const bool chosen = asked_.command != "opt" || !asked_.all_passes || asked_.passes.empty();
         const bool complete = asked_.ir_around.empty() || !asked_.ir.empty();
         return !known.empty() && chosen && complete && !asked_.file.empty() ? std::optional(asked_)
@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    // An option with what belongs to it; false if that is missing.
+    // Takes an option with its argument; false if that is missing.
     bool take(std::string_view option) {
         if (option == "--all") return asked_.all_passes = true;
         if (option == "--verify") return asked_.verify = true;
@@ -146,7 +146,7 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
                      std::string(p.info().summary).c_str());
 }
 
-/// Infers the metadata that nodes lack, those of the own dialects as well.
+/// Infers the metadata that nodes lack, including those of user-defined dialects.
 [[nodiscard]] inline result<void> complete_types(graph& g, pass_context::node_inference infer) {
     for (node& n : g.nodes()) {
         result<void> regions;
@@ -162,7 +162,7 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
         if (const auto done = infer(n, inferred); !done)
             return malformed({message_prefix(n), "its type is not given: ", done.error().message});
         for (std::uint32_t i = 0; i != n.result_count && i != inferred.results().size(); ++i) {
-            const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule does not say
+            const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule leaves it open
             if (!is_known(results[i]) && !open) g.set_meta(n.result(i), inferred.results()[i]);
         }
     }
@@ -201,8 +201,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return manager(g, context);
 }
 
-/// Runs the passes that have not failed once more, and writes what they leave: less of them where those that
-/// are left require one that has run.
+/// Runs the passes before the failed one again, and writes the graph. Runs fewer of them if the remaining
+/// passes require one that would have run.
 [[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
                                             const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
@@ -224,7 +224,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     HEADRACE_TRY(ordered.solve_constraints());
     const pmr_vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
     pass_watcher watcher(names_of(passes));
-    watcher.executes_unchanged = true;  // passes of others may say so wrongly
+    watcher.executes_unchanged = true;  // user-defined passes may claim it wrongly
     if (asked.verify) {
         HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
         watcher.executed.emplace(std::move(inputs), own.operators);
@@ -264,7 +264,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return nullptr;
 }
 
-/// What no pass has refused and may not stay is refused as well.
+/// Nodes that no pass has refused but that may not be left are refused as well.
 [[nodiscard]] inline result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_request& asked,
                                                              graph& g) {
     const opt_pipeline& pipeline = *pipeline_for(own, asked);
@@ -319,7 +319,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-/// `opt` and `lower`: the graph is not written if a node is refused.
+/// Runs `opt` or `lower`: the graph is not written if a node is refused.
 [[nodiscard]] inline result<int> transform_and_write(const opt_program& own, const opt_request& asked,
                                                      program& p) {
     HEADRACE_TRY(refused, asked.command == "opt" ? optimize(own, asked, *p.graph)
@@ -331,7 +331,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return 0;
 }
 
-/// What the first line of a reproducer says, where the command line names no passes.
+/// Takes the passes from the first line of a reproducer if the command line names none.
 [[nodiscard]] inline result<opt_request> completed(opt_request asked) {
     if (asked.command != "opt" || asked.all_passes || !asked.passes.empty()) return asked;
     const reproducer said = read_reproducer(asked.file);
@@ -355,7 +355,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return 0;
 }
 
-/// Names that the program does not have.
+/// Reports names that the program does not have.
 [[nodiscard]] inline result<void> check_names(const opt_program& own, const opt_request& asked) {
     if (!asked.passes.empty()) {
         HEADRACE_TRY(own.passes.select(asked.passes));
@@ -385,7 +385,7 @@ HEADRACE_INLINE int run_opt_program(const opt_program& program, int argc, char**
     try {
         const result<int> status = detail::answer(program, *asked);
         return status ? status.value() : detail::opt_failure(status.error());
-    } catch (const std::exception& e) {  // memory, mostly
+    } catch (const std::exception& e) {  // lack of memory, mostly
         return detail::opt_failure(malformed({asked->file, ": ", e.what()}));
     }
 }

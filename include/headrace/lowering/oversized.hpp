@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::find_oversized, which finds what no target takes and no machine should try.
+// Defines headrace::find_oversized, which finds the first tensor of 2^31 elements or more.
 #ifndef HEADRACE_LOWERING_OVERSIZED_HPP
 #define HEADRACE_LOWERING_OVERSIZED_HPP
 
@@ -13,10 +13,10 @@
 
 namespace headrace {
 
-/// As many elements are above TOSA's level 8K, whatever their type: 2^31 - 1 bytes (TOSA 1.0, section 1.5).
+/// The number of elements that exceeds TOSA's level 8K for any dtype: 2^31 - 1 bytes (TOSA 1.0, section 1.5).
 inline constexpr std::int64_t oversized_elements = std::int64_t{1} << 31;
 
-/// The first node of a graph and its regions with such a result; null if there is none.
+/// Returns the first node of a graph and its regions with such a result; null if there is none.
 [[nodiscard]] inline const node* find_oversized(const graph& g) {
     const node* found = nullptr;
     for (const node& n : g.nodes()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_watcher, which executes after passes and stops before one.
+// Defines headrace::pass_watcher, which executes the graph after passes and can stop before one.
 #ifndef HEADRACE_LOWERING_PASS_WATCHER_HPP
 #define HEADRACE_LOWERING_PASS_WATCHER_HPP
 
@@ -16,7 +16,7 @@
 
 namespace headrace {
 
-/// The observer of a run of passes: --verify, --ir, and how far they have come.
+/// The observer of a run of passes, for --verify and --ir; it also counts the passes that have run.
 struct pass_watcher {
     explicit pass_watcher(std::vector<std::string> names, std::size_t stop = 0)
         : progress(std::move(names)), stop_after(stop) {}
@@ -39,7 +39,7 @@ struct pass_watcher {
     std::optional<result_check> executed{};
     std::optional<stage_texts> texts{};
     std::size_t stop_after;           ///< 0: when all have run
-    bool executes_unchanged = false;  ///< after passes that say that they have changed nothing, too
+    bool executes_unchanged = false;  ///< also after passes that report no changes
 };
 
 }  // namespace headrace

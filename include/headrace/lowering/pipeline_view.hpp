@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::flow_of, headrace::groups_of and the like: a static pipeline as seen by its ops. A
-// pipeline_description says what each pass does; these say what becomes of each op.
+// Defines headrace::flow_of, headrace::groups_of and others, which view a static pipeline op by op: a
+// pipeline_description says what each pass does; these say what happens to each op.
 #ifndef HEADRACE_LOWERING_PIPELINE_VIEW_HPP
 #define HEADRACE_LOWERING_PIPELINE_VIEW_HPP
 
@@ -30,13 +30,13 @@ struct meeting {
     friend auto operator<=>(const meeting&, const meeting&) = default;
 };
 
-/// Ops that the same passes meet, and remove.
+/// Ops that the same passes meet and remove.
 struct op_group {
     std::vector<meeting> met_by;
     op_name_list ops;
 };
 
-/// A pass that an op comes to: which of the ops that it has become the pass meets, removes and may emit.
+/// A pass on an op's way: which of the ops that it has become the pass meets, removes and may emit.
 struct flow_step {
     std::size_t pass;
     op_name_list met;
@@ -54,7 +54,7 @@ using name_set = std::unordered_set<std::string_view>;
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// aten.max.dim without its dialect: max.dim. Without its overload: aten.max.
+// For aten.max.dim, these return max.dim and aten.max.
 [[nodiscard]] inline std::string_view in_dialect(std::string_view op) { return op.substr(op.find('.') + 1); }
 [[nodiscard]] inline std::string_view without_overload(std::string_view op) {
     return op.substr(0, op.rfind('.'));
@@ -62,7 +62,7 @@ using name_set = std::unordered_set<std::string_view>;
 
 }  // namespace detail
 
-/// What is in both lists, in the order of `a`.
+/// Returns the ops in both lists, in the order of `a`.
 [[nodiscard]] inline op_name_list ops_in_both(const op_name_list& a, const op_name_list& b) {
     const detail::name_set other = detail::set_of_names(b);
     op_name_list both;
@@ -72,7 +72,7 @@ using name_set = std::unordered_set<std::string_view>;
     return both;
 }
 
-/// What is in `a` and not in `b`, in the order of `a`.
+/// Returns the ops in `a` that are not in `b`, in the order of `a`.
 [[nodiscard]] inline op_name_list ops_without(const op_name_list& a, const op_name_list& b) {
     const detail::name_set other = detail::set_of_names(b);
     op_name_list rest;
@@ -82,7 +82,7 @@ using name_set = std::unordered_set<std::string_view>;
     return rest;
 }
 
-/// Every op that can ever be in the graph, in the order in which they can appear.
+/// Returns every op that can ever be in the graph, in the order in which they can appear.
 [[nodiscard]] inline op_name_list ops_of(const pipeline_description& d) {
     detail::name_set known;
     op_name_list all;
@@ -96,12 +96,12 @@ using name_set = std::unordered_set<std::string_view>;
     return all;
 }
 
-/// The targets of a pass that can be in the graph when it runs.
+/// Returns the targets of a pass that can be in the graph when it runs.
 [[nodiscard]] inline op_name_list met_by(const pass_description& p) {
     return ops_in_both(p.targets, p.before);
 }
 
-/// The passes that can meet an op, in their order.
+/// Returns the passes that can meet an op, in order.
 [[nodiscard]] inline std::vector<meeting> meetings_of(const pipeline_description& d, std::string_view op) {
     std::vector<meeting> found;
     for (std::size_t i = 0; i != d.passes.size(); ++i) {
@@ -112,8 +112,8 @@ using name_set = std::unordered_set<std::string_view>;
     return found;
 }
 
-/// The ops of a pipeline in groups, in the order of the first pass that meets them; ops that no pass meets
-/// come last.
+/// Returns the ops of a pipeline in groups, in the order of the first pass that meets them; ops that no pass
+/// meets are last.
 [[nodiscard]] inline std::vector<op_group> groups_of(const pipeline_description& d) {
     std::map<std::string_view, std::vector<meeting>> met;
     for (std::size_t i = 0; i != d.passes.size(); ++i) {
@@ -124,14 +124,14 @@ using name_set = std::unordered_set<std::string_view>;
     for (const std::string_view op : ops_of(d)) grouped[met[op]].push_back(op);
     std::vector<op_group> groups;
     for (auto& [passes, ops] : grouped) groups.push_back({passes, std::move(ops)});
-    // The group that no pass meets comes first in the map.
+    // The map has the group that no pass meets first.
     if (!groups.empty() && groups[0].met_by.empty())
         std::rotate(groups.begin(), groups.begin() + 1, groups.end());
     return groups;
 }
 
-/// What an op can become, pass by pass: a pass that meets one op of it may emit all that it produces. `left`
-/// is what of that can leave the pipeline.
+/// Returns what an op can become, pass by pass: a pass that meets one op of it may emit everything that it
+/// produces. `left` receives the ops that can remain at the end.
 [[nodiscard]] inline std::vector<flow_step> flow_of(const pipeline_description& d, std::string_view op,
                                                     op_name_list& left) {
     std::vector<flow_step> steps;
@@ -150,8 +150,8 @@ using name_set = std::unordered_set<std::string_view>;
     return steps;
 }
 
-/// The op that a user means by its name, which may lack dialect or overload if that is enough. Otherwise
-/// none, and `candidates` are what it could be.
+/// Returns the op that a user's text names; dialect and overload may be left out if it is unambiguous.
+/// Otherwise returns none, and `candidates` are the possible ops.
 [[nodiscard]] inline std::optional<std::string_view> find_op(const pipeline_description& d,
                                                              std::string_view text,
                                                              op_name_list& candidates) {
@@ -162,7 +162,7 @@ using name_set = std::unordered_set<std::string_view>;
         return !candidates.empty();
     };
     const std::string by_default = std::string(text) + ".default";
-    // From the surest reading to the least sure.
+    // From the most to the least certain reading.
     if (pick([&](std::string_view op) { return op == text || op == by_default; }) ||
         pick([&](std::string_view op) {
             return detail::in_dialect(op) == text || detail::in_dialect(op) == by_default;
@@ -177,7 +177,7 @@ using name_set = std::unordered_set<std::string_view>;
     return std::nullopt;
 }
 
-/// Is there a pass of that name? If not, `candidates` are those whose names contain it.
+/// True if there is a pass of that name. Otherwise `candidates` are the passes whose names contain it.
 [[nodiscard]] inline bool has_pass(const pipeline_description& d, std::string_view name,
                                    op_name_list& candidates) {
     candidates.clear();

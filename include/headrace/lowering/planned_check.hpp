@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::check_planned_execution, which executes a graph in the memory that a plan gives it.
+// Defines headrace::check_planned_execution, which executes a graph in the memory of a plan.
 #ifndef HEADRACE_LOWERING_PLANNED_CHECK_HPP
 #define HEADRACE_LOWERING_PLANNED_CHECK_HPP
 
@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// Plans memory as `planning` says and executes the graph in it: an error names the first output whose bytes
-/// are not those of an execution without a plan. Kernels have wider elements than files for a few types, so
-/// what is executed is a plan of its own, in bytes of executed_bytes().
+/// Plans memory as `planning` says and executes the graph in it. An error names the first output whose bytes
+/// differ from an execution without a plan. Kernels have wider elements than files for a few dtypes, so the
+/// executed plan is a separate one, which counts in executed_bytes().
 [[nodiscard]] inline result<void> check_planned_execution(const graph& g, planning_options planning,
                                                           std::span<const tensor> inputs,
                                                           const own_operators& own = {}) {

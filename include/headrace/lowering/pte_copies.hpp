@@ -26,8 +26,8 @@ namespace headrace::detail {
     return nullptr;
 }
 
-/// Makes the buffers that the program writes back inputs, and their next values outputs, as pte_method says.
-/// A buffer that is written and never read is no state: nobody sees it.
+/// Turns the buffers that the program writes back into inputs, and their next values into outputs, as
+/// pte_method says. A buffer that is written but never read is not a state, since its value has no effect.
 [[nodiscard]] inline std::vector<pte_state> states_as_inputs(program& p) {
     if (p.mutations.empty()) return {};
     graph& g = *p.graph;
@@ -57,7 +57,7 @@ namespace headrace::detail {
     return states;
 }
 
-/// A node before the output that copies one of its values.
+/// Inserts a node before the output that copies one of its values.
 inline void copy_output(graph& g, node& output, edge& e) {
     const tensor_meta meta = *meta_of(*e.slot);
     const args<aten::_to_copy> whole{.self = *e.slot, .dtype = meta.dtype};
@@ -71,8 +71,8 @@ inline void copy_output(graph& g, node& output, edge& e) {
     return v;
 }
 
-/// Carried values are written in turn when the body of a loop ends: what is another input of the body needs a
-/// copy.
+/// Copies carried values that would be overwritten too early: they are written one after another when the
+/// body of a loop ends, so a carried value that is another input of the body needs a copy.
 inline void copy_carried_values(graph& g) {
     for (node& n : g.nodes()) {
         for_each_region(n, [](const field_info&, graph* region) {
@@ -94,8 +94,8 @@ inline void copy_carried_values(graph& g) {
     }
 }
 
-/// States are written in turn when the method ends: an output, or another state, that is what a state was
-/// needs a copy.
+/// Copies values that would be overwritten too early: states are written one after another when the method
+/// ends, so an output, or the next value of another state, that is the old value of a state needs a copy.
 inline void copy_kept_inputs(graph& g, std::size_t states) {
     if (states == 0) return;
     node& output = *g.output();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::quantize_model, which quantizes an exported program by samples from files.
+// Declares headrace::quantize_model, which quantizes an exported program, calibrated on samples from files.
 #ifndef HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 #define HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 
@@ -14,29 +14,29 @@
 namespace headrace {
 
 struct quantization_options {
-    /// For each input in order a .npy file, or a directory of them, which are taken in the order of their
-    /// names. A file has one sample, of the input's shape, or several: along the first axis, or along an
+    /// For each input, in order, a .npy file or a directory of them, which are read in the order of their
+    /// names. A file has one sample, of the input's shape, or several, along the first axis or along an
     /// additional axis in front.
     std::vector<std::string> samples{};
     quantization_config config{};
-    /// Seconds in which other configurations are tried on top of that one; see search_quantization.
+    /// Seconds for which other configurations are tried in addition to this one; see search_quantization.
     std::optional<double> search_for{};
-    /// Then the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
+    /// For that search: the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
     double int16_share = 0;
     parallel_for in_parallel = run_serially;
 };
 
-/// What was quantized, and what was tried before if the options ask for a search.
+/// A summary of the quantization, and the configurations that were tried if the options ask for a search.
 struct model_quantization : quantization_summary {
     quantization_search search{};
 };
 
-/// The samples of those files. An error names the file that has another shape or type than its input, or
-/// numbers that are not finite.
+/// Reads the samples. An error names a file whose shape or dtype does not fit its input, or whose numbers are
+/// not finite.
 [[nodiscard]] result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files);
 
-/// Quantizes the program in place. A model that is quantized already is refused, like one that has no float32
-/// input or nothing to be quantized.
+/// Quantizes the program in place. Refuses a model that is already quantized, has no float32 input, or has
+/// nothing to quantize.
 [[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
 
 }  // namespace headrace

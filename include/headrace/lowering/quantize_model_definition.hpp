@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return samples_.size(); }
     [[nodiscard]] const tensor& operator[](std::size_t i) const { return samples_[i]; }
-    /// Why the input cannot be anything but a mask: the first infinite number of its samples.
+    /// Returns why the input can only be a mask: the first infinite number in its samples.
     [[nodiscard]] const std::optional<error>& infinite() const { return infinite_; }
     [[nodiscard]] std::string_view name() const { return name_; }
 
@@ -63,7 +63,7 @@ private:
                                    "; give one sample of this shape, or several along axis 0"));
     }
 
-    // How many samples an array has; 0 if it does not fit the input.
+    // Returns the number of samples in an array; 0 if it does not fit the input.
     [[nodiscard]] std::int64_t samples_in(const int_list& shape) const {
         const sizes given = shape;
         const sizes wanted = meta_.shape;
@@ -96,7 +96,8 @@ private:
         return {};
     }
 
-    // NaN is refused. Infinities are kept in mind: masks have them, and what is a mask is known later.
+    // Refuses NaN. Infinities are recorded: masks may have them, and whether the input is a mask is known
+    // later.
     [[nodiscard]] result<void> check_numbers(const std::string& file, std::size_t i, const tensor& t) {
         if (t.type() != dtype::float32) return {};
         const auto numbers = t.data<float>();
@@ -151,7 +152,7 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
             }};
 }
 
-/// Infinities are numbers of masks alone.
+/// Refuses infinities in inputs that are not masks.
 [[nodiscard]] inline result<void> check_infinities(const std::vector<input_samples>& inputs,
                                                    const std::vector<std::string>& masks) {
     for (const input_samples& input : inputs) {

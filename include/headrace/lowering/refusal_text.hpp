@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::refusal_lines, how a program tells people which nodes are refused.
+// Defines headrace::refusal_lines, which tells users which nodes are refused.
 #ifndef HEADRACE_LOWERING_REFUSAL_TEXT_HPP
 #define HEADRACE_LOWERING_REFUSAL_TEXT_HPP
 
@@ -19,11 +19,11 @@ namespace headrace {
 
 namespace detail {
 
-/// Nodes of one op that are refused for one reason.
+/// Nodes of one op that are refused for the same reason.
 struct refusal_group {
     std::string_view op;
     std::string_view reason;
-    std::vector<std::string> nodes{};  ///< with the lines of their sources
+    std::vector<std::string> nodes{};  ///< with their source lines
 };
 
 [[nodiscard]] inline std::vector<refusal_group> groups_of(std::span<const diagnostic> refusals) {
@@ -40,9 +40,9 @@ struct refusal_group {
 
 }  // namespace detail
 
-/// "net.py:42: conv (aten.conv2d.default): reason", a line for each refused node. More than three of one op
-/// that are refused for one reason share a line: "a, b, c and 5 more (…): reason". Names cannot forge other
-/// lines.
+/// Returns "net.py:42: conv (aten.conv2d.default): reason", one line for each refused node. More than three
+/// nodes of one op that are refused for the same reason share a line: "a, b, c and 5 more (…): reason". Names
+/// cannot forge other lines.
 [[nodiscard]] inline std::vector<std::string> refusal_lines(std::span<const diagnostic> refusals) {
     constexpr std::size_t listed = 3;
     std::vector<std::string> lines;

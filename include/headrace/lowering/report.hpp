@@ -23,7 +23,7 @@
 
 namespace headrace {
 
-/// A reading of a steady clock, in nanoseconds.
+/// Returns the reading of a steady clock, in nanoseconds.
 [[nodiscard]] inline std::uint64_t steady_nanoseconds() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
@@ -37,7 +37,7 @@ struct stage_time {
 /// Times the stages of a lowering, one after the other.
 class stage_clock {
 public:
-    /// Ends a stage. A second stage of the same name is added to the first.
+    /// Ends a stage. Stages of the same name are added up.
     void end(std::string_view stage) {
         const std::uint64_t at = steady_nanoseconds();
         const auto known = std::ranges::find(stages_, stage, &stage_time::name);
@@ -55,28 +55,28 @@ private:
     std::uint64_t last_ = steady_nanoseconds();
 };
 
-/// What --verify has found: the largest relative difference of an output after that pass.
+/// A finding of --verify: the largest relative difference of an output after that pass.
 struct verified_pass {
     std::string_view pass;
     double difference = 0;
 };
 
 struct lowering_report {
-    std::string model{};   ///< its file, if the user has named it
+    std::string model{};   ///< the file, if the user has named it
     std::string target{};  ///< as parse_target reads it
     std::size_t nodes_in = 0;
     std::size_t nodes_out = 0;
     std::size_t transposes_in = 0;             ///< of the export
-    std::size_t transposes_before_layout = 0;  ///< of TOSA, before the passes that choose layouts
+    std::size_t transposes_before_layout = 0;  ///< in TOSA, before the passes that choose layouts
     pmr_vector<remaining_transpose> transposes_left{};
-    std::optional<memory_need> memory{};  ///< of the lowered nodes in their order, where it may be another
+    std::optional<memory_need> memory{};  ///< of the lowered nodes in order, when another order is possible
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
-    /// By how many of its quantization steps an output of the lowered model is off what the exported program
-    /// computes in floats, where --verify was asked.
+    /// The largest distance of an output of the lowered model from the exported program's float result, in
+    /// quantization steps of the output; set by --verify.
     double steps_off = 0;
     std::vector<stage_time> stages{};
-    std::optional<vela_figures> cost{};  ///< what Vela estimates of the result, where it was asked
+    std::optional<vela_figures> cost{};  ///< Vela's estimate for the result, if requested
 };
 
 namespace detail {
@@ -120,7 +120,8 @@ inline void write_transposes(json_writer& w, const lowering_report& report) {
 
 }  // namespace detail
 
-/// The JSON that `headrace lower --report` writes, without a final newline. Times are in milliseconds.
+/// Returns the JSON that `headrace lower --report` writes, without a final newline. Times are in
+/// milliseconds.
 [[nodiscard]] inline std::string report_json(const lowering_report& report) {
     std::size_t ran = 0;
     node_counts total;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines reproducers: the graph before a pass that fails, as text, with the passes that are left.
+// Defines reproducers: the graph before a failing pass, as text, with the remaining passes.
 #ifndef HEADRACE_LOWERING_REPRODUCER_HPP
 #define HEADRACE_LOWERING_REPRODUCER_HPP
 
@@ -17,11 +17,11 @@
 
 namespace headrace {
 
-/// What a reproducer says of the run that failed.
+/// The description of a failed run in a reproducer.
 struct reproducer {
-    std::string passes{};               ///< those that are left, the one that failed first: "a,b,c"
-    bool verify = false;                ///< they are to be executed before and after
-    std::vector<std::string> inputs{};  ///< for that: .npy files; none: numbers from a fixed seed
+    std::string passes{};               ///< the remaining ones, the failed one first: "a,b,c"
+    bool verify = false;                ///< execute the graph before and after them
+    std::vector<std::string> inputs{};  ///< for `verify`: .npy files; none: random numbers of a fixed seed
 };
 
 namespace detail {
@@ -37,7 +37,7 @@ inline constexpr std::string_view run_line = "// RUN:";
 
 }  // namespace detail
 
-/// Names separated by commas, from the one at `first` on.
+/// Joins names with commas, from the one at `first` on.
 template <class Names>
 [[nodiscard]] std::string passes_from(const Names& names, std::size_t first) {
     std::string list;
@@ -45,7 +45,7 @@ template <class Names>
     return list;
 }
 
-/// What passes are called, in their order.
+/// Returns the names of passes, in order.
 template <class Passes>
 [[nodiscard]] std::vector<std::string> names_of(const Passes& passes) {
     std::vector<std::string> names;
@@ -53,7 +53,7 @@ template <class Passes>
     return names;
 }
 
-/// How far a list of passes has come, told by those that have run.
+/// Tracks the progress of a list of passes by the names of the passes that have run.
 class pass_progress {
 public:
     explicit pass_progress(std::vector<std::string> names) : names_(std::move(names)) {}
@@ -67,9 +67,9 @@ public:
             }
         }
     }
-    /// How many have run; those that are skipped do not count.
+    /// Returns how many have run; skipped passes do not count.
     [[nodiscard]] std::size_t count() const { return count_; }
-    /// The passes that have not run, the one that failed among the first.
+    /// Returns the passes that have not run, the failed one first.
     [[nodiscard]] std::string left() const { return passes_from(names_, next_); }
 
 private:
@@ -78,15 +78,15 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Writes a graph as text to `path`, a name that ends in .hr, and large constants beside it. The first line
-/// says what is to be run: `PROGRAM opt FILE` does so.
+/// Writes a graph as text to `path`, whose name ends in .hr, with large constants in files next to it. The
+/// first line says what to run; `PROGRAM opt FILE` runs it.
 [[nodiscard]] inline result<void> write_reproducer(const std::string& path, const graph& g,
                                                    const reproducer& r) {
     return write_graph_text(path, g, {.heading = detail::reproducer_line(r)});
 }
 
-/// What the first line of a reproducer, or of a test of passes, says. Empty passes if it says nothing, or if
-/// there is no such file.
+/// Parses the first line of a reproducer or of a test of passes. The passes are empty if the line has none,
+/// or if there is no such file.
 [[nodiscard]] inline reproducer read_reproducer(const std::string& path) {
     reproducer r;
     const auto file = path.ends_with(".hr") ? open_mapped(path) : result<mapped_file>(malformed("no text"));
@@ -111,7 +111,7 @@ private:
     return r;
 }
 
-/// Takes passes, and how they are to be executed, from a reproducer, for a command that names none.
+/// Takes passes, and how to execute them, from a reproducer, for a command that names none.
 template <class Options>
 void take_from(const reproducer& said, Options& options) {
     options.passes = said.passes;
@@ -119,17 +119,17 @@ void take_from(const reproducer& said, Options& options) {
     if (options.inputs.empty()) options.inputs = said.inputs;
 }
 
-/// What an error says of the reproducer that was written.
+/// Returns the text about the written reproducer in an error.
 [[nodiscard]] inline std::string reproducer_text(const std::string& path) {
     return "; `opt " + path + "` runs it again, with the graph before that pass";
 }
-/// What an error says where no reproducer was asked for.
+/// Returns the hint in an error when no reproducer was requested.
 [[nodiscard]] inline std::string reproducer_hint() {
     return "; with --reproducer FILE.hr, the graph before that pass and the passes from there on are kept";
 }
 
-/// The error of passes that failed. Where one of them has a fault, not the model, it says which reproducer
-/// shows that, once `write()` has written it to `path`, or, without a path, how to get one.
+/// Returns the error of passes that failed. If the pass is at fault, not the model, the error names the
+/// reproducer that `write()` has written to `path` or, without a path, says how to get one.
 template <class Write>
 [[nodiscard]] error with_reproducer(const error& e, const std::string& path, Write write) {
     if (e.kind != error_kind::invalid) return e;

@@ -27,17 +27,18 @@ namespace headrace {
 /// Executes a model before its lowering and after passes, and compares the outputs.
 class result_check {
 public:
-    /// Largest relative difference that is tolerated: float16 rounds at every op, and passes change how many
-    /// ops there are.
+    /// The largest tolerated relative difference: float16 rounds at every op, and passes change the number of
+    /// ops.
     static constexpr double tolerance = 1e-3;
-    /// Quantization steps that an output may differ by: one value rounded the other way has larger effects
-    /// on its way through a deep network.
+    /// The tolerated difference of an output in quantization steps: a value that is rounded the other way has
+    /// larger effects deep in a network.
     static constexpr double granted_steps = 16;
 
     explicit result_check(std::vector<tensor> inputs, const own_operators& own = {})
         : inputs_(std::move(inputs)), own_(own) {}
 
-    /// Executes the exported program: what it gives is right. Constants of `exported` are viewed by checks.
+    /// Executes the exported program, whose outputs are the reference. Checks view the constants of
+    /// `exported`.
     [[nodiscard]] result<void> begin(const graph& exported) {
         HEADRACE_TRY(outputs, execute(exported, inputs_, own_));
         expected_ = std::move(outputs);
@@ -47,8 +48,8 @@ public:
         return {};
     }
 
-    /// Executes the graph as the pass has left it. Returns the largest relative difference, beyond the
-    /// quantization steps that are granted; the error names the pass.
+    /// Executes the graph as the pass has left it. Returns the largest relative difference beyond the granted
+    /// quantization steps; an error names the pass.
     [[nodiscard]] result<double> check(std::string_view pass, const graph& g) {
         if (auto sound = verify(g); !sound)
             return invalid(join_text(pass, " breaks the graph: ", sound.error().message));
@@ -65,8 +66,8 @@ public:
                                  digits.data(), " is tolerated"));
     }
 
-    /// By how many of its quantization steps an output was off in the last check: the exported program
-    /// computes in floats, whatever a lowering rounds in between.
+    /// Returns the largest distance of an output in the last check, in its quantization steps, from the
+    /// exported program's float results.
     [[nodiscard]] double steps() const { return steps_; }
 
 private:
@@ -81,7 +82,8 @@ private:
         return largest;
     }
 
-    // Callers that give integers round first: an input that was quantized in several ways is taken in one.
+    // Callers that pass integers round first: an input that was quantized in several ways is then quantized
+    // in one.
     [[nodiscard]] result<void> expect_for_interface(const graph& g) {
         if (!exported_) return {};
         const auto rounded = rounded_inputs(g, inputs_);
@@ -96,7 +98,7 @@ private:
     own_operators own_;
     std::unique_ptr<graph> exported_;  // until the interface is quantized
     std::vector<tensor> expected_;
-    std::vector<double> granted_;  // differences from these
+    std::vector<double> granted_;  // tolerated differences from these
     double steps_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines arguments of any op as data: headrace::samples::small_arguments draws some that inference rules
-// often accept, and headrace::samples::argument_struct makes of them what graph::create takes.
+// Defines arguments of any op as data: headrace::samples::small_arguments draws arguments that inference
+// rules often accept, and headrace::samples::argument_struct converts them for graph::create.
 #ifndef HEADRACE_LOWERING_SAMPLE_ARGUMENTS_HPP
 #define HEADRACE_LOWERING_SAMPLE_ARGUMENTS_HPP
 
@@ -32,7 +32,7 @@ struct operand {
     content data = content::small;
 };
 
-/// One argument. Which members count, its field's kind says.
+/// One argument. The type of its field determines which members are used.
 struct argument {
     bool absent = false;
     std::vector<std::optional<operand>> tensors{};
@@ -47,7 +47,7 @@ using arguments = std::vector<argument>;
 /// The argument struct of an op. It refers to the arguments, which must outlive it.
 class argument_struct {
 public:
-    /// `add` gives the value of each operand.
+    /// `add` returns the value of each operand.
     argument_struct(const op_info& op, const arguments& all, std::function<value(const operand&)> add)
         : op_(&op),
           add_(std::move(add)),
@@ -73,7 +73,7 @@ private:
         const field_info& field = op_->fields[i];
         const std::int64_t first = a.ints.empty() ? 0 : a.ints[0];
         const double real = a.reals.empty() ? 0 : a.reals[0];
-        const bool skipped = field.optional && a.absent;  // its tensors would be operands all the same
+        const bool skipped = field.optional && a.absent;  // its tensors would still be operands
         switch (field.kind) {
             case field_kind::tensor: {
                 const operand one = a.tensors.empty() ? operand() : a.tensors[0].value_or(operand());
@@ -104,7 +104,7 @@ private:
             case field_kind::element_type:
                 return store(at, field, a.type, a.absent);
             default:
-                return;  // memory formats, and what only other dialects have
+                return;  // memory formats, and types of other dialects
         }
     }
 
@@ -116,7 +116,7 @@ private:
 };
 
 using shape_lists = std::vector<std::vector<integers>>;
-/// The shapes of each tensor or list of tensors, where chance would hardly find any that fit together.
+/// Shapes for the tensors and lists of tensors of ops that random shapes would hardly ever fit.
 inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shapes{
     {"aten.conv1d.default", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
     {"aten.conv1d.padding", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
@@ -152,7 +152,7 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
 };
 
-/// Those of an op, or null: then they are drawn.
+/// Returns the fitting shapes of an op, or null: they are then drawn.
 [[nodiscard]] inline const shape_lists* shapes_of(const op_info& op) {
     for (const auto& [name, shapes] : fitting_shapes) {
         if (name == op.name) return &shapes;
@@ -160,7 +160,7 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     return nullptr;
 }
 
-/// The same of lists of numbers that must fit the shapes.
+/// Lists of numbers that must fit those shapes.
 inline const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
     {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
 
@@ -178,7 +178,7 @@ public:
             pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8}),
             base);
     }
-    /// With that type and shape for most operands.
+    /// Draws arguments with that dtype and shape for most operands.
     arguments draw(const op_info& op, dtype type, const integers& base) {
         type_ = type;
         base_ = base;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::short_listing, a graph as people read it: without what says little.
+// Declares headrace::short_listing, a graph for people to read, without uninformative nodes.
 #ifndef HEADRACE_LOWERING_SHORT_LISTING_HPP
 #define HEADRACE_LOWERING_SHORT_LISTING_HPP
 
@@ -14,12 +14,12 @@
 
 namespace headrace {
 
-/// A listing (ir/listing.hpp) in which
-/// - a quantized value's type says its scale and zero point, `int8<0.05, -3>[1, 16]`, or the range of its
-///   scales and their axis, `int8<0.001..0.02, axis 0>[64, 16]`; dequantize nodes are left out, and quantize
-///   nodes that are the only user of what they quantize;
-/// - constants of up to 8 elements stand where they are used, and those that only nodes use that are left out
-///   are left out, too.
+/// A listing (ir/listing.hpp) with these abbreviations:
+/// - the type of a quantized value has its scale and zero point, `int8<0.05, -3>[1, 16]`, or the range of its
+///   scales and their axis, `int8<0.001..0.02, axis 0>[64, 16]`; dequantize nodes are omitted, as are
+///   quantize nodes that are the only user of their operand;
+/// - constants of up to 8 elements are shown where they are used; constants that only omitted nodes use are
+///   omitted, too.
 /// It refers to the graph.
 class short_listing {
 public:
@@ -29,11 +29,11 @@ public:
 
     [[nodiscard]] std::string text() const;
 
-    /// The lines of the nodes that are at most `depth` edges away from one, forwards or backwards; a value is
-    /// named as in the listing or in the graph, with or without %. Nothing if there is none of that name.
+    /// Returns the lines of nodes at most `depth` edges away from a value, forwards or backwards; the value
+    /// is named as in the listing or in the graph, with or without %. Nothing if there is no such name.
     [[nodiscard]] std::optional<std::string> around(std::string_view name, std::size_t depth) const;
 
-    /// The names of all values that are listed.
+    /// Returns the names of all listed values.
     [[nodiscard]] std::vector<std::string> names() const;
 
 private:

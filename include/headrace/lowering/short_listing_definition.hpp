@@ -32,7 +32,7 @@ using value_key = std::pair<const node*, std::uint32_t>;
 
 }  // namespace detail
 
-/// What is left out, and what stands for it.
+/// The omitted nodes, and what is shown in their place.
 class short_listing::content {
 public:
     explicit content(const graph& g) : graph_(g), names_(g) { fold(g); }
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    // Nodes come after what they read: constants and quantize nodes before their users.
+    // Nodes come after their operands: constants and quantize nodes before their users.
     void fold(const graph& g) {
         for (const node& n : g.nodes()) {
             if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n)) {
@@ -114,9 +114,9 @@ private:
         if (meta == nullptr) return;
         const auto known = types_.find(detail::value_key_of(from));
         const std::string type = type_text(*meta, meta->dtype, read->parameters);
-        if (known != types_.end() && known->second != type) return;  // read by another scale than it has
+        if (known != types_.end() && known->second != type) return;  // already read by another scale
         types_[detail::value_key_of(from)] = type;
-        hidden_.erase(from.producer);  // a small constant stands on its own line: its type says more
+        hidden_.erase(from.producer);  // a small constant keeps its own line: its type says more
         literals_.erase(from.producer);
         const auto uses = n.uses();
         const auto is_output = [](const edge& e) { return is<builtin::output>(*e.target); };
@@ -139,7 +139,7 @@ private:
         stand_ins_[{&n, 0}] = stand_in;
     }
 
-    /// The value that the listing has for one.
+    /// Returns the listed value for a value of the graph.
     [[nodiscard]] value shown(value v) const {
         const auto found = stand_ins_.find(detail::value_key_of(v));
         return found == stand_ins_.end() ? v : found->second;
@@ -182,7 +182,7 @@ private:
         }
     }
 
-    /// What stands for a value, or a region, as an argument.
+    /// Prints values and regions as arguments.
     struct argument_names {
         const content* all;
         std::pmr::string operator()(value v) const { return std::pmr::string(all->argument(v)); }
@@ -208,7 +208,7 @@ private:
         if (is<builtin::placeholder>(n)) return out + "input";
         if (detail::is_constant_node(n)) return out + "constant";
         if (is<builtin::output>(n)) return out + output_text(n);
-        // The type says the rest.
+        // The type has the other arguments.
         if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
             return out + "quantize(" + argument(q->input) + ')';
         if (implied_.contains(&n)) return out + "dequantize(" + argument(n.operand(0)) + ')';
@@ -219,7 +219,7 @@ private:
         return out + std::string(n.op->name) + '(' + arguments_of(n) + ')';
     }
 
-    // As detail::listed_arguments, with what stands for values here.
+    // Like detail::listed_arguments, with the listing's names for values.
     [[nodiscard]] std::string arguments_of(const node& n) const {
         std::pmr::string out;
         bool positional = true;
@@ -255,9 +255,9 @@ private:
     const graph& graph_;
     printed_names names_;
     std::set<const node*> hidden_;
-    std::set<const node*> implied_;  // dequantize nodes that are listed: their operand's type has the scale
-    std::map<const node*, std::string> literals_;     // constants that stand where they are used
-    std::map<detail::value_key, value> stand_ins_;    // of results of hidden nodes
+    std::set<const node*> implied_;  // dequantize nodes: the type of their operand has the scale
+    std::map<const node*, std::string> literals_;     // constants shown where they are used
+    std::map<detail::value_key, value> stand_ins_;    // for results of hidden nodes
     std::map<detail::value_key, std::string> types_;  // of quantized values
 };
 

@@ -19,10 +19,10 @@
 
 namespace headrace {
 
-/// The file of a stage, such as `folder/007_decompose_gelu.hr`; makes the folder.
+/// Returns the file of a stage, such as `folder/007_decompose_gelu.hr`; makes the folder.
 [[nodiscard]] inline std::filesystem::path stage_path(const std::filesystem::path& folder, int number,
                                                       std::string_view name, std::string_view extension) {
-    std::error_code ignored;  // writing into a folder that could not be made fails, and says why
+    std::error_code ignored;  // writing into a folder that could not be made fails with the cause
     std::filesystem::create_directories(folder, ignored);
     constexpr std::size_t digits = 3;
     std::string file = std::to_string(number);
@@ -30,17 +30,17 @@ namespace headrace {
     return folder / (((file += '_') += name) += extension);
 }
 
-/// A folder of texts that read_graph_text reads, numbered in their order: 000_input.hr, 001_select_ops.hr…
-/// Large constants lie beside each.
+/// A folder of texts for read_graph_text, numbered in order: 000_input.hr, 001_select_ops.hr… Large constants
+/// are in files next to each.
 class stage_texts {
 public:
-    /// Of `passes`, if there are any, only what lies before and after each is kept.
+    /// If `passes` is not empty, only the texts before and after each of them are kept.
     explicit stage_texts(std::filesystem::path folder, std::set<std::string, std::less<>> passes = {})
         : folder_(std::move(folder)), passes_(std::move(passes)) {}
 
     [[nodiscard]] bool is_wanted() const { return !folder_.empty(); }
 
-    /// Writes the graph as pass `name` has left it, or, first, as "input"; makes the folder.
+    /// Writes the graph after pass `name`, or, first, as "input"; makes the folder.
     [[nodiscard]] result<void> write(const graph& g, std::string_view name) {
         const bool chosen = passes_.empty() || passes_.contains(name);
         if (!chosen && !last_is_kept_) forget_last();
@@ -50,7 +50,7 @@ public:
         last_is_kept_ = chosen;
         return {};
     }
-    /// The text of the graph as it was last, or an empty path: what a pass that failed was given.
+    /// Returns the path of the last text, which is the input of a failing pass; may be empty.
     [[nodiscard]] const std::filesystem::path& last() const { return last_; }
     /// Removes the last text if no chosen pass made it.
     void end() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::run_standard_pipeline and what else the standard pipeline tells of itself.
+// Defines headrace::run_standard_pipeline and other functions about the standard pipeline.
 #ifndef HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 #define HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 
@@ -13,22 +13,22 @@ namespace headrace {
 // exactly one translation unit of a program.
 
 /// Lowers a graph to its target and checks the result. Nodes that cannot be lowered, or that the target does
-/// not take, are in the context's diagnostics, all of them at once: if there is one, what is left of the
-/// graph is no TOSA.
+/// not take, are all reported in the context's diagnostics; if there are any, the remaining graph is not
+/// TOSA.
 [[nodiscard]] result<run_statistics> run_standard_pipeline(graph& g, pass_context& context,
                                                            const run_options& options = {});
 
-/// The nodes whose op the pipeline provably lowers.
+/// Returns the nodes whose op the pipeline provably lowers.
 [[nodiscard]] operator_support standard_pipeline_support();
 
-/// Makes a graph one of functions, so that it can be executed, and parts of it lowered alone: regions are
-/// inlined and nothing is written in place. An error names the first node of which that cannot be made.
+/// Makes a graph functional, so that it can be executed and its parts lowered alone: regions are inlined and
+/// nothing is written in place. An error names the first node for which that is impossible.
 [[nodiscard]] result<void> make_functional(graph& g);
 
 [[nodiscard]] pipeline_description describe_standard_pipeline();
 
-/// Each pass of the standard pipeline once, by name. The passes are those that the pipeline is compiled from,
-/// so the registry costs no second copy of them.
+/// Returns each pass of the standard pipeline once, by name. These are the passes that the pipeline is
+/// compiled from, so the registry adds no second copy of them.
 [[nodiscard]] const pass_registry& standard_passes();
 
 }  // namespace headrace

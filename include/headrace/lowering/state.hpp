@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines how programs that write buffers back are lowered: headrace::expose_states makes the buffers inputs
-// and outputs, headrace::make_variables TOSA's variables of those.
+// Defines how programs that write buffers back are lowered: headrace::expose_states turns the buffers into
+// inputs and outputs; headrace::make_variables turns those into TOSA's variables.
 #ifndef HEADRACE_LOWERING_STATE_HPP
 #define HEADRACE_LOWERING_STATE_HPP
 
@@ -26,14 +26,14 @@
 
 namespace headrace {
 
-/// What becomes of buffers that a program writes.
+/// The treatment of buffers that a program writes.
 enum class state_kind : std::uint8_t {
     refused,
     io,       ///< the old value is an input, the new one an output
-    variable  ///< they are variables of TOSA, which the target must have
+    variable  ///< TOSA's variables, which the target must support
 };
 
-/// A buffer's first value.
+/// A buffer's initial value.
 struct initial_state {
     std::string_view name;
     tensor_data data;
@@ -42,7 +42,7 @@ struct initial_state {
 
 namespace detail {
 
-/// The constant that a write in place reaches, by way of views; null if it is none.
+/// Returns the constant that an in-place write reaches, through views; null if there is none.
 [[nodiscard]] inline node* written_constant(const node& write) {
     constexpr int deepest = 64;
     value v = write.operand(0);
@@ -54,8 +54,8 @@ namespace detail {
     return is<builtin::constant>(*v.producer) ? v.producer : nullptr;
 }
 
-/// The output node again with other values; what it says of each value is taken over, as far as there are as
-/// many.
+/// Replaces the output node by one with other values; annotations of the outputs are kept, position by
+/// position.
 inline node& replace_output(graph& g, std::span<const value> values,
                             std::span<const std::size_t> taken_over) {
     node& before = *g.output();
@@ -95,7 +95,7 @@ struct buffer_write {
     node* write;
 };
 
-/// What exports that were not decomposed write to in place, of which they say nothing.
+/// Returns the in-place writes of exports that were not decomposed, which do not declare them.
 [[nodiscard]] inline std::vector<buffer_write> buffer_writes(const graph& g) {
     std::vector<buffer_write> written;
     for (node& n : g.nodes()) {
@@ -108,11 +108,11 @@ struct buffer_write {
     return written;
 }
 
-/// Makes each buffer that is written in place an output. After the writes, that is its new value.
+/// Makes each buffer that is written in place an output: its value after the writes.
 inline void find_writes(program& p) {
     graph& g = *p.graph;
     std::vector<buffer_write> written = buffer_writes(g);
-    std::erase_if(written, [&](const buffer_write& w) {  // what the reader has found
+    std::erase_if(written, [&](const buffer_write& w) {  // those that the reader has found
         return std::ranges::find(p.mutations, w.buffer->name(), &mutation::tensor) != p.mutations.end();
     });
     if (written.empty()) return;
@@ -142,8 +142,8 @@ inline void find_writes(program& p) {
 
 }  // namespace detail
 
-/// Leaves out what the program writes to its inputs: TOSA and ExecuTorch's runtime take copies of these, and
-/// what the outputs are does not depend on it.
+/// Removes the outputs that the program writes to its inputs: TOSA and ExecuTorch's runtime take copies of
+/// these, and the other outputs do not depend on them.
 inline void leave_inputs_unwritten(program& p) {
     const auto is_input = [](const mutation& m) { return m.kind == mutation::kind_type::user_input; };
     if (std::ranges::none_of(p.mutations, is_input)) return;
@@ -160,9 +160,9 @@ inline void leave_inputs_unwritten(program& p) {
     detail::replace_output(*p.graph, values, kept);
 }
 
-/// Makes each buffer and parameter that the program writes an input, behind the others; its new value is
-/// among the outputs already, behind the user's. Inputs and outputs are annotated with the state's name.
-/// Returns what the states are at first.
+/// Makes each buffer and parameter that the program writes an input, after the user's inputs; its new value
+/// is already among the outputs, after the user's. Inputs and outputs are annotated with the state's name.
+/// Returns the initial values of the states.
 [[nodiscard]] inline std::vector<initial_state> expose_states(program& p) {
     detail::find_writes(p);
     graph& g = *p.graph;
@@ -176,7 +176,7 @@ inline void leave_inputs_unwritten(program& p) {
             continue;
         }
         node* const buffer = detail::find_by_name(g.nodes_of(info_of<builtin::constant>), m.tensor);
-        if (buffer == nullptr) continue;  // it is written and never read
+        if (buffer == nullptr) continue;  // it is written but never read
         const tensor_meta meta = *meta_of(buffer->result());
         states.push_back({name, args_of<builtin::constant>(*buffer).data, meta});
         node& input = g.create<builtin::placeholder>({}, g.first());
@@ -192,8 +192,8 @@ inline void leave_inputs_unwritten(program& p) {
     return states;
 }
 
-/// Makes variables of the states that are inputs and outputs of a graph in TOSA. An error names the first
-/// that cannot be one: the target has no variables, or none of that type.
+/// Turns the states among the inputs and outputs of a TOSA graph into variables. An error names the first for
+/// which that is impossible: the target has no variables, or none of that type.
 [[nodiscard]] inline result<void> make_variables(graph& g, std::span<const initial_state> states) {
     if (states.empty()) return {};
     if (!g.target().has(target_feature::variable))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::default_targets, what a model is lowered to if its user names no target.
+// Defines headrace::default_targets, the targets for a model whose user names none.
 #ifndef HEADRACE_LOWERING_TARGET_CHOICE_HPP
 #define HEADRACE_LOWERING_TARGET_CHOICE_HPP
 
@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-/// Has the graph ops that quantize or dequantize?
+/// True if the graph has ops that quantize or dequantize.
 [[nodiscard]] inline bool is_quantized(const graph& g) {
     bool found = false;
     g.census().for_each([&](const op_info& op, std::size_t) {
@@ -24,7 +24,7 @@ namespace headrace {
     return found;
 }
 
-/// Does an op of the graph, or of one that it holds, give or take tensors of such a type?
+/// True if an op of the graph, or of a graph nested in it, has an operand or result of such a dtype.
 template <class Predicate>
 [[nodiscard]] bool computes_with(const graph& g, const Predicate& is_such) {
     const auto is_one = [&](const tensor_meta* meta) { return meta != nullptr && is_such(meta->dtype); };
@@ -44,7 +44,7 @@ template <class Predicate>
     return false;
 }
 
-/// Does it compute with integers, such as positions or a loop's count?
+/// True if the graph computes with integers, such as positions or a loop's count.
 [[nodiscard]] inline bool computes_integers(const graph& g) {
     return computes_with(g, [](dtype t) { return !is_floating(t) && !is_boolean(t); });
 }
@@ -54,10 +54,10 @@ template <class Predicate>
     return computes_with(g, [](dtype t) { return t == dtype::uint8; });
 }
 
-/// The targets to try, in order; the first that can hold the graph is meant. FP for a float model, then
-/// FP+INT in case it computes with integers that FP does not have; for a quantized one, and for one of uint8
-/// without floats, INT, then INT+FP in case it has float parts as well; INT+FP for images of uint8 that
-/// become floats. For a model that computes with int16 the same with +int16 come last; one that
+/// Returns the targets to try, in order; the first that can hold the graph is used. A float model gets FP,
+/// then FP+INT in case it computes with integers that FP lacks. A quantized model, or one of uint8 without
+/// floats, gets INT, then INT+FP in case it also has float parts. A model that converts uint8 images to
+/// floats gets INT+FP. For a model that computes with int16, these follow again with +int16; one that
 /// computes with bfloat16 has +bf16.
 [[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
     const bool is_brain = computes_with(g, [](dtype t) { return t == dtype::bfloat16; });
@@ -78,7 +78,7 @@ template <class Predicate>
     return targets;
 }
 
-/// A target that can hold all ops of a graph, before any is lowered: the last of default_targets().
+/// Returns a target that can hold all ops of a graph before any is lowered: the last of default_targets().
 [[nodiscard]] inline target_spec widest_default_target(const graph& g) { return default_targets(g).back(); }
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The standard pipeline with a pass of one's own, its proof and what runs it.
+// The standard pipeline with a user-defined pass: its proof and the code that runs it.
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>

@@ -5,10 +5,9 @@
 //     headrace_runtime_programs FOLDER ops CASES [OP]        each op alone, with arguments that programs
 //     rarely have
 //
-// A program of number K is K.pte with its inputs K.inI.npy, what its ops compute in PyTorch, K.wantI.npy,
-// what `headrace run` makes of the file, K.ranI.npy, and K.txt, its listing. A file that Headrace itself
-// cannot read or execute has K.fault instead of K.ranI.npy. The numbers of all programs are in the file
-// `index`.
+// Program K is K.pte, with its inputs K.inI.npy, PyTorch's results for its ops, K.wantI.npy, the results of
+// `headrace run` for the file, K.ranI.npy, and its listing, K.txt. A file that Headrace cannot read or
+// execute has K.fault instead of K.ranI.npy. The file `index` lists the numbers of all programs.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -60,13 +59,13 @@ bool is_small(const tensor_meta& m) {
     return count && static_cast<std::int64_t>(*count) <= most_elements;
 }
 
-/// The ops whose results depend on their operands alone.
+/// The ops whose results depend only on their operands.
 template <class Dialect>
 std::vector<const op_info*> pure_ops() {
     std::vector<const op_info*> ops;
     for (const op_info* op : op_table<Dialect>) {
         const std::string_view name = op->name.substr(0, op->name.rfind('.'));
-        // Its second result is what its own gradient keeps: each device has something else there.
+        // Its second result is for its gradient only, and differs between devices.
         if (name == "aten.log_sigmoid_forward") continue;
         if (!op->has(trait::impure | trait::host_number) && !name.ends_with('_')) ops.push_back(op);
     }
@@ -123,12 +122,12 @@ private:
     std::normal_distribution<double> normal_;
 };
 
-/// Nodes that were executed as they were added, each with what it computes.
+/// A program whose nodes are executed as they are added, with the result of each.
 class sample_program {
 public:
     explicit sample_program(std::mt19937& random) : random_(random), elements_(random) {}
 
-    /// Adds a node; false if its op does not take the arguments, or what it computes is not defined.
+    /// Adds a node; false if its op does not accept the arguments, or its result is undefined.
     bool add(const op_info& op, const arguments& all) {
         for (const argument& a : all) {
             for (const auto& t : a.tensors) {
@@ -157,7 +156,7 @@ public:
         }
         return true;
     }
-    /// Ends the program: all that its nodes compute are outputs, or what none of them uses.
+    /// Ends the program: its outputs are all results, or those that no node uses.
     bool finish(bool all) {
         std::vector<value> results;
         for (const known& k : pool_) {
@@ -168,9 +167,9 @@ public:
         g.create<builtin::output>({.values = list<value>(results)});
         return true;
     }
-    /// Returns the outputs if each float that an op rounds is `change` of it larger or smaller.
+    /// Returns the outputs if each float that an op rounds is changed by the share `change`, up or down.
     [[nodiscard]] std::optional<std::vector<tensor>> outputs(double change) const {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, tensor> values;  // of results, by node
+        std::map<std::pair<std::uint32_t, std::uint32_t>, tensor> values;  // results, by node
         std::size_t next = 0;
         for (const node& n : g.nodes()) {
             std::vector<tensor> operands;
@@ -235,8 +234,8 @@ private:
         }
         return all;
     }
-    /// True if C++ defines what PyTorch's kernels do: a float that has no place in a type of integers becomes
-    /// no number in particular ([conv.fpint]), and a shift is by less than the bits there are.
+    /// True if C++ defines the behaviour of PyTorch's kernels: converting a float out of range of the integer
+    /// type is undefined ([conv.fpint]), as is a shift by at least the width.
     [[nodiscard]] bool is_defined(const node& n) const {
         const std::vector<tensor> operands = operands_of(n);
         const op_info& op = n.op->functional();
@@ -260,8 +259,8 @@ private:
         }
         return true;
     }
-    /// False for what no two kernels of PyTorch do alike: sums of products in which infinity or NaN meets a
-    /// weight of 0, numbers that the type in which an op computes does not hold, and norms of an order near 0,
+    /// False for cases in which PyTorch's own kernels differ: sums of products in which infinity or NaN meets
+    /// a weight of 0, numbers out of range of the type in which an op computes, and norms of an order near 0,
     /// whose root magnifies the rounding of the sum.
     [[nodiscard]] bool are_ordinary(const node& n, const arguments& all) const {
         for (std::size_t i = 0; i != all.size(); ++i) {
@@ -287,8 +286,8 @@ private:
         }
         return true;
     }
-    /// True if PyTorch leaves the result open: what the memory of `empty` holds, and which of equal elements,
-    /// NaN among them, an index names.
+    /// True if PyTorch leaves the result open: the contents of `empty`, and the index among equal elements,
+    /// NaN included.
     static bool is_undetermined(const node& n, std::uint32_t result) {
         const std::string_view name = n.op->name;
         const auto is = [&](std::string_view begin) { return name.starts_with(begin); };
@@ -331,7 +330,7 @@ private:
         const auto lowered = lower_to_pte(std::move(methods));
         return lowered && lowered.value().refusals.empty();
     }
-    /// Moves what has been computed, but not what has been moved only.
+    /// Perturbs results that have been computed, but not those that have only been moved.
     static void round(std::vector<tensor>& results, const std::vector<tensor>& operands, double change) {
         std::vector<double> given;
         for (const tensor& t : operands) {
@@ -374,7 +373,7 @@ bool is_same(double a, double b, double granted) {
     return std::isnan(a) ? std::isnan(b) : a == b || std::abs(a - b) <= granted * (1 + std::abs(a));
 }
 
-/// True if small changes of each rounding change the outputs little. If not, two right programs differ.
+/// True if small changes of each rounding change the outputs little. Otherwise, two correct programs differ.
 bool is_stable(const sample_program& p, const std::vector<tensor>& expected) {
     for (const double change : {1e-6, -1e-6}) {
         const auto got = p.outputs(change);
@@ -395,7 +394,7 @@ public:
     explicit program_folder(std::filesystem::path folder)
         : folder_(std::move(folder)), index_(folder_ / "index") {}
 
-    /// True if there is a file of the program now.
+    /// Writes a program; true if there is a file now.
     bool write(const sample_program& p, const std::vector<tensor>& expected) {
         std::map<std::string, program, std::less<>> methods;
         program copy{};
@@ -433,7 +432,7 @@ private:
                 std::cerr << std::string_view(done.error().message) << '\n';
         }
     }
-    // Reads and executes the file as `headrace run` does.
+    // Reads and executes the file like `headrace run`.
     std::string run(const std::string& name, const std::string& bytes,
                     const std::vector<tensor>& inputs) const {
         const auto file = pte_file::open(std::as_bytes(std::span(bytes)));
@@ -451,7 +450,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A program of 1 to 24 ops; false if it has none.
+/// Draws a program of 1 to 24 ops; false if it has none.
 bool generate(sample_program& p, std::mt19937& random, const std::vector<const op_info*>& ops) {
     small_arguments small(random);
     const std::size_t wanted = 1 + random() % 24;
@@ -463,7 +462,7 @@ bool generate(sample_program& p, std::mt19937& random, const std::vector<const o
             const tensor& base = p.known_value(random() % p.known_values());
             if (base.shape().size() < 6) all = small.draw(op, base.type(), base.shape());
         }
-        for (argument& a : all) {  // sizes of 0 are rare, but programs have them
+        for (argument& a : all) {  // programs do have sizes of 0, rarely
             for (auto& t : a.tensors) {
                 if (t && !t->shape.empty() && random() % 40 == 0) t->shape[random() % t->shape.size()] = 0;
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests what makes truth values of numbers.
+// Tests the decompositions of ops that turn numbers into booleans.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_comparisons.hpp>

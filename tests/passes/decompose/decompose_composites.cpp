@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions of composite functions against numbers that PyTorch 2.15 gives: their kernels run
-// the decompositions, so a comparison of before and after would prove nothing of the numbers.
+// Tests the decompositions of composite functions against numbers from PyTorch 2.15: their kernels run the
+// decompositions, so comparing results before and after would prove nothing.
 #include <array>
 #include <limits>
 #include <optional>
@@ -32,8 +32,8 @@ const tensor p = floats({2, 3}, {0.25, 0.5, 0.875, 0.125, 0.75, 0.5});
 const tensor q = floats({2, 3}, {0.5, 0.25, 1, 0, 0.5, 0.75});
 const tensor weight = floats({3}, {1, 2, 3});
 
-/// Tells how the results of `Op` after the pass differ from the numbers; empty if they do not. `make(values)` gives
-/// its arguments.
+/// Describes how the results of `Op` after the pass differ from the numbers; empty if they do not.
+/// `make(values)` returns its arguments.
 template <class Pass, op_tag Op, class Make>
 std::pmr::string fault(std::vector<tensor> inputs, const Make& make, const std::vector<numbers>& expected) {
     const auto build = [&](program& prog) {
@@ -61,7 +61,7 @@ void gives(std::vector<tensor> inputs, const Make& make, const std::vector<numbe
     INFO(Op::name);
     CHECK(fault<Pass, Op>(std::move(inputs), make, expected) == "");
 }
-// Arguments that come after the given ones keep their defaults.
+// Arguments after the given ones keep their defaults.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 /// Checks an op whose arguments begin with its operands, in order, and the given further ones.
@@ -302,7 +302,7 @@ TEST_CASE("gradients by numbers and by coordinates") {
                                        return args<aten::gradient_array>{v[0], {1, 0}};
                                    },
                                    {along, down});
-    const std::array twice{2.0, 0.5};  // a list does not own
+    const std::array twice{2.0, 0.5};  // a list does not own its elements
     const list<double> each(twice);
     gives<P, aten::gradient_scalarrayint>(
         {rows}, [=](const auto& v) { return args<aten::gradient_scalarrayint>{v[0], each}; },
@@ -336,7 +336,7 @@ TEST_CASE("reductions by index") {
     gives<P, aten::scatter_reduce_two>({integers({2, 3}, {1, 2, 3, 4, 5, 6}), integers({2, 2}, {0, 0, 2, 1}),
                                         integers({2, 2}, {3, -1, 2, 7})},
                                        make("prod", true, 1), {{-3, 2, 3, 4, 35, 12}});
-    // An index of fewer rows than there are, and a source of more than there are indices.
+    // An index with fewer rows than the operand, and a source with more rows than indices.
     const std::vector<tensor> few{tensor::of(dtype::int32, {2, 3}, numbers{1, 2, 3, 4, 5, 6}),
                                   integers({1, 3}, {0, 0, 2}),
                                   tensor::of(dtype::int32, {2, 3}, numbers{7, -4, 9, 1, 1, 1})};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decomposition of convolutions of several groups, and of batch normalization, which joins a
+// Tests the decomposition of grouped convolutions, and of batch normalization, which is fused with a
 // convolution before it.
 #include <cstring>
 
@@ -30,7 +30,8 @@ value random_constant(program& p, shape_list shape, unsigned seed, dtype type = 
     });
 }
 
-/// A convolution of one to three axes with the weights given; `set(arguments&)` sets what is not one or zero.
+/// A convolution over one to three axes with the given weights; `set(arguments&)` sets arguments that are not
+/// one or zero.
 template <class Set>
 value convolution(program& p, value x, value weight, std::optional<value> bias, const Set& set) {
     const std::size_t dims = meta_of(x)->shape.size() - 2;
@@ -65,7 +66,7 @@ struct norm {
     bool weight = true;
     bool bias = true;
 };
-/// Batch normalization of `x` over `channels` by running statistics, in any of its forms.
+/// Batch normalization of `x` over `channels` with running statistics, in any of its forms.
 template <class Op>
 value normalized(program& p, value x, std::int64_t channels, norm has = {}) {
     args<Op> a{};
@@ -80,7 +81,7 @@ value normalized(program& p, value x, std::int64_t channels, norm has = {}) {
     a.eps = 1e-3;
     return p.make_node<Op>(a).result(0);
 }
-/// The same after a convolution with constant weights.
+/// Batch normalization after a convolution with constant weights.
 template <class Set>
 auto after_convolution(shape_list input, shape_list weight, std::int64_t channels, bool bias, norm has,
                        const Set& set) {
@@ -266,7 +267,7 @@ TEST_CASE("training is refused") {
 }
 
 TEST_CASE("half precision is normalized in float32") {
-    // By statistics of the batch or running ones, for inputs whose squares may be beyond fp16 or vanish.
+    // With batch or running statistics, for inputs whose squares may overflow or vanish in fp16.
     const auto scaled = [](dtype type, dtype weights, bool by_batch, double size) {
         return [=](program& p) {
             args<aten::batch_norm> a{};

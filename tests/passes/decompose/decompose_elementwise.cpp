@@ -43,14 +43,14 @@ static_assert(
                          decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers,
                          decompose_rounding, decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
 static_assert(!remove_their_targets<decompose_division>);     // integers divided toward zero stay
-static_assert(!remove_their_targets<decompose_comparisons>);  // the truth of booleans is themselves
+static_assert(!remove_their_targets<decompose_comparisons>);  // booleans are their own truth values
 
 const std::vector<double> extremes{0,          -0.0,         1,     -1,   0.5,   -0.5, 1.5,   -2.5, 3.5,
                                    1e-3,       -1e-6,        1e-20, 7,    -10,   30,   -30,   88,   -100,
                                    0.49999997, 1e5,          -1e8,  1e20, -1e30, 3e38, 0.999, -0.7, infinity,
                                    -infinity,  not_a_number, 0.1};
 
-/// `Op` of one tensor, its other arguments as given.
+/// `Op` of one tensor, with the other arguments as given.
 template <class Pass, op_tag Op>
 std::pmr::string unary(args<Op> a = {}, dtype type = dtype::float32) {
     const auto count = static_cast<std::int64_t>(extremes.size());
@@ -67,7 +67,7 @@ std::pmr::string unary(args<Op> a = {}, dtype type = dtype::float32) {
                               type == dtype::float32 ? 2e-6 : 2e-3);
 }
 
-/// `Op` of each number with each other one.
+/// `Op` of each number with each other number.
 template <class Pass, op_tag Op>
 std::pmr::string binary(args<Op> a = {}) {
     const std::vector<double> numbers{0,   1,   -1,       0.5,       -2,           3,   7.3,  -7.3, 1e-3, -10,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions of bounds, masks and powers, and of functions of two numbers.
+// Tests the decompositions of bounds, masks and powers, and of binary functions.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ TEST_CASE("bounds, masks and powers") {
         return p.make<aten::masked_fill_tensor>({x, mask, p.input(meta_of(x)->dtype, {})});
     });
     CHECK_THAT(
-        [](program& p) {  // types that promote only with the third
+        [](program& p) {  // dtypes that promote only with the third
             const value x = p.input(dtype::int32, {4});
             p.output(
                 p.make<aten::clamp_tensor>({x, p.input(dtype::float16, {}), p.input(dtype::float32, {4})}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions into products of matrices: matmul and its relatives, einsum, attention.
+// Tests the decompositions into matrix products: matmul and related ops, einsum, attention.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,7 @@ template <class Pass>
 constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of<Pass>::target_set;
 static_assert(removes_its_targets<decompose_einsum>);
 static_assert(effects_of<decompose_matmul>::removed_set ==
-              effects_of<decompose_matmul>::target_set - set_of<ops<aten::linear>>);  // by a matrix
+              effects_of<decompose_matmul>::target_set - set_of<ops<aten::linear>>);  // with a weight matrix
 static_assert(removes_its_targets<decompose_attention>);
 
 template <class Op>
@@ -53,7 +53,7 @@ std::pmr::string einsum(std::string_view equation, std::initializer_list<shape_l
 }
 
 using attention = args<aten::scaled_dot_product_attention>;
-/// `set(attention&, program&)` adds to what is not queries, keys and values.
+/// `set(attention&, program&)` sets arguments other than queries, keys and values.
 template <class Set>
 auto attend(shape_list query, shape_list key, shape_list values, const Set& set, dtype type = fp32) {
     return [=](program& p) {
@@ -220,7 +220,7 @@ TEST_CASE("masks that are added and masks that choose") {
                        computes_the_same<decompose_attention>());
         }
     }
-    // The second query may attend to nothing.
+    // The second query may not attend to anything.
     CHECK_THAT(attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4},
                       [](attention& a, program& p) {
                           a.attn_mask = p.constant<std::uint8_t>(dtype::boolean, {2, 3}, {1, 0, 1, 0, 0, 0});

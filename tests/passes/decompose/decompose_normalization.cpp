@@ -17,7 +17,8 @@ using shape_list = int_list;  // an initializer_list would dangle in the closure
 static_assert(effects_of<decompose_normalization>::removed_set ==
               effects_of<decompose_normalization>::target_set);
 
-/// `set(args&)` sets what is not a tensor; weight and bias have the shape given. All results are compared.
+/// `set(args&)` sets arguments that are not tensors; weight and bias have the given shape. All results are
+/// compared.
 template <class Op, class Set>
 std::pmr::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
                          const Set& set) {
@@ -115,7 +116,7 @@ TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
 TEST_CASE("weights by direction and length") {
     for (const std::int64_t dim : {0, 1, 2, -1}) {
         CAPTURE(dim);
-        int_list lengths{};  // of one number if the axis is -1
+        int_list lengths{};  // a single length if the axis is -1
         if (dim == 0) lengths = {4, 1, 1};
         if (dim == 1) lengths = {1, 3, 1};
         if (dim == 2) lengths = {1, 1, 2};
@@ -153,7 +154,7 @@ TEST_CASE("half precision far from zero") {
                 .for_inputs({tensor::of(dtype::float16, {2, 4}, far)})
                 .within(5e-3));
     }
-    const std::vector<double> large{600, 500, -700, 300};  // their squares are beyond fp16
+    const std::vector<double> large{600, 500, -700, 300};  // their squares overflow fp16
     CHECK_THAT(
         [](program& p) {
             p.output(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decomposition of adaptive poolings and of dilated ones.
+// Tests the decomposition of adaptive and dilated poolings.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>

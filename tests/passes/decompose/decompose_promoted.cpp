@@ -14,7 +14,7 @@ using namespace headrace;
 
 namespace {
 
-/// `Ops` of an input of a type, one output each.
+/// `Ops` of an input of a dtype, one output each.
 template <class... Ops>
 auto functions_of(dtype type) {
     return [type](program& p) {

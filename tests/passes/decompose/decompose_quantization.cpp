@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests quantizes and dequantizes between integers and floats, computed in floats.
+// Tests quantize and dequantize nodes that are computed in floats.
 #include <limits>
 
 #include <catch2/catch.hpp>

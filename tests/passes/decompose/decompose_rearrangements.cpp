@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decomposition of NumPy's rearrangements into permutations, flips, joins and expansions.
+// Tests the decomposition of NumPy-like rearrangements into permutations, flips, joins and expansions.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_rearrangements.hpp>

@@ -90,7 +90,7 @@ auto network(form f) {
 }
 template <class Op>
 void check_networks() {
-    // Without a bound on the activation, sums are larger than what is left of them.
+    // Without a bounded activation, sums are larger than what remains after cancellation.
     const double tolerance = one_of<Op, ops<aten::rnn_relu_input>> ? 1e-4 : 1e-5;
     for (const std::int64_t layers : {1, 2}) {
         for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions that take elements by computed positions: grid_sampler, topk and sort.
+// Tests the decompositions that read elements at computed positions: grid_sampler, topk and sort.
 #include <limits>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests what is computed over three axes by means of two, and bicubic resampling by means of products.
+// Tests ops over three axes, which are decomposed into ops over two, and bicubic resampling by matrix
+// products.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -83,7 +84,7 @@ TEST_CASE("poolings of volumes") {
 }
 
 TEST_CASE("volumes are resized plane by plane, and then in depth") {
-    const std::array numbers{2.0, 1.5, 2.0};  // a list does not own
+    const std::array numbers{2.0, 1.5, 2.0};  // a list does not own its elements
     const list<double> factors(numbers);
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d>({2, 3, 3, 4, 2},
                                                                {.self = {}, .output_size = {5, 4, 7}}) == "");

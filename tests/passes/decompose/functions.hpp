@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what the tests of decomposed functions share: inputs of float32 and float16, and numbers that
-// functions get wrong.
+// Defines helpers for tests of decomposed functions: inputs of float32 and float16, and numbers on which
+// functions often fail.
 #ifndef HEADRACE_TESTS_PASSES_DECOMPOSE_FUNCTIONS_HPP
 #define HEADRACE_TESTS_PASSES_DECOMPOSE_FUNCTIONS_HPP
 
@@ -15,7 +15,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 inline const std::vector<double> special{0,    -0.0, 0.5, -0.5, 1.5,      -2.5,      3,   -3,
                                          1e-3, -1e6, 1e6, 0.1,  infinity, -infinity, 2.5, -1.5};
 
-/// `make(program&, value)` gives the output for a random input [2, 4, 6], of float32 and of float16.
+/// `make(program&, value)` returns the output for a random input [2, 4, 6], of float32 and of float16.
 template <class... Passes, class Make>
 void check(const Make& make) {
     for (const dtype type : {dtype::float32, dtype::float16}) {
@@ -25,7 +25,7 @@ void check(const Make& make) {
                    computes_the_same<Passes...>().within(type == dtype::float32 ? 1e-5 : 2e-2));
     }
 }
-/// The same for an input of these numbers.
+/// `make(program&, value)` returns the output for an input of these numbers.
 template <class Pass, class Make>
 void check_numbers(const std::vector<double>& numbers, const Make& make) {
     const auto size = static_cast<std::int64_t>(numbers.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that operators become layers, and that layers take in what is element-wise around them.
+// Tests that operators become layers, and that layers absorb adjacent elementwise operators.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/device/fold_padding.hpp>
@@ -50,7 +50,7 @@ value rescaled(program& p, value x, dtype to) {
                                   .input_zp = zero(p, meta_of(x)->dtype),
                                   .output_zp = zero(p, to)});
 }
-// RESCALE's type is its metadata's.
+// The dtype of a RESCALE is in its metadata.
 value typed(program& p, value v, dtype type) {
     p.g.set_meta(v, {type, meta_of(v)->shape, {}});
     return v;
@@ -65,7 +65,7 @@ void residual(program& p) {
     p.output(narrow(p, p.make<tosa::add>({.input1 = wide_x, .input2 = wide_y})));
 }
 
-// Two convolutions end in a sum: neither of their results is in memory as int32.
+// Two convolutions end in a sum: neither of their results is stored as int32.
 void two_branches(program& p) {
     const value x = p.input(dtype::int8, {1, 4, 4, 8});
     const value y = narrow(p, convolution(p, narrow(p, convolution(p, x, 3)), 8));
@@ -119,7 +119,7 @@ void inverted_residual(program& p) {
     const value wide = widened(p, p.input(dtype::int8, {1, 8, 8, 8}));
     p.output(narrow(p, convolution(p, narrow(p, depthwise(p, wide, 2)), 8)));
 }
-// Without a change of the channels, the result needs as much as the tensor between.
+// If the number of channels does not change, the result needs as much memory as the tensor in between.
 void filter_in_place(program& p) {
     p.output(narrow(p, depthwise(p, widened(p, p.input(dtype::int8, {1, 8, 8, 48})), 1)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that orders which need the least memory are found, against all orders of small graphs.
+// Tests that orders with the least memory are found, compared with all orders of small graphs.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -17,7 +17,8 @@ using namespace headrace;
 
 namespace {
 
-/// A graph of lists that are cut, joined and changed, with so many nodes beside its shapes.
+/// A graph of lists that are cut, joined and changed, with the given number of nodes in addition to its
+/// shapes.
 class random_lists {
 public:
     random_lists(program& p, unsigned seed) : p_(p), random_(seed) {}
@@ -58,7 +59,7 @@ std::uint64_t peak_of(const graph& g) {
     return plan.value().memories[0].lower_bound;
 }
 
-/// The smallest peak of all orders; the graph is left in one of them.
+/// Returns the smallest peak of all orders; the graph is left in one of them.
 std::uint64_t least_peak(graph& g) {
     std::vector<node*> nodes;
     for (node& n : g.nodes()) {
@@ -91,7 +92,7 @@ void sort(graph& g) {
     REQUIRE(sort_topologically{}(g, context));
 }
 
-/// Lists of one size are joined and cut again in so many branches; each begins with a long list.
+/// Lists of one size are joined and cut again in the given number of branches; each begins with a long list.
 void branches(program& p, std::size_t count, std::size_t length) {
     const value x = p.input(dtype::int8, {4});
     std::vector<value> ends;
@@ -183,7 +184,7 @@ TEST_CASE("blocks that repeat more often than can be searched are all in the bes
     const value start = p.make<tosa::const_shape>({.values = {0}});
     const value size = p.make<tosa::const_shape>({.values = {4}});
     for (int block = 0; block != 6000; ++block) {
-        // Depth first, `held` comes before what needs more.
+        // In depth-first order, `held` precedes the node that needs more memory.
         const value held = p.make<tosa::concat>({.input1 = {v, v}, .axis = 0});
         const value wide = p.make<tosa::concat>({.input1 = {v, v, v, v}, .axis = 0});
         const value most = p.make<tosa::reduce_max>({.input = wide, .axis = 0});

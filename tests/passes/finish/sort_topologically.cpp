@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests sort_topologically: the order of nodes follows from the graph alone, not from the order of creation.
+// Tests sort_topologically: the order of nodes depends only on the graph, not on the order of creation.
 #include <string>
 
 #include <catch2/catch.hpp>

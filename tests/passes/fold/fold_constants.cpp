@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests folding: what depends on constants alone is computed, and what is equal is kept once.
+// Tests folding: nodes that depend only on constants are computed, and equal constants are stored once.
 #include <algorithm>
 #include <set>
 
@@ -124,7 +124,7 @@ TEST_CASE("what all nodes read, write and multiply is limited by the size of the
     };
     pass_context context;
     program chain;
-    value v = zeros(chain, {1 << 18});  // 1 MB: it allows 8 beside the 512, and each node takes 2
+    value v = zeros(chain, {1 << 18});  // 1 MB: it allows 8 in addition to the 512, and each node takes 2
     for (int i = 0; i != 300; ++i) v = chain.make<tosa::exp>({.input1 = v});
     chain.output(v);
     chain.finish();

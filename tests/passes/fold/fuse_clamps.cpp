@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that CLAMPs in a row become one.
+// Tests that consecutive CLAMPs become one.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/fold/fuse_clamps.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the algebra of layouts, most of it at compile time, and against permutations of indices.
+// Tests the algebra of layouts, mostly at compile time, and against permutations of indices.
 #include <catch2/catch.hpp>
 
 #include <numeric>
@@ -21,9 +21,9 @@ static_assert(common_refinement(shape_builder{1, 6}, shape_builder{6, 1, 1}) == 
 static_assert(!common_refinement(shape_builder{2, 3}, shape_builder{3, 2}));
 static_assert(!common_refinement(shape_builder{2, 3}, shape_builder{5}));
 static_assert(!then(layout_of(shape_builder{2, 3}, shape_builder{1, 0}),
-                    layout_of(shape_builder{2, 3}, shape_builder{1, 0})));  // cuts (3, 2) into (2, 3)
+                    layout_of(shape_builder{2, 3}, shape_builder{1, 0})));  // splits (3, 2) into (2, 3)
 
-// Beside an image lie its gates, one for each channel, and its sums over the rows.
+// An image has per-channel gates, and sums over its rows.
 constexpr auto by_axes = along_axes(nhwc, shape_builder{2, 3, 4, 5});
 static_assert(by_axes && by_axes->axis == shape_builder{0, 1, 2, 3} && by_axes->axis_at(3) == 1);
 static_assert(resized(*by_axes, shape_builder{2, 3, 4, 5}, shape_builder{2, 3, 1, 1}) == layout{});
@@ -31,7 +31,7 @@ static_assert(resized(*by_axes, shape_builder{2, 3, 4, 5}, shape_builder{2, 3, 1
               layout_of(shape_builder{2, 3, 5}, shape_builder{0, 2, 1}));
 static_assert(!resized(*by_axes, shape_builder{2, 3, 4, 1}, shape_builder{2, 3, 4, 5}));
 
-// The index of the element that is stored at each place.
+// Returns the index of the element that is stored at each position.
 std::vector<std::int64_t> order_of(const layout& l, std::int64_t count) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);

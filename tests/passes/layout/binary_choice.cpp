@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that choices between two are made at the least cost, against all that there are.
+// Tests that binary choices are made at the least cost, compared with all combinations.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST_CASE("the cheapest of random choices") {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (unsigned all = 0; all != 1U << count; ++all)
             least = std::min(least, cost([&](std::size_t i) { return (all >> i & 1U) != 0; }));
-        unsigned fewest = ~0U;  // what all of the cheapest combinations have in common
+        unsigned fewest = ~0U;  // the bits that all of the cheapest combinations have in common
         for (unsigned all = 0; all != 1U << count; ++all) {
             if (cost([&](std::size_t i) { return (all >> i & 1U) != 0; }) == least) fewest &= all;
         }
@@ -94,7 +94,7 @@ TEST_CASE("a mesh, where no choice has few others") {
         mesh.add(i, alone.back());
         for (std::size_t k = 0; k != i; ++k) mesh.add(k, i, {{0, 1000}, {1000, 0}});
     }
-    // So closely tied, all go with the sum.
+    // Choices that are tied so closely all follow the sum.
     const bool all = std::accumulate(alone.begin(), alone.end(), std::int64_t{0}) < 0;
     CHECK(std::move(mesh).cheapest() == pmr_vector<bool>(width * width, all));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests which transposes the choice of layouts does without, rule by rule.
+// Tests which transposes the choice of layouts removes, rule by rule.
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
@@ -23,14 +23,14 @@ value image(program& p, dtype type) { return transposed(p, p.input(type, {2, 5, 
 
 using fold = fold_constants<eval::folding>;
 
-/// Empty if the program computes the same, and so many transposes are left of it.
+/// Empty if the program computes the same, and has the given number of transposes left.
 template <class Build>
 std::pmr::string compare(const Build& build, std::size_t left) {
     const std::size_t count = count_after<tosa::transpose, fuse_transposes, choose_layouts, fold>(build);
     if (count != left) return number_text(count) + " transposes are left";
     return compare_runs<may_rewrite<fuse_transposes>, may_rewrite<choose_layouts>, may_rewrite<fold>>(build);
 }
-/// `op(program&, value)` between a transpose to channels first and one back.
+/// `op(program&, value)` between a transpose to channels-first and one back.
 template <class Op>
 auto between(dtype type, const Op& op) {
     return [=](program& p) { p.output(transposed(p, op(p, image(p, type)), {0, 2, 3, 1})); };
@@ -41,7 +41,7 @@ value shape_operand(program& p, const shape_builder& values) {
 value reshaped(program& p, value v, const shape_builder& shape) {
     return p.make<tosa::reshape>({.input1 = v, .shape = shape_operand(p, shape)});
 }
-/// A constant with a different number in each place, or the same in all.
+/// A constant with a different number at each position, or the same number at all.
 value numbers(program& p, const shape_builder& shape, std::optional<float> all = std::nullopt) {
     return create_constant(p.g, {fp32, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i != data.size() / sizeof(float); ++i) {
@@ -63,7 +63,7 @@ value convolved(program& p, value v, std::int64_t channels, std::int64_t kernel)
                                  .dilation = {1, 1},
                                  .acc_type = fp32});
 }
-/// The same of codes, by single pixels.
+/// A pointwise convolution of quantized values.
 value convolved_codes(program& p, value v, std::int64_t channels) {
     const std::int64_t in = meta_of(v)->shape[3];
     std::vector<std::int64_t> weights;
@@ -80,7 +80,7 @@ value convolved_codes(program& p, value v, std::int64_t channels) {
                                  .dilation = {1, 1},
                                  .acc_type = dtype::int32});
 }
-/// By a factor of 1/2, or of one for each of 6 indices of the last axis.
+/// A rescale by a factor of 1/2, or by one factor for each of 6 indices of the last axis.
 value rescaled(program& p, value v, bool per_channel) {
     const dtype type = meta_of(v)->dtype;
     const std::vector<std::int64_t> multipliers{1 << 30, 1 << 29, 3 << 28, 1 << 30, 1 << 29, 3 << 28};
@@ -198,7 +198,7 @@ TEST_CASE("transposes undo each other, past reshapes as well") {
         p.output(transposed(p, v, {0, 2, 3, 1}));
     };
     CHECK(compare(batch_into_channels, 1) == "");
-    // Pixels are put in rows of another length, the channels stay last.
+    // Pixels move to rows of another length; the channels stay last.
     const auto safe = [](program& p) {
         const value v = reshaped(p, transposed(p, p.input(fp32, {1, 4, 6, 3}), {0, 3, 1, 2}), {1, 3, 8, 3});
         p.output(transposed(p, v, {0, 2, 3, 1}));
@@ -207,14 +207,14 @@ TEST_CASE("transposes undo each other, past reshapes as well") {
 }
 
 TEST_CASE("a reshape between transposes, of rank 3 to 6") {
-    // Axes are split and put in another order at once: one transpose has to stay, and no more than one.
+    // Axes are split and reordered at once: exactly one transpose must stay.
     const auto reordering = [](program& p) {
         const value v =
             reshaped(p, transposed(p, p.input(fp32, {1, 14, 72, 2}), {0, 3, 1, 2}), {1, 1, 72, 28});
         p.output(transposed(p, v, {0, 2, 3, 1}));
     };
     CHECK(compare(reordering, 1) == "");
-    // The pair around a reshape undoes itself.
+    // The pair around a reshape cancels.
     const auto of_rank_3 = [](program& p) {
         const value v = reshaped(p, transposed(p, p.input(fp32, {2, 6, 5}), {0, 2, 1}), {2, 5, 3, 2});
         p.output(transposed(p, v, {0, 2, 3, 1}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that what windows read is cropped after it is transposed.
+// Tests that the operands of windows are cropped after they are transposed.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/layout/crop_after_transpose.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the passes over layout: transposes and reshapes join, operators that do nothing go, outputs become
-// distinct.
+// Tests the passes over layout: transposes and reshapes are fused, operators without effect are removed,
+// outputs become distinct.
 #include <catch2/catch.hpp>
 
 #include <array>

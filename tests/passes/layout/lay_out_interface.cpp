@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that inputs and outputs are channels-last for a user who has them so.
+// Tests that inputs and outputs are channels-last on request.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/layout/lay_out_interface.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that layouts are chosen for a whole graph: random graphs compute the same, and known ones need no
-// more transposes than they must.
+// Tests that layouts are chosen for a whole graph: random graphs compute the same, and known graphs need no
+// more transposes than necessary.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr dtype fp32 = dtype::float32;
 
-/// Makes programs of ops that change layouts, ops that do not mind, and ops that want one.
+/// Makes programs of ops that change layouts, ops that accept any layout, and ops that require one.
 class random_program {
 public:
     explicit random_program(unsigned seed) : random_(seed) {}
@@ -233,7 +233,7 @@ private:
     }
     void convolved(program& p, value v) {
         if (meta_of(v)->elements() > 1000) return;
-        const bool by_axes = pick(0, 1) == 0 && shape_of(v).size() == 4;  // as PyTorch's images are
+        const bool by_axes = pick(0, 1) == 0 && shape_of(v).size() == 4;  // like PyTorch's images
         value image = as_image(p, v);
         if (by_axes) image = transpose(p, image, {0, 2, 3, 1});
         const std::int64_t channels = shape_of(image)[3];
@@ -277,7 +277,8 @@ private:
         values_.push_back(
             p.make<tosa::matmul>({.a = a, .b = b, .a_zp = zero(p), .b_zp = zero(p), .output_type = fp32}));
     }
-    // Through codes: a RESCALE, half of them with a multiplier for each index of the last axis, and a TABLE.
+    // Through quantized values: a RESCALE, half of the time with a multiplier for each index of the last
+    // axis, and a TABLE.
     void rescaled(program& p, value v) {
         const std::int64_t last = shape_of(v)[shape_of(v).size() - 1];
         const bool per_channel = pick(0, 1) == 0;
@@ -332,7 +333,7 @@ TEST_CASE("random graphs compute the same in the layouts that are chosen, and mo
 }
 
 TEST_CASE("a search without proposals left improves what is near alone") {
-    // Between transposes that undo each other are so many functions.
+    // `distance` functions are between two transposes that cancel.
     const auto costs = [](int distance) {
         program p;
         value v = p.make<tosa::transpose>({.input1 = p.input(fp32, {2, 3, 4}), .perms = {1, 2, 0}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that a TRANSPOSE of many axes becomes one of few.
+// Tests that a TRANSPOSE of many axes becomes one of few axes.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/layout/merge_transposed_axes.hpp>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
-// g++ warns of iterators that boost::tie does initialize.
+// g++ warns about iterators that boost::tie does initialize.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -42,7 +42,7 @@ using network = boost::adjacency_list<
                     boost::property<boost::edge_residual_capacity_t, std::int64_t,
                                     boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
 
-// The flow, and which vertices still reach the sink, as Boost.Graph finds them.
+// Returns Boost.Graph's flow, and the vertices that still reach the sink.
 std::pair<std::int64_t, std::vector<bool>> expected_cut(std::size_t vertices, std::size_t source,
                                                         std::size_t sink, const std::vector<capacity>& arcs) {
     network n(vertices);
@@ -77,7 +77,7 @@ TEST_CASE("the smallest sink side of random networks, and what crosses to it") {
         std::vector<capacity> arcs;
         for (std::size_t k = pick(5 * vertices); k != 0; --k) {
             const capacity c{pick(vertices), pick(vertices), 1 + static_cast<std::int64_t>(pick(9))};
-            // Of a vertex beside both, with two full arcs, Boost.Graph says that it still reaches the sink.
+            // Boost.Graph reports that a vertex next to both, with two full arcs, still reaches the sink.
             const bool touches_both =
                 (c.from == source && c.to % 2 == 0) || (c.to == sink && c.from % 2 != 0);
             if (c.from != c.to && !touches_both) arcs.push_back(c);

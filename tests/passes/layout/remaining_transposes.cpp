@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that a transpose that is left is explained by what lies at its two ends.
+// Tests that a remaining transpose is explained by the nodes at its two ends.
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that transposes of few planes become convolutions, to the last bit.
+// Tests that transposes of few planes become convolutions, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/layout/transpose_by_convolution.hpp>

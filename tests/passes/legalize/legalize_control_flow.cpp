@@ -29,7 +29,7 @@ value make_in(graph& g, const args<Op>& a) {
     return n.result();
 }
 
-/// A region with inputs like `operands`, which gives what `body(graph&, inputs)` makes of them.
+/// A region with inputs like `operands`, which returns the results of `body(graph&, inputs)`.
 template <class Body>
 graph* region_of(program& p, const value_list& operands, const Body& body) {
     graph& region = p.g.create_region();
@@ -43,7 +43,7 @@ graph* region_of(program& p, const value_list& operands, const Body& body) {
     return &region;
 }
 
-/// Two results, by one branch or the other, of inputs [2, 3] and [3] and a constant [3].
+/// Two results, of one branch or the other, for inputs [2, 3] and [3] and a constant [3].
 void branches(program& p) {
     p.g.set_target(with_control_flow);
     const value condition = p.input(dtype::boolean, {});
@@ -62,7 +62,7 @@ void branches(program& p) {
     for (const std::uint32_t i : {0U, 1U}) p.output(made.result(i));
 }
 
-/// x := x * c + y while i < limit, for a counter and a tensor that are carried; c is a constant, y and limit
+/// x := x * c + y while i < limit, for a carried counter and a carried tensor; c is a constant, y and limit
 /// are inputs.
 void loop(program& p) {
     p.g.set_target(with_control_flow);
@@ -166,7 +166,7 @@ TEST_CASE("branches and loops become TOSA's") {
     for (const node& n : after<legalize_control_flow>(q, loop).nodes_of(info_of<tosa::while_loop>)) {
         const auto& a = args_of<tosa::while_loop>(n);
         CHECK(a.inputs.size() == 5);
-        CHECK(a.body_graph->outputs().size() == 5);  // TOSA's bodies give what they take
+        CHECK(a.body_graph->outputs().size() == 5);  // TOSA's bodies return their operands
     }
 }
 

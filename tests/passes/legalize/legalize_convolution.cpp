@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit or do not.
+// Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit exactly or do
+// not.
 #include <algorithm>
 
 #include <catch2/catch.hpp>

@@ -27,7 +27,7 @@ static_assert(removes_its_targets<legalize_gather> && removes_its_targets<legali
 static_assert(removes_its_targets<legalize_index> && removes_its_targets<legalize_index_put>);
 static_assert(removes_its_targets<legalize_one_hot>);
 
-/// Different integers in [low, high), as many as the shape holds.
+/// Returns distinct integers in [low, high), one for each element of the shape.
 tensor different(extents shape, std::int64_t low, std::int64_t high, unsigned seed = 3) {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(high - low));
     std::iota(numbers.begin(), numbers.end(), low);
@@ -47,7 +47,7 @@ tensor floats(extents shape) {
     return random_tensor(random, meta);
 }
 
-/// x[indices], with the indices as inputs of those shapes; {-1} stands for None.
+/// x[indices], with the indices as inputs of those shapes; {-1} means None.
 std::pmr::string compare_index(shape_list shape, std::vector<std::optional<extents>> indices) {
     std::vector<tensor> inputs{floats(shape)};
     for (std::size_t i = 0; i != indices.size(); ++i) {

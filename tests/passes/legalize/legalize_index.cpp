@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowerings of indexing that checks nothing.
+// Tests the lowerings of unchecked indexing.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_index.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowerings of logic, bitwise and reduced to one truth value.
+// Tests the lowerings of logical ops: bitwise, and reduced to one boolean.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_any_all.hpp>

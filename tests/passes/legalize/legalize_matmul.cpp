@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowerings of products of matrices, and of ops that give the same elements another shape.
+// Tests the lowerings of matrix products, and of ops that reshape.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_matmul.hpp>
@@ -42,7 +42,7 @@ std::pmr::string linear(shape_list input, shape_list weight, bool bias, dtype ty
         {}, tolerance_of(type));
 }
 
-/// `set(args&)` sets what is not the tensor.
+/// `set(args&)` sets arguments other than the tensor.
 template <class Op, class Set>
 std::pmr::string view(shape_list shape, const Set& set) {
     return compare_runs<legalize_views>([=](program& p) {

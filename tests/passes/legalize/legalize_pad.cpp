@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowerings of paddings by what is there.
+// Tests the lowerings of padding with existing elements.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_pad.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowering of poolings: counted and uncounted padding, windows that hang over, divisors.
+// Tests the lowering of poolings: counted and uncounted padding, windows past the end, divisors.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -88,7 +88,7 @@ TEST_CASE("a divisor of one's own") {
                   a.divisor_override = divisor;
               }) == "");
     }
-    // The divisor is the same for windows that reach into padding, counted or not, and beyond it.
+    // The divisor is the same for windows that reach into padding, counted or not, and past it.
     for (const bool counted : {false, true}) {
         CHECK(pool<aten::avg_pool2d>({1, 2, 7, 9}, [=](auto& a) {
                   a.kernel_size = {3, 4};

@@ -35,7 +35,7 @@ auto to_size(shape_list input, shape_list output, bool align = false, dtype type
         p.output(p.make<Op>(a));
     };
 }
-/// Only the .vec overloads can do this.
+/// Only for the .vec overloads.
 template <class Op>
 auto by_factors(shape_list input, double h, double w, bool align = false) {
     return [=](program& p) {
@@ -111,7 +111,7 @@ TEST_CASE("to a size, by the factors that led to it") {
     };
     CHECK(compare(with_scales(10, 9, 2.0, 1.5)) == "");
     CHECK(compare(with_scales(7, 3, 1.5, 0.5)) == "");
-    CHECK(compare(with_scales(5, 12, 1.2, 2.1)) == "");  // the sizes say otherwise
+    CHECK(compare(with_scales(5, 12, 1.2, 2.1)) == "");  // the sizes disagree
     CHECK(compare([](program& p) {
               const value x = p.input(fp32, {1, 2, 5});
               p.output(p.make<aten::upsample_linear1d>({x, {7}, false, 1.5}));

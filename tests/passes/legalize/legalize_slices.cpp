@@ -30,7 +30,7 @@ static_assert(removes_its_targets<legalize_flip>);
 static_assert(removes_its_targets<legalize_permutes>);
 static_assert(removes_its_targets<legalize_expand>);
 
-/// One op on one input.
+/// One op with one input.
 template <class Pass, class Op>
 std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32) {
     return compare_runs<Pass>([&](program& p) {
@@ -108,7 +108,7 @@ TEST_CASE("paddings of every mode") {
         for (const int_list& pad : {int_list{1, 2}, int_list{2, 0, 1, 3}, int_list{-1, 2, 0, -2},
                                     int_list{3, -1, 2, 2}, int_list{0, 0}}) {
             CAPTURE(mode, shape_text(pad));
-            // Only "constant" may pad any of the axes; the others pad all but one or two.
+            // Only "constant" can pad any axis; the other modes pad all except one or two.
             const bool is_line = mode != "constant" && pad.size() == 2;
             const args<aten::pad> a{.self = {}, .pad = pad, .mode = mode};
             CHECK((is_line ? compare<legalize_pad, aten::pad>({3, 5, 6}, a)
@@ -125,7 +125,7 @@ TEST_CASE("paddings of every mode") {
     CHECK(compare<legalize_pad, aten::replication_pad1d>({2, 4}, {.self = {}, .padding = {3, 1}}) == "");
 }
 
-// PyTorch crops first, and wraps around what is left (_pad_circular_symint).
+// PyTorch crops first, then wraps around the rest (_pad_circular_symint).
 TEST_CASE("a circular padding that crops") {
     program p;
     p.output(p.make<aten::pad>({.self = p.input(fp32, {1, 4}), .pad = {-1, 2}, .mode = "circular"}));

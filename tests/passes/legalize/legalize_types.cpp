@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the casts that lowerings make of operands of every type, with and without the integer profile.
+// Tests the casts that lowerings make for operands of every dtype, with and without the integer profile.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_any_all.hpp>
@@ -21,12 +21,12 @@ namespace {
 constexpr target_spec float_only = *parse_target("TOSA-1.0+FP");
 constexpr target_spec everything = *parse_target("TOSA-1.0+FP+INT");
 
-/// A type of operands; INFO says which.
+/// Generates a dtype of operands; INFO prints it.
 dtype any_type() {
     return GENERATE(dtype::boolean, dtype::int8, dtype::int16, dtype::int32, dtype::float16, dtype::float32);
 }
 
-/// The program whose results `make(program&, x)` gives for an input of that type.
+/// The program with the results of `make(program&, x)` for an input of that dtype.
 template <class Make>
 auto program_of(bool with_integers, dtype type, const Make& make) {
     return [=](program& p) {
@@ -34,9 +34,9 @@ auto program_of(bool with_integers, dtype type, const Make& make) {
         make(p, p.input(type, {3, 2}));
     };
 }
-constexpr double tolerance = 2e-2;  // of halves
+constexpr double tolerance = 2e-2;  // for halves
 
-/// A lowering of reductions, after the passes for which their dtype argument is a cast of the operand.
+/// A lowering of reductions, after the passes that turn their dtype argument into a cast of the operand.
 template <class Pass>
 auto after_casts() {
     return computes_the_same<may_rewrite<canonicalize_casts>, may_rewrite<legalize_cast>, Pass>().within(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowerings of functions of one number.
+// Tests the lowerings of unary functions.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_unary.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the passes that leave fewer kinds of ATen: variants, casts, fills, numbers, no-ops, and narrow_int64.
+// Tests the passes that reduce the variety of ATen ops: variants, casts, fills, numbers, no-ops, and
+// narrow_int64.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -26,7 +27,7 @@ constexpr bool remove_their_targets =
     ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_fills, canonicalize_variants,
                                    scalars_to_tensors>);
-// A reduction without a dtype of its own stays.
+// A reduction without a dtype argument stays.
 static_assert(effects_of<canonicalize_casts>::removed_set.contains<aten::to_dtype>());
 static_assert(!effects_of<canonicalize_casts>::removed_set.contains<aten::cumsum>());
 static_assert(!effects_of<remove_noop>::removed_set.contains<aten::expand>());
@@ -35,7 +36,7 @@ static_assert(graph_pass<narrow_int64> && effects_of<narrow_int64>::always_runs)
 
 constexpr dtype fp32 = dtype::float32;
 
-/// A graph that negates its one input, of two numbers.
+/// A graph that negates its single input, of two numbers.
 graph& negating_region(program& p) {
     graph& inner = p.g.create_region();
     const value y = inner.create<builtin::placeholder>({}).result();
@@ -176,7 +177,7 @@ TEST_CASE("a region called without autocast is inlined") {
 TEST_CASE("inline_regions: calls within calls, and beside each other") {
     program p;
     const value x = p.input(fp32, {2});
-    // A graph that negates what two calls, of graphs like it but a level less deep, make of its input.
+    // A graph that negates its input through two calls of graphs like it, one level less deep.
     const std::function<graph&(graph&, int)> nested = [&](graph& parent, int depth) -> graph& {
         graph& made = parent.create_region();
         node& input = made.create<builtin::placeholder>({});

@@ -19,7 +19,7 @@ static_assert(!effects_of<canonicalize_convolutions>::removed_set.contains<aten:
 static_assert(effects_of<canonicalize_pooling>::removed_set.contains<aten::max_pool1d>());
 static_assert(!effects_of<canonicalize_pooling>::removed_set.contains<aten::max_pool2d>());
 
-/// A convolution whose other arguments `set(args&)` sets; without bias where there are no channels for one.
+/// A convolution whose other arguments `set(args&)` sets; without bias if there are no channels for one.
 template <class Op, class Set>
 std::pmr::string convolve(shape_list input, shape_list weight, std::int64_t bias, const Set& set) {
     const auto build = [&](program& p) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests functionalize: a program with in-place ops against the one without that PyTorch's semantics make of
-// it.
+// Tests functionalize: a program with in-place ops against the equivalent functional one by PyTorch's
+// semantics.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
@@ -17,7 +17,7 @@ static_assert(graph_pass<functionalize>);
 
 constexpr dtype fp32 = dtype::float32;
 
-/// Empty if `written`, after the pass, computes what `meant` does, of one input [3, 4].
+/// Empty if `written`, after the pass, has the results of `meant`, for one input [3, 4].
 template <class Written, class Meant>
 std::pmr::string compare(const Written& written, const Meant& meant) {
     const auto run = [](const auto& build, bool functional) {

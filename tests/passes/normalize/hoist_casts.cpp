@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests hoist_casts: a cast from integers to floats comes before the ops that move elements.
+// Tests hoist_casts: a cast from integers to floats moves before the ops that move elements.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/normalize/hoist_casts.hpp>
@@ -11,9 +11,9 @@ using namespace headrace;
 namespace {
 
 static_assert(effects_of<hoist_casts>::sound);
-static_assert(effects_of<hoist_casts>::removed_set.empty());  // a cast of no movement stays
+static_assert(effects_of<hoist_casts>::removed_set.empty());  // a cast of other values stays
 
-/// The cast of what `move(program&, value)` makes of an input [2, 1, 6].
+/// The cast of the result of `move(program&, value)` for an input [2, 1, 6].
 template <class Move>
 auto cast_of(const Move& move, dtype from, dtype to) {
     return [=](program& p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that programs of uint8 compute the same with signed integers alone.
+// Tests that programs of uint8 compute the same with signed integers only.
 #include <catch2/catch.hpp>
 
 #include <headrace/lowering/interface_tensors.hpp>
@@ -16,7 +16,7 @@ static_assert(graph_pass<widen_unsigned> && graph_pass<store_unsigned>);
 
 constexpr dtype bytes = dtype::uint8;
 
-/// All bytes, in an order of their own.
+/// Returns all bytes, in a permuted order.
 tensor all_bytes(std::int64_t step) {
     std::vector<std::int64_t> numbers(256);
     for (std::size_t i = 0; i != numbers.size(); ++i)
@@ -27,7 +27,7 @@ std::vector<tensor> two_images() { return {all_bytes(1), all_bytes(77)}; }
 
 value first(program& p) { return p.input(bytes, {2, 2, 8, 8}); }
 
-/// The results of a program whose interface the annotations of store_unsigned describe.
+/// Returns the results of a program whose interface the annotations of store_unsigned describe.
 template <class Build>
 void compare_stored(const Build& build, std::vector<tensor> inputs, std::string_view target = "") {
     program before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests every op that canonicalize_variants gives another name, and the kinds of ops that scalars_to_tensors,
+// Tests every op that canonicalize_variants renames, and the families of ops that scalars_to_tensors,
 // canonicalize_fills, canonicalize_casts and remove_noop treat alike.
 #include <type_traits>
 
@@ -27,7 +27,7 @@ using integral_ops =
         aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
         aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar>;
 
-/// The op on an input [2, 3]: its other tensors are inputs, too, other members get a value that suits it.
+/// The op on an input [2, 3]: its other tensors are inputs, too; other members get a suitable value.
 template <class Op>
 node& node_of(program& p) {
     const dtype type = one_of<Op, integral_ops> ? i32 : fp32;
@@ -95,7 +95,7 @@ void check() {
 }
 template <class Pass, class... Ops>
 void check_each(ops<Ops...>) {
-    // Those of where have a test of their own.
+    // The variants of where have a test of their own.
     const auto check_one = []<class Op>() {
         if constexpr (!requires(const args<Op>& a) { a.condition; }) check<Pass, Op>();
     };

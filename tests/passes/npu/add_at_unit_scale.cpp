@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that sums of operands of one scale are computed without fractions, to the last bit.
+// Tests that sums of operands with equal scales are computed without fractions, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/add_at_unit_scale.hpp>
@@ -25,7 +25,7 @@ npu_builder summed(const summing& s) {
         return rescaled_by(p, p.make<Op>({.input1 = x, .input2 = y}), s.result);
     });
 }
-/// Is there no RESCALE by 2^k with another k than 0 before the sum?
+/// True if no RESCALE by 2^k with k other than 0 precedes the sum.
 template <op_tag Op>
 bool has_unit_scales(const npu_builder& build) {
     program p;

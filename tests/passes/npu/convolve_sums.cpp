@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that sums over an image become depthwise convolutions, to the last bit.
+// Tests that sums over an image become depthwise convolutions, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/convolve_sums.hpp>

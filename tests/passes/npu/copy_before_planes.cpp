@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that what a convolution gives is copied before it is taken apart by channels.
+// Tests that the result of a convolution is copied before it is split by channels.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/copy_before_planes.hpp>
@@ -15,7 +15,7 @@ static_assert(effects_of<copy_before_planes>::sound);
 struct planes {
     std::int64_t batch = 1, height = 3, width = 4, inputs = 3, channels = 24;
     int_list perms{0, 3, 1, 2};
-    int_list as{};  // the shape that is transposed, if not the image's
+    int_list as{};  // the shape that is transposed, if it differs from the image's
     bool is_reversed = false, is_clamped = true, is_read_twice = false;
     std::int64_t input_zero = 5, output_zero = -7;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that windows behind the first convolution of an image are computed in halves, to the last bit.
+// Tests that windows after the first convolution of an image are computed in halves, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/halve_windows.hpp>
@@ -12,14 +12,14 @@ namespace {
 
 static_assert(effects_of<halve_windows>::sound);
 
-/// A network's beginning. The image is computed by an elementwise op, or given.
+/// The first layers of a network. The image is computed by an elementwise op, or given.
 struct beginning {
-    // A DEPTHWISE_CONV2D stands in place of a pooling if there is none.
+    // Without a pooling, a DEPTHWISE_CONV2D takes its place.
     bool is_pooled = true;
     std::int64_t dilation = 1, multiplier = 1;
     std::int64_t height = 192, width = 192, channels = 3, results = 20, window = 3;
     bool is_given = false, is_cropped = false, is_clamped = true, is_read_twice = false;
-    bool is_tabulated = false;  // in place of the CLAMPs
+    bool is_tabulated = false;  // instead of the CLAMPs
     int_list kernel{3, 3}, stride{2, 2}, pad{1, 0, 1, 0};
     std::int64_t input_zero = 5, output_zero = -7, shift = 38;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions of groups become one of all channels where that takes less time.
+// Tests that grouped convolutions become one of all channels if that is faster.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/join_groups.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions of patches become linear, to the last bit.
+// Tests that convolutions of patches become linear, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/join_patches.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions of selected channels read all of them, to the last bit.
+// Tests that convolutions of selected channels read all of them, bit for bit.
 #include <numeric>
 
 #include <catch2/catch.hpp>

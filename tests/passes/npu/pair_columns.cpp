@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions with few channels read columns in pairs, to the last bit.
+// Tests that convolutions with few channels read columns in pairs, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/pair_columns.hpp>
@@ -20,7 +20,7 @@ bool reads_pairs(const npu_builder& build) {
     }
     return true;
 }
-/// With as much padding after the image as lets the last window end there.
+/// With enough padding after the image for the last window to end there.
 convolution_of stem(random_numbers& any) {
     const std::int64_t kernel = any(3, 7), before = any(0, kernel - 1), channels = any(1, 4);
     const std::int64_t width = 2 * any(4, 8);

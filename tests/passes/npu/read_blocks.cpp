@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions behind pixel_unshuffle read the blocks themselves, to the last bit.
+// Tests that convolutions after pixel_unshuffle read the blocks themselves, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/read_blocks.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions read the last column that their strides skip, to the last bit.
+// Tests that convolutions read the last column that their strides skip, bit for bit.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/read_last_column.hpp>

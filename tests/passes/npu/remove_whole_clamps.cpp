@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that CLAMPs that change nothing are removed where they are no hint.
+// Tests that CLAMPs without effect are removed, unless they are a hint.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/remove_whole_clamps.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions whose channels are only sliced become one for each slice.
+// Tests that convolutions whose channels are only sliced become one convolution per slice.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/split_convolutions.hpp>
@@ -21,7 +21,7 @@ value reshaped(program& p, value v, const int_list& shape) {
     return p.make<tosa::reshape>({.input1 = v, .shape = p.make<tosa::const_shape>({.values = shape})});
 }
 
-/// Rows of a linear layer, [1, 1, rows, features], of which parts are queries, keys and values.
+/// Rows of a linear layer, [1, 1, rows, features], parts of which are queries, keys and values.
 struct attention {
     std::int64_t rows = 5, inputs = 4, parts = 3, heads = 2, size = 8;
     bool has_factors = true, is_clamped = false, is_read_twice = false, cuts_heads = false, cuts_rows = false;
@@ -58,7 +58,7 @@ npu_builder attended(const attention& a) {
     };
 }
 
-/// An image's channels in two halves of any size, perhaps NCHW, looked up in a table.
+/// An image's channels in two halves of any size, optionally NCHW, looked up in a table.
 struct gates {
     int_list image{1, 3, 4, 5};
     std::int64_t first = 8, second = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that given images with few channels are copied before a convolution reads them.
+// Tests that input images with few channels are copied before a convolution reads them.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/stage_image.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that the second matrices of a product are transposed by themselves.
+// Tests that the second matrices of a product are transposed separately.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/transpose_before_matmul.hpp>
@@ -15,7 +15,7 @@ static_assert(effects_of<transpose_before_matmul>::sound);
 struct keys {
     int_list made{4, 2, 3};  // rows, heads, elements
     int_list perms{1, 2, 0};
-    int_list as{};  // the matrices, if they are another shape
+    int_list as{};  // the matrices, if they have another shape
     bool is_read_twice = false;
 };
 npu_builder product_with(const keys& k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that parameters in tensors become numbers, and unsigned codes signed ones.
+// Tests that parameters in tensors become numbers, and unsigned quantized values signed ones.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -58,7 +58,7 @@ TEST_CASE("unsigned codes that come from elsewhere, or go there, pass an unsigne
     CHECK(compare_runs<canonicalize_quantization>(taken, inputs) == "");
     CHECK(count_after<tosa::rescale, canonicalize_quantization>(taken) == 1);
 
-    // Both readers of one quantize: the other one's bytes are not read twice.
+    // One quantize with two users: the bytes of the second are not converted twice.
     const auto both = [](program& q) {
         const value codes = quantized(q, q.input(dtype::float32, {64}), unsigned_codes);
         q.output(codes);

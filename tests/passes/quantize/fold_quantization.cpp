@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that a quantize goes past what moves elements, joins and clamps until it meets its dequantize.
+// Tests that a quantize moves past movements of elements, joins and clamps until it meets its dequantize.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -20,12 +20,12 @@ static_assert(effects_of<fold_quantization>::sound && effects_of<fold_quantizati
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding b = int8_codes(0.031, -7);
 
-/// What `move(program&, value)` makes of a tensor in the coding `a`, quantized in another.
+/// The result of `move(program&, value)` for a tensor in the coding `a`, quantized in another.
 template <class Move>
 auto moved(shape_list shape, const Move& move, coding to) {
     return [=](program& p) { output_in(p, move(p, real_input(p, a, shape)), to); };
 }
-/// Empty if it moves codes themselves where the codings agree, and rescaled ones where they do not.
+/// Empty if quantized values are moved unchanged if the codings agree, and rescaled otherwise.
 template <class Move>
 std::pmr::string compare(shape_list shape, const Move& move) {
     const auto alike = moved(shape, move, a);

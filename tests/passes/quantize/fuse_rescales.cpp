@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that only RESCALEs which lose nothing are fused.
+// Tests that only lossless RESCALEs are fused.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/fuse_rescales.hpp>
@@ -24,7 +24,7 @@ value rescale(program& p, value v, factor f, std::int64_t input_zero, std::int64
                                   .input_zp = integer_constant(p, from, {1}, {input_zero}),
                                   .output_zp = integer_constant(p, to, {1}, {output_zero})});
 }
-/// Codes of 8 bits to 32 by the first factor, and back by the second.
+/// Rescales 8 bits to 32 by the first factor, and back by the second.
 auto there_and_back(factor first, factor second) {
     return [=](program& p) {
         const value wide = rescale(p, p.input(dtype::int8, {300}), first, 5, 0, dtype::int32);

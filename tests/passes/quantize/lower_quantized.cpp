@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests all lowerings of quantized ops together: chains of them, with quantization between their steps or
-// not.
+// Tests all lowerings of quantized ops together: chains of them, with and without quantization between their
+// steps.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -50,9 +50,9 @@ TEST_CASE("arithmetic of results that nothing has quantized") {
         };
     };
     CHECK(compare(polynomial(a, b, int8_codes(0.31, 40))) == "");
-    // The factors of a product have 16 bits, each rounded by up to 3e-4 where the other is up to 20.
+    // The factors of a product have 16 bits, each rounded by up to 3e-4 while the other is up to 20.
     CHECK(compare(polynomial(wide, wide, int16_codes(3.1e-3)), {4, 0.8}) == "");
-    const auto deviations = [](coding x, coding to) {  // what a variance is made of
+    const auto deviations = [](coding x, coding to) {  // the operand of a variance
         return [=](program& p) {
             const value u = real_input(p, x, {12, 30});
             const value sum = p.make<aten::sum_dim_intlist>({u, int_list{1}, true});
@@ -122,7 +122,7 @@ TEST_CASE("a network of convolutions, a residual, a pooling and a classifier") {
         output_in(p, logits, int8_codes(0.0737, 1));
         p.output(p.make<aten::argmax>({logits, 1}));
     };
-    // A code of difference goes on through later layers.
+    // A difference of one quantization step carries through later layers.
     std::vector<tensor> inputs = random_inputs(network);
     CHECK(compare(network, {1, 0.3}) == "");
     program p;
@@ -204,8 +204,8 @@ TEST_CASE("float parts stay between quantized ones") {
     CHECK(count_of<quantized_decomposed::quantize_per_tensor>(g) == 1);
 }
 
-// Found by random programs. What is computed in integers has 16 bits as a factor, and is not rounded as
-// floats are; decompositions whose floats stay floats must not depend on either.
+// Found by random programs. Integer computation uses factors of 16 bits, and rounds differently than floats;
+// decompositions whose floats stay floats must depend on neither.
 TEST_CASE("decomposed functions of dequantized numbers, where the target has floats") {
     const auto build = [](const coding& c, const auto& function) {
         return [&, c](program& p) {

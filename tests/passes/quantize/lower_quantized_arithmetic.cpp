@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests arithmetic of dequantized operands in INT32, whatever their scales, types and shapes.
+// Tests arithmetic of dequantized operands in INT32, with any scales, dtypes and shapes.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/fold_quantization.hpp>
@@ -31,7 +31,7 @@ auto of_two(coding x, coding y, coding to, shape_list first = {12, 30}, shape_li
         output_in(p, p.make<Op>({u, real_input(p, y, second)}), to);
     };
 }
-/// Comparisons give booleans.
+/// Comparisons return booleans.
 template <class Op>
 auto truth_of(coding x, coding y, shape_list second = {12, 30}) {
     return [=](program& p) {
@@ -113,7 +113,7 @@ TEST_CASE("products of two scales") {
             CHECK(compare(of_two<aten::mul_tensor>(x, y, int16_codes(3.1713e-3), {3, 1, 30}, {12, 1})) == "");
         }
     }
-    // Finer factors than those of 16 bits lose what a product of 32 bits has no room for.
+    // Factors of more than 16 bits lose bits for which a product of 32 bits has no room.
     CHECK(compare(of_two<aten::mul_tensor>(int32_codes(1e-6), a, int8_codes(0.7, 2))) == "");
     CHECK(compare([](program& p) {
               const value x = real_input(p, a, {12, 30});
@@ -133,7 +133,7 @@ TEST_CASE("a positive factor goes into the scale") {
     CHECK(count_after<tosa::mul, arithmetic, fold_quantization>(number_first) == 0);
     const auto negative = with_constant<aten::mul_tensor>(a, {}, {-0.5});
     CHECK(count_after<tosa::mul, arithmetic, fold_quantization>(negative) == 1);
-    CHECK(compare([=](program& p) {  // it must not lose the rank that the number gives
+    CHECK(compare([=](program& p) {  // it must keep the rank that the number adds
               const value half_of =
                   p.make<aten::mul_tensor>({float_constant(p, {1, 1, 1}, {0.5}), real_input(p, x, {4})});
               output_in(p, half_of, int8_codes(0.1, 5));

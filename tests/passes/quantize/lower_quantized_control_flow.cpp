@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that branches and loops take and give codes, whatever they are quantized in inside and outside.
+// Tests that branches and loops take and return quantized values, with any quantization inside and outside.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/lower_quantized.hpp>
@@ -26,7 +26,7 @@ value make_in(graph& g, const args<Op>& arguments) {
     g.set_meta(n.result(), inferred.results()[0]);
     return n.result();
 }
-/// Real numbers rounded to a coding.
+/// Rounds real numbers to a coding.
 value rounded(graph& g, value v, const coding& k) {
     using namespace quantized_decomposed;
     v = make_in<quantize_per_tensor>(g, {v, k.scale, k.zero_point, k.lowest, k.highest, k.type});
@@ -38,7 +38,7 @@ value real_constant_in(graph& g, double number) {
         detail::store_element(number, fp32, data.data());
     });
 }
-/// A region with inputs like `operands`, which gives what `body(graph&, inputs)` makes of them.
+/// A region with inputs like `operands`, which returns the results of `body(graph&, inputs)`.
 template <class Body>
 graph* region_of(program& p, const value_list& operands, const Body& body) {
     graph& region = p.g.create_region();
@@ -52,7 +52,7 @@ graph* region_of(program& p, const value_list& operands, const Body& body) {
     return &region;
 }
 
-/// Of each condition in turn, with the codes of the other inputs.
+/// Compares for each condition, with quantized values for the other inputs.
 template <class... Passes, class Build>
 std::pmr::string compare_branches(const Build& build, const allowance& allowed = nearly) {
     std::vector<tensor> inputs = random_inputs(build);
@@ -63,7 +63,7 @@ std::pmr::string compare_branches(const Build& build, const allowance& allowed =
     }
     return {};
 }
-/// Of several counts.
+/// Compares for several counts.
 template <class Build>
 std::pmr::string compare_loops(const Build& build, const allowance& allowed = nearly) {
     std::vector<tensor> inputs = random_inputs(build);

@@ -122,7 +122,7 @@ TEST_CASE("windows of different sizes are rounded once, too") {
         w.stride = {2, 3};
         w.ceil_mode = true;
     };
-    const auto large = [](auto& w) {  // no multiple of all divisors has room
+    const auto large = [](auto& w) {  // no common multiple of the divisors fits
         w.kernel_size = {13, 11};
         w.padding = {6, 5};
         w.count_include_pad = false;
@@ -173,7 +173,7 @@ TEST_CASE("averages of averages, as those of volumes are, are sums of slices") {
         CAPTURE(counted);
         CHECK_THAT(build, (becomes_integers<pooling, may_rewrite<fold_quantization>>(nearly)));
     }
-    const auto long_windows = [](program& p) {  // so many slices are not worth it
+    const auto long_windows = [](program& p) {  // not worth so many slices
         args<aten::avg_pool2d> v{};
         v.self = real_of(p, p.input(dtype::int32, {1, 1, 70, 2}), int32_codes(1e-6));
         v.kernel_size = {66, 1};

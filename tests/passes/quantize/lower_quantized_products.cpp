@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests convolutions and matrix products of dequantized operands: every kind of weight, bias and type.
+// Tests convolutions and matrix products of dequantized operands: every kind of weight, bias and dtype.
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using shape_list = int_list;  // an initializer_list would dangle in the closures
 using products = lower_quantized_products;
-using fold = fold_quantized_constants<eval::folding>;  // what decompositions do to a float bias
+using fold = fold_quantized_constants<eval::folding>;  // the result of decompositions for a float bias
 static_assert(effects_of<products>::sound && effects_of<products>::removed_set.empty());
 
 constexpr coding a = int8_codes(0.05, 3);
@@ -35,7 +35,7 @@ std::pmr::string compare(const Build& build, const allowance& allowed = nearly) 
 using operand_maker = value (*)(program&, std::int64_t channels);
 constexpr operand_maker no_bias = nullptr;
 
-/// One scale for all channels, or one for each.
+/// One scale for all channels, or one per channel.
 enum class channels { alike, apart };
 value weight_of(program& p, channels kind, const int_list& shape, std::int64_t axis) {
     if (kind == channels::alike) return real_constant(p, w, shape);
@@ -43,7 +43,7 @@ value weight_of(program& p, channels kind, const int_list& shape, std::int64_t a
     return real_per_channel(p, constant_codes(p, w, shape), scales_around(w.scale, count), axis);
 }
 
-/// A convolution, with the lists that `set` changes, of one group unless it says so.
+/// A convolution, with the lists that `set` changes; one group by default.
 template <class Set>
 auto convolved(coding x, channels kind, shape_list input, shape_list weight, const Set& set,
                operand_maker bias = no_bias, coding result = given) {
@@ -77,11 +77,11 @@ value numbers(program& p, std::int64_t channels) {
     for (std::int64_t i = 0; i != channels; ++i) row.push_back(3.17 - 1.3 * static_cast<double>(i));
     return float_constant(p, {channels}, row);
 }
-/// As quantizers store it, of the scale of the products.
+/// A bias as quantizers store it, with the scale of the products.
 value stored(program& p, std::int64_t channels) {
     return real_constant(p, {a.scale * w.scale, 0, dtype::int32, -30000, 30000}, {channels});
 }
-/// Of the same scale, but not as quantizers store it.
+/// A bias with that scale, but not as quantizers store it.
 value stored_with_zero_point(program& p, std::int64_t channels) {
     return real_constant(p, {a.scale * w.scale, 5000, dtype::int32, -30000, 30000}, {channels});
 }
@@ -213,7 +213,7 @@ TEST_CASE("weights with a zero point") {
 }
 
 TEST_CASE("a constant weight with scales along its other axis is given new codes") {
-    // Which are rounded, by up to half of the largest scale.
+    // These are rounded, by up to half of the largest scale.
     constexpr allowance nearly_with_new_codes{1, 0.25};
     const auto weighed = [](bool is_constant) {
         return [=](program& p) {
@@ -239,7 +239,7 @@ TEST_CASE("a constant weight with scales along its other axis is given new codes
     };
     CHECK(compare(convolution(false, {4, 3, 3, 2}), nearly_with_new_codes) == "");
     CHECK(compare(convolution(true, {3, 4, 3, 2}), nearly_with_new_codes) == "");
-    // One scale is one for all channels, whatever its axis.
+    // A single scale applies to all channels, whatever its axis.
     const auto single = [](program& p) {
         const value weight = real_per_channel(p, constant_codes(p, w, {6, 1}), {0.01}, 1);
         output_in(p, p.make<aten::linear>({real_input(p, a, {40, 1}), weight}), int8_codes(0.0531, 2));
@@ -323,7 +323,7 @@ TEST_CASE("products of batches") {
         };
     };
     CHECK(compare(per_channel(2)) == "");
-    // One scale for each row of the second operand is none for the sums.
+    // A scale per row of the second operand does not apply to the sums.
     CHECK(count_after<aten::bmm, products>(per_channel(1)) == 1);
     CHECK(count_after<aten::bmm, products>(of(a, wide, given)) == 1);
 }
@@ -383,7 +383,7 @@ TEST_CASE("operands that are not codes stay") {
 TEST_CASE("inputs that are padded and clamped, and a bias that is larger than RESCALE takes") {
     const auto build = [](program& p) {
         const value x = padded_and_clamped_input(p, a, {4, 20});
-        // At the scale of the products it would have 35 bits: it saturates, and so does what it is added to.
+        // At the scale of the products it would have 35 bits: it saturates, and so does the sum.
         const value bias = real_input(p, {0.01, 1234, dtype::int32, -(1 << 30), 1 << 30}, {6});
         output_in(p, p.make<aten::linear>({x, real_constant(p, w, {6, 20}), bias}), given);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests sums, running sums and positions of extremes of dequantized operands.
+// Tests sums, running sums and positions of extrema of dequantized operands.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/fold_quantization.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that weights of four bits are packed where the target has INT4, and only there.
+// Tests that weights of four bits are packed if the target has INT4, and only then.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 static_assert(effects_of<pack_int4_weights>::sound && effects_of<pack_int4_weights>::removed_set.empty());
 
-/// CONV2D of codes, whose weights do not exceed that number.
+/// A CONV2D of quantized values, whose weights do not exceed that number.
 auto convolution(std::string_view target, std::int64_t most) {
     return [=](program& p) {
         p.g.set_target(*parse_target(target));
@@ -54,7 +54,7 @@ TEST_CASE("larger weights, and other targets, keep their bytes") {
 
 namespace {
 
-/// A convolution with those weights; `set` gives it its windows.
+/// A convolution with those weights; `set` sets its windows.
 template <op_tag Op, class Set>
 auto of_shape(int_list input, int_list weight, const Set& set) {
     return [=](program& p) {

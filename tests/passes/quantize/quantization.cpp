@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests how numbers and codes are read off a graph: constants of any strides, scales of channels that move,
-// the scale in which sums are taken.
+// Tests how real numbers and quantized values are derived from a graph: constants of any strides, scales of
+// channels that move, the scale in which sums are computed.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr coding a = int8_codes(0.05, 3);
 
-/// A program at whose end passes can be made.
+/// A program at whose end passes can emit nodes.
 struct workplace {
     program p;
     pass_context context;
@@ -31,7 +31,8 @@ struct workplace {
 using reals = pmr_vector<double>;
 using integers = pmr_vector<std::int64_t>;
 
-/// The quantization of `move(program&, value)` of codes with a scale for each index of an axis.
+/// Returns the quantization of `move(program&, value)` for quantized values with a scale for each index of an
+/// axis.
 template <class Move>
 std::optional<quantization> moved(const int_list& shape, std::int64_t axis, const Move& move) {
     workplace w;
@@ -73,7 +74,7 @@ TEST_CASE("codes of numbers") {
     CHECK(q.reach() == 131);
     CHECK(quantization::per_tensor(1, -128, -128, 127).reach() == 255);
     CHECK(quantization{{1, 1}, {-100, 50}, 0, -128, 127}.reach() == 227);
-    // As evaluation has it, for scales that floats do not hold.
+    // Like evaluation, for scales that floats cannot represent.
     for (const coding& c : {a, weight_codes(0.0037, 5), int16_codes(1e-4)}) {
         program p;
         output_in(p, p.input(dtype::float32, {500}), c);
@@ -95,7 +96,7 @@ TEST_CASE("numbers that are codes, and those next to them") {
     CHECK(q.exact(-1.2) == -16);
     CHECK(!q.exact(0.35));
     CHECK(!q.exact(0.3001));
-    CHECK(!q.exact(-12.36));  // the lowest is nearest
+    CHECK(!q.exact(-12.36));  // the lowest value is nearest
     CHECK(q.exact(-12.4) == -128);
     CHECK(!q.exact(-12.45));
     CHECK(q.exact_bound(-12.45) == -128);
@@ -167,7 +168,7 @@ TEST_CASE("scales of channels go along with their axis") {
                                  return p.make<aten::squeeze_dim>({v, 0});
                              }),
                        0, {1, 2, 3}));
-    // Merged, split or crossed, they are no axis any more.
+    // Merged, split or crossed, they are no longer an axis.
     CHECK(!moved({3, 4}, 0, view({12})));
     CHECK(!moved({3, 4}, 1, view({12})));
     CHECK(!moved({6, 4}, 0, view({2, 3, 4})));
@@ -236,8 +237,8 @@ TEST_CASE("clamps are read in codes of their own, or in finer ones where bounds 
     CHECK(q.zero_point() == 0);
     CHECK(static_cast<double>(q.lowest) * q.scale() == Approx(-1.234).epsilon(1e-6));
     CHECK(static_cast<double>(q.highest) * q.scale() == Approx(2.2).epsilon(1e-6));
-    CHECK(!as_dequantized(e, wide));  // there is no room for finer ones
-    // Outside of what the codes hold, and the wrong way around.
+    CHECK(!as_dequantized(e, wide));  // there is no room for finer scales
+    // Outside of the representable range, and with swapped bounds.
     CHECK(!as_dequantized(e, p.make<aten::clamp>({x, scalar(100)})));
     CHECK(!as_dequantized(e, p.make<aten::clamp>({x, scalar(2), scalar(1)})));
 }
@@ -277,7 +278,7 @@ TEST_CASE("the scale in which operands are added up") {
     CHECK(scale_of(operand(int8_codes(1)), number) == std::ldexp(1.0, -19));
     const fixed_point large = *as_fixed_point(e, float_constant(p, {2}, {1e6, 3}));
     CHECK(scale_of(operand(int8_codes(1)), large) == std::ldexp(1.0, -9));
-    // Beside codes of 32 bits that have room already, no RESCALE of those is needed.
+    // Next to quantized values of 32 bits that already have room, these need no RESCALE.
     CHECK(scale_of(operand(int32_codes(1e-7)), operand(a)) == 1e-7);
     // Not so if they use 8 of their bits.
     const value narrow = p.input(dtype::int32, {2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that quantization at the border of a program is left to its caller, and what the caller is told.
+// Tests that quantization at the interface of a program is left to its caller, with the right annotations.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/quantize_interface.hpp>
@@ -24,7 +24,7 @@ quantization parameters_of(const interface_quantization& said) {
     return quantization::per_tensor(said.scale, said.zero_point, said.lowest, said.highest);
 }
 
-/// What the program gives to a caller who quantizes and dequantizes as the annotations say.
+/// Returns the outputs for a caller who quantizes and dequantizes as the annotations say.
 std::vector<tensor> run_for_caller(graph& g, std::vector<tensor> inputs) {
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
@@ -101,9 +101,9 @@ TEST_CASE("an input that is quantized in two ways is taken in the one that reach
         };
     };
     compare(build(a, a));
-    compare(build(int16_codes(1e-4), b), 0.0313 + 1e-5);  // at most one code of the second apart
+    compare(build(int16_codes(1e-4), b), 0.0313 + 1e-5);  // at most one step of the second apart
     compare(build(a, b), 0.05 / 2 + 0.0313 / 2 + 1e-5);   // rounded to both
-    compare(build(all_int32_codes(2e-9), int16_codes(1e-9)), 1e-6);  // most beyond those of the second
+    compare(build(all_int32_codes(2e-9), int16_codes(1e-9)), 1e-6);  // most are out of range of the second
     for (const auto& order : {build(a, b), build(b, a)}) {
         program p;
         graph& g = lowered<quantize_interface>(p, order);
@@ -155,7 +155,7 @@ TEST_CASE("outputs that are padded and clamped") {
     graph& g = lowered<quantize_interface>(p, build);
     CHECK(real_value_of(g).empty());
     CHECK(count_of<aten::constant_pad_nd>(g) == 1);
-    CHECK(count_of<tosa::rescale>(g) == 1);  // bounds between two codes get more bits
+    CHECK(count_of<tosa::rescale>(g) == 1);  // bounds between two quantized values get more bits
     compare(build);
 }
 

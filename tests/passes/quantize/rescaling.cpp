@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests factors as RESCALE has them, and what is cut off before one.
+// Tests factors as RESCALE encodes them, and the saturation before one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-/// Runs `build::recode` on an input, and keeps its result or the reason for which it refuses.
+/// Runs `build::recode` on an input, and keeps its result or the reason for a refusal.
 struct rescaled {
     program p;
     pass_context context;
@@ -54,7 +54,7 @@ TEST_CASE("a factor has all bits of the multiplier, and a shift of 2 to 62") {
                 const double factor = std::ldexp(mantissa, exponent);
                 CAPTURE(scale32, exponent, mantissa);
                 const auto f = multiplier_and_shift(factor, scale32);
-                // Rounded up to a power of two, the factor below the limit is at it.
+                // Rounded up to a power of two, a factor below the limit reaches it.
                 const bool is_beyond = std::ldexp(std::nearbyint(std::ldexp(mantissa, width - 1)),
                                                   exponent) >= std::ldexp(1.0, 2 * width - 3);
                 if (is_beyond) {
@@ -87,7 +87,7 @@ TEST_CASE("factors that round up to a power of two, and the largest and smallest
     CHECK(!multiplier_and_shift(std::ldexp(1, 29) * (1 - 1e-12), true));
     CHECK(multiplier_and_shift(std::ldexp(1, 12), false) == fixed_point_factor{1 << 14, 2});
     CHECK(!multiplier_and_shift(std::ldexp(1, 13), false));
-    // Smaller ones lose bits of the multiplier, and are nothing at last.
+    // Smaller ones lose bits of the multiplier, and finally become zero.
     CHECK(multiplier_and_shift(std::ldexp(1, -32), true) == fixed_point_factor{1 << 30, 62});
     CHECK(multiplier_and_shift(std::ldexp(1, -40), true) == fixed_point_factor{1 << 22, 62});
     CHECK(multiplier_and_shift(std::ldexp(1, -62), true) == fixed_point_factor{1, 62});
@@ -130,7 +130,7 @@ TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {
                   std::vector<std::int64_t>{0, 16 * most, -16 * most, 16 * most, -16 * most});
         }
     }
-    // The largest factor of the channels has the least room.
+    // The channel with the largest factor has the least room.
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 16}, {}, 4e7).p.g) == 1);
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 0.002}, {}, 4e7).p.g) == 0);
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int16, {2}, {1e6}, {}, 65535).p.g) == 0);
@@ -158,7 +158,7 @@ TEST_CASE("only 8 bits have zero points of their own: others are subtracted and 
             }
         }
     }
-    // Cut off where the numbers could leave 32 bits.
+    // Saturated if the numbers could exceed 32 bits.
     rescaled wide(dtype::int32, {3}, {1.0}, {.input_zero = 3, .output_zero = 100, .to = dtype::int16}, 5e8);
     const auto cut = wide(dtype::int32, {3}, {400000000, -400000000, 4});
     CHECK(cut == std::vector<std::int64_t>{32767, -32768, 101});

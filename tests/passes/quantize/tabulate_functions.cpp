@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that quantized functions of one quantized tensor become tables, which are computed at once.
+// Tests that quantized functions of one quantized tensor become tables, computed at compile time.
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
@@ -16,7 +16,7 @@ using shape_list = int_list;  // an initializer_list would dangle in the closure
 using tabulate = tabulate_functions;
 using fold = fold_quantized_constants<eval::folding>;
 static_assert(effects_of<tabulate>::sound && effects_of<tabulate>::removed_set.empty());
-static_assert(graph_pass<fold> && effects_of<fold>::always_runs);  // float64 is no op, so it decides itself
+static_assert(graph_pass<fold> && effects_of<fold>::always_runs);  // float64 is no op: it decides itself
 
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding b = int8_codes(0.0237, -20);
@@ -32,7 +32,7 @@ template <class Op>
 auto plain() {
     return [](program& p, value v) { return p.make<Op>({v}); };
 }
-/// Empty if the function is one table of 256 numbers and gives what it gives.
+/// Empty if the function becomes one table of 256 numbers with the same results.
 template <class Build>
 std::pmr::string tabulated(const Build& build) {
     program p;
@@ -41,7 +41,7 @@ std::pmr::string tabulated(const Build& build) {
     if (g.size() != 4) return "there is more than input, table, TABLE and output";
     return integers_from<tabulate, fold>(build);
 }
-/// Of 513 points, as far from the function as a line is between two of them.
+/// A table of 513 points, which is off by the error of linear interpolation between two of them.
 template <class Build>
 std::pmr::string interpolated(const Build& build, const allowance& allowed) {
     program p;
@@ -86,7 +86,7 @@ TEST_CASE("with numbers as further operands") {
     check([](program& p, value v) {
         return p.make<aten::_to_copy>({p.make<aten::le_tensor>({v, number(p, 0.3)}), dtype::float32});
     });
-    check([](program& p, value v) {  // of higher rank than the tensor, but of one element
+    check([](program& p, value v) {  // of higher rank than the tensor, but with one element
         return p.make<aten::maximum>({v, float_constant(p, {1}, {0.25})});
     });
 }
@@ -153,7 +153,7 @@ TEST_CASE("functions of 16 bits") {
     const auto compare = [](const auto& function, double scale, const allowance& allowed) {
         return interpolated(applied(function, wide, int16_codes(scale), {40, 90}), allowed);
     };
-    // A step of 128 codes is 0.0384; between two points the line is off by an eighth of its square times f''.
+    // 128 steps are 0.0384; between two points, interpolation is off by an eighth of its square times f''.
     CHECK(compare(plain<aten::sigmoid>(), 1.0 / 32768, {1, 0.6}) == "");
     CHECK(compare(plain<aten::tanh>(), 1.0 / 32768, {5, 0.6}) == "");
     CHECK(compare(plain<aten::sin>(), 1.0 / 32768, {7, 0.9}) == "");
@@ -162,7 +162,7 @@ TEST_CASE("functions of 16 bits") {
         return p.make<aten::mul_tensor>({v, p.make<aten::sigmoid>({v})});
     };
     CHECK(compare(swish, 3e-4, {1, 0.2}) == "");
-    // The first of these points is one code nearer to zero than the function.
+    // The first of these points is one step nearer to zero than the function.
     CHECK(compare(plain<aten::abs>(), 3e-4, {1, 0.01}) == "");
     CHECK(compare(plain<aten::neg>(), 3e-4, {1, 0.01}) == "");
     const auto third = [](program& p, value v) { return p.make<aten::mul_tensor>({v, number(p, 1.0 / 3)}); };
@@ -205,21 +205,21 @@ TEST_CASE("what is no function of one tensor's elements is left") {
     left([](program& p) {  // two tensors
         output_in(p, p.make<aten::mul_tensor>({real_input(p, a, {8}), real_input(p, b, {8})}), c);
     });
-    left([](program& p) {  // the same tensor, dequantized for each channel
+    left([](program& p) {  // one tensor, dequantized per channel
         const value codes = p.input(dtype::int8, {3, 8});
         const value x = real_per_channel(p, codes, {0.1, 0.2, 0.3}, 0);
         output_in(p, p.make<aten::exp>({x}), c);
     });
-    left([](program& p) {  // a constant for each channel
+    left([](program& p) {  // a constant per channel
         output_in(p, p.make<aten::mul_tensor>({real_input(p, a, {3, 2}), float_constant(p, {2}, {1, 2})}), c);
     });
-    left([](program& p) {  // a number that is computed
+    left([](program& p) {  // a computed number
         output_in(p, p.make<aten::mul_tensor>({real_input(p, a, {3, 2}), p.input(dtype::float32, {})}), c);
     });
-    left([](program& p) {  // elements that move
+    left([](program& p) {  // moved elements
         output_in(p, p.make<aten::exp>({p.make<aten::permute>({real_input(p, a, {3, 2}), {1, 0}})}), c);
     });
-    left([](program& p) {  // another type
+    left([](program& p) {  // another dtype
         output_in(p, p.make<aten::exp>({real_input(p, a, {8})}), wide);
     });
     left([](program& p) { output_in(p, p.make<aten::exp>({p.input(dtype::float32, {8})}), c); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that both branches of a condition run, and that their results are chosen from.
+// Tests that both branches of a condition run, and that their results are selected.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/u55/blend_conditions.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 const int_list shape{2, 3};
 
-/// A region of one input; `build(region, input)` gives its outputs.
+/// A region of one input; `build(region, input)` returns its outputs.
 template <class Build>
 graph* branch(graph& g, const Build& build) {
     graph& region = g.create_region();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that bitwise logic, shifts and casts to fewer bits become tables, sums and shifts that round.
+// Tests that bitwise logic, shifts and casts to fewer bits become tables, sums and rounding shifts.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/u55/expand_bits.hpp>
@@ -27,7 +27,7 @@ std::vector<tensor> any_two(dtype type) {
     return {any_integers(type, {2, count}, 1), any_integers(type, {2, count}, 2)};
 }
 std::vector<tensor> any_one(dtype type) { return {any_integers(type, {2, count}, 3)}; }
-/// Numbers, and by how many bits each is shifted: any that the type has.
+/// Returns numbers, and shift counts: any that the dtype has.
 std::vector<tensor> numbers_and_shifts(dtype type) {
     std::vector<std::int64_t> by;
     const auto bits = static_cast<std::int64_t>(traits_of(type).bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that extrema of INT32, and positions of them, are built from comparisons and extrema of fewer bits.
+// Tests that extrema of INT32, and their positions, are built from comparisons and extrema of fewer bits.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/u55/expand_extrema.hpp>
@@ -15,7 +15,7 @@ template <op_tag Op>
 auto reduced(dtype type, int_list shape, std::int64_t axis) {
     return [=](program& p) { return p.make<Op>({p.input(type, shape), axis}); };
 }
-/// All passes that a position needs.
+/// Runs all passes that a position needs.
 std::pmr::string found(const result_builder& build, const std::vector<tensor>& inputs = {}) {
     return expanded<expand_extrema, number_booleans>(build, inputs);
 }

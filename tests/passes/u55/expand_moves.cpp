@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that REVERSE and TRANSPOSE become those that Ethos-U55 can address.
+// Tests that REVERSE and TRANSPOSE become forms that Ethos-U55 can address.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/u55/expand_moves.hpp>

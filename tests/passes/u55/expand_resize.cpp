@@ -14,7 +14,7 @@ using namespace headrace;
 
 namespace {
 
-/// Result o of `out` lies at (o · d + offset) / n between `size` elements.
+/// Result o of `out` is at (o · d + offset) / n between `size` elements.
 struct axis {
     std::int64_t size, out, n, d, offset;
 
@@ -54,7 +54,7 @@ std::size_t count(const result_builder& build) {
     return count_after<Op, Passes...>(for_u55_target(build));
 }
 
-// As PyTorch's half pixels, aligned corners and factors give them.
+// For PyTorch's half pixels, aligned corners and factors.
 constexpr axis doubled{5, 10, 4, 2, -1};
 constexpr axis tripled{4, 12, 6, 2, -2};
 constexpr axis by_three_halves{4, 6, 6, 4, -1};
@@ -105,7 +105,7 @@ TEST_CASE("few channels are dense convolutions for each phase of the rows, many 
 }
 
 TEST_CASE("weights that are too large for INT8 are divided, or are products") {
-    const axis aligned_twice{5, 9, 16, 8, 0};  // of which all weights are multiples of 8
+    const axis aligned_twice{5, 9, 16, 8, 0};  // all of its weights are multiples of 8
     const auto divided = resized(aligned_twice, aligned_twice, bilinear, {1, 3});
     CHECK(count<tosa::mul, expand_resize>(divided) == 1);
     CHECK(expanded<expand_resize>(divided) == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that convolutions and poolings become those whose windows Ethos-U55 has, with the same results.
+// Tests that convolutions and poolings are given windows that Ethos-U55 supports, with the same results.
 #include <array>
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@ using namespace headrace;
 
 namespace {
 
-/// What convolutions have in common; the zero points are not 0, so that padding counts.
+/// The common part of convolutions; the zero points are not 0, so that padding counts.
 template <op_tag Op>
 args<Op> convolution(program& p, int_list input, int_list weight, std::int64_t channels,
                      dtype type = dtype::int8) {

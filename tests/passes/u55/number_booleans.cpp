@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that comparisons, logic and choices are arithmetic on numbers, exact for all INT32.
+// Tests that comparisons, logic and selections become arithmetic on numbers, exact for all INT32.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ constexpr std::int64_t count = 120;
 const int_list shape{2, count};
 constexpr auto boolean = dtype::boolean;
 
-/// Pairs of the numbers at which differences wrap around, and others.
+/// Returns pairs of numbers whose differences wrap around, and others.
 std::vector<tensor> pairs(dtype type) {
     const auto [lowest, highest] = range_of(type);
     const std::int64_t numbers[] = {lowest, lowest + 1, -32769, -32768,      -1,     0,
@@ -50,7 +50,7 @@ value number_of(program& p, value truth) {
     return p.make<tosa::cast>({.input = truth, .output_type = dtype::int32});
 }
 
-/// Are a program's results the same before, and after, when its boolean inputs are numbers as they are given?
+/// Checks that a program's results do not change when its boolean inputs become numbers.
 void check_given_booleans(const program_builder& whole, const std::vector<tensor>& numbers) {
     program before, after;
     const graph& exported = lowered<>(before, whole);

@@ -26,14 +26,14 @@ value shape_of(program& p, const int_list& sizes) { return p.make<tosa::const_sh
 const std::vector<std::int64_t> same{1 << 30};
 const std::vector<std::int64_t> of_channels{1 << 30, 1'500'000'000, 1'200'000'000};
 
-/// Is the RESCALE the first thing that happens to the input?
+/// True if the RESCALE is the first user of the input.
 bool is_first(const graph& g) {
     for (const node& n : g.nodes_of(info_of<tosa::rescale>)) {
         if (!is<builtin::placeholder>(*n.operand(0).producer)) return false;
     }
     return true;
 }
-/// Empty if the RESCALE of what `move` makes of an input goes ahead of it, with the same results.
+/// Empty if the RESCALE moves before the ops that `move` applies to an input, with the same results.
 template <class Move>
 std::pmr::string goes_ahead(const Move& move, int_list shape, const std::vector<std::int64_t>& multipliers) {
     const auto build =

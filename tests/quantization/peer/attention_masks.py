@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Attention in every form in which models write its mask, as modules of (x, mask…), each with a way to make
-samples of its inputs. FORMS is what the comparison and the fixtures choose from."""
+"""Attention with every form of mask that models use, as modules of (x, mask…), each with a function that
+makes samples of its inputs. FORMS is the list for the comparison and the fixtures."""
 import math
 
 import torch
@@ -12,7 +12,7 @@ SIZE, WIDTH, HEADS = 6, 16, 2
 
 
 class Scores(nn.Module):
-    """One layer of attention, with `masked(scores, *inputs)` left to each form."""
+    """One layer of attention; each form defines `masked(scores, *inputs)`."""
 
     def __init__(self, masked, softmax=None):
         super().__init__()
@@ -60,7 +60,7 @@ class Alibi(Scores):
 
 
 class Relative(Scores):
-    """T5: a learned bias of relative positions, joined with the mask before it meets the scores."""
+    """T5: a learned bias of relative positions, combined with the mask before it is added to the scores."""
 
     def __init__(self):
         super().__init__(lambda scores, m: scores + (self.bias() + (1.0 - m) * LOWEST))
@@ -72,7 +72,7 @@ class Relative(Scores):
 
 
 class Window(Scores):
-    """Swin: a bias of relative positions, and a stored mask of 0 and -100 between windows that were rolled."""
+    """Swin: a bias of relative positions, and a stored mask of 0 and -100 between shifted windows."""
 
     def __init__(self, lowest):
         super().__init__(lambda scores: scores + self.bias + self.mask)
@@ -83,7 +83,7 @@ class Window(Scores):
 
 
 def keys():
-    """True where a key is one: the last two or three are not."""
+    """Returns True for valid keys: the last two or three are not valid."""
     m = torch.ones(SIZE, dtype=torch.bool)
     m[SIZE - int(torch.randint(1, 4, ())):] = False
     return m
@@ -203,6 +203,6 @@ FORMS = {
 
 
 def samples_of(form, count):
-    """That many tuples of inputs."""
+    """Returns that many tuples of inputs."""
     inputs = form.get("inputs", list)
     return [(torch.randn(1, SIZE, WIDTH), *inputs()) for _ in range(count)]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Compares `headrace quantize` with PyTorch's PT2E and ExecuTorch's quantizer for TOSA, on attention in every
-form of masks and on twelve tiny transformers: the SQNR of the outputs, at valid positions.
+"""Compares `headrace quantize` with PyTorch's PT2E and ExecuTorch's quantizer for TOSA, on attention with
+every form of masks and on twelve tiny transformers: the SQNR of the outputs, at valid positions.
 
     python compare_with_pt2e.py HEADRACE [--only NAME…] [--lower]
 
-Needs torch 2.15, torchao 0.18 and executorch 1.5 with its Arm backend. The exit status is 1 unless each SQNR is
-at least PT2E's - 0.5 dB; where PT2E cannot quantize a model, Headrace's must be 12 dB or more. With --lower each
-quantized model is lowered to TOSA INT, too, and its results are compared with those of the quantized program.
+Needs torch 2.15, torchao 0.18 and executorch 1.5 with its Arm backend. The exit status is 1 unless each SQNR
+is at least PT2E's - 0.5 dB; if PT2E cannot quantize a model, Headrace's must be 12 dB or more. With --lower
+each quantized model is also lowered to TOSA INT, and its results are compared with those of the quantized
+program.
 """
 import argparse
 import json
@@ -86,7 +87,7 @@ def compare(name, model, samples, tests, valid, options):
     if name not in options.known:
         try:
             options.known[name] = float(sqnr(wanted, at_valid(by_pt2e(program, samples, tests))))
-        except Exception as e:  # whatever it cannot do
+        except Exception as e:  # any error of theirs
             options.known[name] = f"fails ({str(e).strip().splitlines()[0][:40]})"
     peer = options.known[name]
     peer_text = peer if isinstance(peer, str) else f"{peer:6.2f}"
@@ -125,7 +126,7 @@ def main():
         torch.manual_seed(7)
         form = make()
         samples, tests = samples_of(form, CALIBRATION), samples_of(form, TESTS)
-        # A query that is padding may attend to nothing.
+        # A query in the padding may attend to nothing.
         valid = (lambda t: (slice(None), t[1].bool())) if form.get("queries") else (lambda t: slice(None))
         worse += not compare(name, form["model"].eval(), samples, tests, valid, options)
     for name, (kind, sample, valid) in KINDS.items():

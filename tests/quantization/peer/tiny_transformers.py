@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Twelve transformers of one or two layers, each with the mask arithmetic of its kind. Of each: the model, a
-function that makes a sample of its inputs, and one that says which positions of the output are valid."""
+"""Twelve transformers of one or two layers, each with the mask arithmetic of its kind. Each has the model, a
+function that makes a sample of its inputs, and one that returns the valid positions of the output."""
 import math
 
 import torch
@@ -39,7 +39,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and two linear layers around it, with the norms before or after."""
+    """Attention followed by two linear layers, with the norms before or after."""
 
     def __init__(self, attention, norm=nn.LayerNorm, act=F.gelu, first=True):
         super().__init__()
@@ -232,7 +232,7 @@ class Gemma(nn.Module):
 
 
 class Whisper(nn.Module):
-    """A decoder: causal attention, and attention to what an encoder gives."""
+    """A decoder: causal attention, and attention to an encoder's output."""
 
     class Block(nn.Module):
         def __init__(self):
@@ -363,7 +363,7 @@ class Detr(nn.Module):
 
 
 class Deberta(nn.Module):
-    """Scores of contents and of relative places, and a mask of pairs."""
+    """Scores from contents and from relative positions, and a mask of pairs."""
 
     class Attention(Attention):
         def __init__(self):
