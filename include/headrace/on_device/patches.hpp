@@ -206,9 +206,9 @@ HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std
     Patches::put_rows(window, to, 1, p.chunks, 0);
 }
 
-/// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are
-/// read before its results are written, so a pointwise one may write over its input. `scratch` has room for
-/// the patches of a block and a window.
+/// The convolution by blocks of pixels; a last block is filled up by its last pixel where that is needed. A
+/// block's windows are read before its results are written, so a pointwise one may write over its input.
+/// `scratch` has room for the patches of a block and a window.
 template <class Patches>
 HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x, const std::int8_t* w,
                                       const typename Patches::per_channel* q, typename Patches::result* y,
@@ -271,7 +271,7 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
         if (j == 0) continue;
         row -= p.stride_height;
         const std::int32_t column = (p.out_width - 1) * p.stride_width - p.left;
-        for (; j % Patches::group != 0; ++j) {
+        for (; !Patches::is_multiplied(j); ++j) {
             out[j] = out[j - 1];
             gather_patch<Patches>(p, x, row, column, window, place);
             place += Patches::step(chunks, j);

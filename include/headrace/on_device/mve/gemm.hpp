@@ -191,6 +191,8 @@ struct mve_patches {
     static constexpr std::int32_t most_pixels = 16, group = 2, chunk = 16, bytes_of_chunk = 32;
     static constexpr bool reads_no_more = false;  ///< than the window, for short rows
 
+    /// True if so many pixels are multiplied.
+    static constexpr bool is_multiplied(std::int32_t pixels) { return pixels % group == 0; }
     /// From the place of pixel j to the next one's.
     static std::int32_t step(std::int32_t chunks, std::int32_t j) {
         return j % 2 == 0 ? 16 : chunks * 32 - 16;
