@@ -66,8 +66,8 @@ constexpr const char* refusal(const convolution& s, core_id core) {
     if (s.is_depthwise && s.dilation != extent{}) return "the depthwise window is dilated";
     if (core == core_id::mve && s.is_depthwise) {
         const plane_plan p = planes_of(s);
-        if (!is_narrow(p) && !is_wide(p))
-            return "the depthwise window is neither in 16 bytes of the image nor 3 x 3 with results in rows";
+        if (!is_narrow(p) && !is_wide(p) && !has_strips(s))
+            return "the depthwise window is neither in 16 bytes of the image nor 3 x 3 with rows";
     }
     return "";
 }
@@ -107,6 +107,7 @@ constexpr convolution on_copy(convolution s) {
 constexpr std::int32_t plane_element_bytes(core_id core) { return core == core_id::dsp ? 2 : 1; }
 constexpr std::int32_t pitch_multiple(core_id core) { return core == core_id::dsp ? 2 : 1; }
 constexpr plane_plan planes_on(const convolution& s, core_id core) {
+    if (core == core_id::mve && has_strips(s)) return in_strips(planes_of(s), s.pad.top, s.pad.left);
     return planes_of(s, pitch_multiple(core));
 }
 constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s, pitch_multiple(core)); }

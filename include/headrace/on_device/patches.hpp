@@ -98,7 +98,7 @@ constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int3
                 : 0,
             patch_chunks(s, chunk),
             patch_pixels(s, chunk, most, group),
-            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % chunk == 0 && x.size[3] != 1 &&
+            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % (chunk < 16 ? chunk : 8) == 0 &&
                 (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
             has_rows,
             has_taps && x.size[3] % chunk == 0,

@@ -70,8 +70,8 @@ constexpr plane_plan planes_of(const convolution& s, std::int32_t multiple = 1) 
             used > held ? used : held};
 }
 
-/// Helium's two ways: a window in a load of 16 bytes, and four windows of 3 x 3 whose results follow each
-/// other.
+/// Helium's three ways: a window in a load of 16 bytes, four windows of 3 x 3 in strips, and four whose
+/// results follow each other.
 constexpr bool is_narrow(const plane_plan& p) {
     return (p.kernel_height - 1) * p.pitch + p.kernel_width <= 16 && p.out_height >= 4 &&
            (p.stride_width == 1 || p.stride_width == 2);
@@ -79,6 +79,28 @@ constexpr bool is_narrow(const plane_plan& p) {
 constexpr bool is_wide(const plane_plan& p) {
     return p.kernel_height == 3 && p.kernel_width == 3 && p.out_pixel == 1 &&
            (p.stride_width == 1 || p.stride_width == 2);
+}
+
+/// The plan with a copy by strips in place of rows: each starts at a second row, and has four of each column.
+/// One strip before those that are read and one behind them take what is written to both strips of a row.
+constexpr plane_plan in_strips(plane_plan p, std::int32_t top, std::int32_t left) {
+    const std::int32_t strips = p.stride_height == 2 ? p.out_height : (p.out_height + 1) / 2;
+    const std::int32_t inside = left + p.in_width, used = (p.out_width - 1) * p.stride_width + 3;
+    // A load has four columns, and a block reads windows behind the last one.
+    const std::int32_t read = round_up(p.out_width, p.stride_width * 2) * p.stride_width + 3;
+    p.pitch = 4 * (inside > used ? inside : used);
+    p.start = (1 + top / 2) * p.pitch + top % 2 + left * 4;
+    const std::int32_t held = (strips + 2) * p.pitch, end = strips * p.pitch + 4 * read;
+    p.elements = held > end ? held : end;
+    return p;
+}
+/// Strips take twice the memory of rows: not more than this.
+inline constexpr std::int32_t most_of_strips = 8192;
+constexpr bool has_strips(const convolution& s) {
+    const plane_plan p = planes_of(s);
+    return s.kernel == extent{3, 3} && s.dilation == extent{} && p.in_pixel == 1 &&
+           (s.stride == extent{} || s.stride == extent{2, 2}) && !is_narrow(p) && p.rows > 0 &&
+           in_strips(p, s.pad.top, s.pad.left).elements <= most_of_strips;
 }
 
 /// The constants of the unrolled code for windows of 3 x 3, which reads all else from the plan. A pitch of 0

@@ -212,21 +212,27 @@ struct mve_patches {
             }
     }
 
-    /// Gathers pixels from 16 planes at a time; the plan says that seven planes are less than 2^16 bytes.
+    /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
+    /// Where half a chunk has no planes its weights are 0, and so it may hold anything.
     static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
                            std::int32_t pixels) {
-        const std::int32_t plane = p.in_channel;
+        const std::int32_t plane = p.in_channel, whole = p.in_channels / 16;
+        const bool has_half = whole != p.chunks;
         const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
         const uint16x8_t next = vaddq_n_u16(places, 1);
         for (; pixels != 0; pixels -= 2, from += 2) {
             const std::int8_t *first = from, *second = from + 8 * plane;
-            for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, patch += 32) {
+            for (std::int32_t chunks = whole; chunks != 0; --chunks, patch += 32) {
                 vstrbq_s16(patch, vldrbq_gather_offset_s16(first, places));
                 vstrbq_s16(patch + 8, vldrbq_gather_offset_s16(second, places));
                 vstrbq_s16(patch + 16, vldrbq_gather_offset_s16(first, next));
                 vstrbq_s16(patch + 24, vldrbq_gather_offset_s16(second, next));
                 first += 16 * plane, second += 16 * plane;
             }
+            if (!has_half) continue;
+            vstrbq_s16(patch, vldrbq_gather_offset_s16(first, places));
+            vstrbq_s16(patch + 16, vldrbq_gather_offset_s16(first, next));
+            patch += 32;
         }
     }
 
