@@ -196,7 +196,8 @@ constexpr std::int64_t plane_instructions(const convolution& s, core_id core) {
     }
     if (core == core_id::dsp) {
         const std::int64_t copied = inputs * (has_rows ? 2 : 4);
-        if (is_3x3) return outputs * (s.stride.width == 1 ? 17 : 22) + copied + channels * 120;
+        const int each = s.stride.width == 1 ? 17 : s.stride.width == 2 && s.output.size[2] > 4 ? 19 : 22;
+        if (is_3x3) return outputs * each + copied + channels * 120;
         return outputs * (taps * 5 / 2 + 20) + copied + channels * 120;
     }
     return outputs * (is_3x3 ? 31 : taps * 4 + 18) + inputs * (has_rows ? 2 : 4) + channels * 120;

@@ -138,8 +138,9 @@ HEADRACE_INLINE void copy_plane(const plane_plan& p, const std::int8_t* from, El
     }
 }
 
-/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; and
-/// `convolve`, which makes a plane of results of the copy. `scratch` has the plan's elements.
+/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; `convolve`,
+/// which makes a plane of results of the copy; and `prepare`, which makes of the plan what `convolve` takes.
+/// `scratch` has the plan's elements.
 template <class Planes>
 HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, const std::int8_t* w,
                                      const typename Planes::per_channel* q, typename Planes::result* y,
@@ -148,6 +149,7 @@ HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, 
     const std::int32_t elements = p.elements;
     const auto zero = static_cast<typename Planes::element>(p.input_zero);
     for (std::int32_t i = 0; i != elements; ++i) copy[i] = zero;
+    const auto prepared = Planes::prepare(p);
     x += p.in_offset, y += p.out_offset;
     for (std::int32_t n = 0; n != p.batches; ++n, x += p.in_batch, y += p.out_batch) {
         const std::int8_t* weights = w;
@@ -157,7 +159,7 @@ HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, 
         for (std::int32_t c = 0; c != p.channels; ++c, from += p.in_channel) {
             Planes::copy(p, from, copy + p.start);
             for (std::int32_t m = 0; m != p.multiplier; ++m, ++scale, to += p.out_channel) {
-                Planes::convolve(p, copy, weights, *scale, to);
+                Planes::convolve(prepared, copy, weights, *scale, to);
                 weights += p.kernel_height * p.kernel_width;
             }
         }

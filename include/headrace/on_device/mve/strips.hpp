@@ -58,6 +58,8 @@ struct strip_plan {
     std::int32_t out_block;             ///< from one block's results to the next one's
     std::int32_t strip_step, out_step;  ///< from the end of a strip to the next one
     std::int32_t strips;
+    std::int32_t
+        first;  ///< strip that is read: the one before takes what a first row is written to beside it
 };
 constexpr strip_plan strips_of(const plane_plan& p) {
     strip_plan s{};
@@ -74,6 +76,7 @@ constexpr strip_plan strips_of(const plane_plan& p) {
     s.blocks = p.out_width / width;
     s.stored = 0xffffu | last << 16;
     s.stored_last = !is_strided && p.out_height % 2 != 0 ? s.stored & 0x00ff00ffu : s.stored;
+    s.first = p.pitch;
     s.out_block = width * p.out_pixel;
     s.strip_step = p.pitch - all * width * 4 * p.stride_width;
     s.strips = is_strided ? p.out_height : (p.out_height + 1) / 2;
@@ -184,11 +187,13 @@ struct mve_strips {
     static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
         put_strips(from, to, p.rows, p.in_width, p.in_row, p.pitch, p.start % 2 == 0 ? 1 : p.pitch - 1);
     }
-    /// The first strip of the copy takes what is written before the first that is read.
-    static void convolve(const plane_plan& p, const std::int8_t* copy, const std::int8_t* w, const channel& q,
-                         std::int8_t* out) {
+    static const strip_plan* prepare(const plane_plan&) {
         static constexpr strip_plan plan = N;
-        (is_strided ? convolve_strips_2 : convolve_strips_1)(copy + p.pitch, w, &q, out, &plan);
+        return &plan;
+    }
+    static void convolve(const strip_plan* plan, const std::int8_t* copy, const std::int8_t* w,
+                         const channel& q, std::int8_t* out) {
+        (is_strided ? convolve_strips_2 : convolve_strips_1)(copy + N.first, w, &q, out, plan);
     }
 };
 
