@@ -238,8 +238,8 @@ struct dsp_patches {
         for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk)
             put_chunk(from, reinterpret_cast<std::int32_t*>(to));
     }
-    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
+    HEADRACE_SHARED static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
+                                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
         const auto* x = reinterpret_cast<const std::int32_t*>(patch);
         if (pixels == 4)
             return gemm_4x2(x, w, q, p.out_channels, out[0], out[1], out[2], out[3], p.out_channel,

@@ -13,7 +13,7 @@ namespace headrace::on_device::detail {
 /// Products of one of the four pixels x[steps][4] (pairs of int16) and all channels, scaled by the high word:
 /// for a matrix by a vector, and for pixels that fill no block of four. Two steps of two pairs of channels
 /// take 20 instructions for 16 products, where a block of four pixels filled up by copies of one takes 52.
-/// The loop's body has eight steps and is entered where only the rest of the steps follows. A last pair
+/// The loop's body has four steps and is entered where only the rest of the steps follows. A last pair
 /// without a second one is multiplied twice, and stored once.
 [[gnu::naked, gnu::noinline]] inline void gemv_4(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
                                                  const channel* /*q*/, std::int32_t /*channels*/,
@@ -31,7 +31,7 @@ namespace headrace::on_device::detail {
     str r5, [sp, #64]
     lsrs r4, r4, #1
     rsb r4, r4, #0
-    and r4, r4, #3
+    and r4, r4, #1
     movs r5, #80
     adr.w r6, 1f
     mla r6, r4, r5, r6
@@ -52,7 +52,7 @@ namespace headrace::on_device::detail {
     ldr.w r10, [sp]
     ldr.w pc, [sp, #4]
     .p2align 2
-1:  .rept 4
+1:  .rept 2
     ldr r11, [r10], #16
     ldr r12, [r10], #16
     ldrd r0, r1, [r8], #8
