@@ -193,6 +193,9 @@ template <class Patches>
 HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
                                  std::int8_t* to) {
     if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, p.row_step);
+    if constexpr (requires { Patches::most_of_row; })
+        if (p.run <= Patches::most_of_row)
+            return Patches::put_window(from, window, to, p.kernel_height, p.run, p.row_step, p.chunks);
     Patches::copy_rows(from, window, p.kernel_height, p.run, p.row_step);
     Patches::put_rows(window, to, 1, p.chunks, 0);
 }

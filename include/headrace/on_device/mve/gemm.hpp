@@ -184,6 +184,32 @@ namespace headrace::on_device::detail {
     )");
 }
 
+/// Puts rows of at most 16 bytes together in `window`, and its chunks to every other one from `to` on.
+[[gnu::naked, gnu::noinline]] inline void put_window_of_16(const std::int8_t* /*from*/,
+                                                           std::int8_t* /*window*/, std::int8_t* /*to*/,
+                                                           std::int32_t /*rows*/, std::int32_t /*width*/,
+                                                           std::int32_t /*step*/, std::int32_t /*chunks*/) {
+    asm(R"(
+    push {r4-r6, lr}
+    ldrd r4, r5, [sp, #16]
+    ldr r6, [sp, #24]
+    mov r12, r1
+    vctp.8 r4
+    dls lr, r3
+0:  vpstt
+    vldrbt.8 q0, [r0]
+    vstrbt.8 q0, [r12]
+    add r0, r5
+    add r12, r4
+    le lr, 0b
+    dls lr, r6
+1:  vldrb.8 q0, [r1], #16
+    vstrb.8 q0, [r2], #32
+    le lr, 1b
+    pop {r4-r6, pc}
+    )");
+}
+
 /// Patches of Helium: [pixel / 2][k / 16][pixel % 2][k % 16].
 struct mve_patches {
     using result = std::int8_t;
@@ -210,6 +236,12 @@ struct mve_patches {
                 const mve_pred16_t lanes = vctp8q(static_cast<std::uint32_t>(n - i));
                 vstrbq_p_s8(to + i, vldrbq_z_s8(from + i, lanes), lanes);
             }
+    }
+
+    static constexpr std::int32_t most_of_row = 16;  ///< for a window whose rows are put at once
+    static void put_window(const std::int8_t* from, std::int8_t* window, std::int8_t* to, std::int32_t rows,
+                           std::int32_t width, std::int32_t step, std::int32_t chunks) {
+        put_window_of_16(from, window, to, rows, width, step, chunks);
     }
 
     /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
