@@ -246,8 +246,8 @@ struct mve_patches {
 
     /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
     /// Where half a chunk has no planes its weights are 0, and so it may hold anything.
-    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
-                           std::int32_t pixels) {
+    HEADRACE_SHARED static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
+                                           std::int32_t pixels) {
         const std::int32_t plane = p.in_channel, whole = p.in_channels / 16;
         const bool has_half = whole != p.chunks;
         const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
