@@ -194,6 +194,15 @@ void for_each(Take take) {
     HEADRACE_PLAIN(.input = image(1, 1, 1, 64), .output = image(1, 1, 1, 12), .input_zero = -128,
                    .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 3, 1), .output = image(1, 1, 3, 1), .scale = how);
+    // Planes that fill half a chunk, and pixels that fill no block.
+    HEADRACE_PLAIN(.input = image_planes(4, 5, 8), .output = image_planes(4, 5, 6), .input_zero = 5,
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(3, 6, 24), .output = image(1, 3, 6, 5), .input_zero = 5,
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 1, 1, 13), .output = image(1, 1, 1, 5), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 1, 1, 50), .output = image(1, 1, 1, 1), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 1, 2, 8), .output = image_planes(1, 2, 7, 3), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 2, 3, 9), .output = image(1, 2, 3, 10), .scale = how);
     HEADRACE_PLAIN(.input = image(3, 2, 2, 20), .output = image(3, 2, 2, 9), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 4, 4, 300), .output = image(1, 4, 4, 5), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 3, 3, 80), .output = image(1, 3, 3, 5), .scale = how);
@@ -262,6 +271,37 @@ void for_each(Take take) {
                    .kernel = {3, 3}, .scale = how);
     HEADRACE_PLAIN(.input = image(2, 6, 7, 2), .output = image(2, 6, 7, 2), .is_depthwise = true,
                    .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
+    // Depthwise with rows in memory: even and odd sizes, strides, borders on each side, gaps, multipliers.
+    HEADRACE_PLAIN(.input = image_planes(6, 6, 3), .output = image_planes(6, 6, 3), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how,
+                   .is_in_place = true);
+    HEADRACE_PLAIN(.input = image_planes(7, 7, 2), .output = image(1, 7, 7, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(3, 3, 4), .output = image_planes(3, 3, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(3, 3, 4), .output = image_planes(1, 1, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(6, 6, 3, 5, 2), .output = image_planes(3, 3, 3, 1, 1),
+                   .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1},
+                   .input_zero = -7, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(12, 32, 2), .output = image_planes(6, 16, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -7, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(13, 9, 2), .output = image(1, 7, 5, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(8, 14, 2), .output = image_planes(6, 12, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(8, 14, 2), .output = image_planes(3, 6, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .stride = {2, 2}, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(5, 16, 2), .output = image_planes(7, 18, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(5, 17, 2), .output = image_planes(4, 10, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(2, 70, 1), .output = image_planes(2, 70, 1), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(60, 64, 1), .output = image_planes(30, 32, 1), .is_depthwise = true,
+                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(60, 64, 1), .output = image_planes(60, 64, 1), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     // Scales that need 64 bits, clamps, other outputs, residual sums, no scale.
     HEADRACE_CASE(24, 3, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);
     HEADRACE_CASE(62, -5, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);

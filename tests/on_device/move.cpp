@@ -62,6 +62,10 @@ void check_copies() {
     check_copy<dense(E, 2, 5, 2, 7), part(image, 2, 3, 2)>();
     check_copy<dense(E, 1, 5, 6, 7), hr::planes(E, 5, 6, 7, 0, 4, 1, 2, 3)>();
     check_copy<hr::planes(E, 5, 6, 7, 0, 4, 1, 2, 3), dense(E, 1, 5, 6, 7)>();
+    constexpr tensor colours = dense(E, 2, 5, 6, 3);
+    check_copy<hr::planes(E, 5, 6, 3, 0, 4, 1, 2, 3), dense(E, 1, 5, 6, 3)>();
+    check_copy<reversed(colours, 3), colours>();
+    check_copy<reversed(colours, 2), colours>();
     check_copy<dense(E), dense(E)>();
     check_copy<dense(E, 77), dense(E, 77)>();
 }

@@ -67,8 +67,8 @@ constexpr const char* refusal(const convolution& s, core_id core) {
     if (s.is_depthwise && s.dilation != extent{}) return "the depthwise window is dilated";
     if (core == core_id::mve && s.is_depthwise) {
         const plane_plan p = planes_of(s);
-        if (!is_narrow(p) && !is_wide(p))
-            return "the depthwise window is neither in 16 bytes of the image nor 3 x 3 with results in rows";
+        if (!is_narrow(p) && !is_wide(p) && !has_strips(s))
+            return "the depthwise window is neither in 16 bytes of the image nor 3 x 3 with rows";
     }
     return "";
 }
@@ -108,6 +108,7 @@ constexpr convolution on_copy(convolution s) {
 constexpr std::int32_t plane_element_bytes(core_id core) { return core == core_id::dsp ? 2 : 1; }
 constexpr std::int32_t pitch_multiple(core_id core) { return core == core_id::dsp ? 2 : 1; }
 constexpr plane_plan planes_on(const convolution& s, core_id core) {
+    if (core == core_id::mve && has_strips(s)) return in_strips(planes_of(s), s.pad.top, s.pad.left);
     return planes_of(s, pitch_multiple(core));
 }
 constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s, pitch_multiple(core)); }
@@ -166,7 +167,10 @@ constexpr std::int64_t patch_instructions(const convolution& s, core_id core) {
     if (core == core_id::dsp) {
         const std::int64_t steps = round_up(s.depth(), 4) / 2, pairs = round_up(s.out_channels(), 2) / 2;
         constexpr std::int64_t sixteenths[] = {128, 112, 25};
-        return pixels * pairs * (steps * 13 + steps / 5 + 57) / 4 + gathered * sixteenths[speed] / 16 +
+        // One or two pixels that fill no block go one by one; three are filled up.
+        const std::int64_t single = pixels % 4 == 3 ? 0 : pixels % 4, blocks = (pixels - single + 3) / 4;
+        return blocks * pairs * (steps * 13 + steps / 5 + 57) +
+               single * pairs * (steps * 5 + steps / 6 + 26) + gathered * sixteenths[speed] / 16 +
                pixels * 60;
     }
     const std::int64_t chunks = round_up(s.depth(), 4) / 4, groups = round_up(s.out_channels(), 4) / 4;
@@ -183,11 +187,18 @@ constexpr std::int64_t plane_instructions(const convolution& s, core_id core) {
         if (is_narrow(planes_of(s)))
             return outputs * 6 + inputs / s.input.size[2] * (has_rows ? 6 : 100) + channels * 50;
         const std::int64_t rows = channels * s.output.size[0] * s.output.size[1];
+        if (has_strips(s)) {
+            const std::int64_t width = s.output.size[2], in_rows = inputs / s.input.size[2];
+            const std::int64_t all = s.stride.width == 1 ? (rows + 1) / 2 * ((width + 1) / 2 * 16 + 19)
+                                                         : rows * ((width + 3) / 4 * 19 + 19);
+            return all + in_rows * (9 + (s.input.size[2] + 15) / 16 * 6) + channels * 70;
+        }
         return outputs * (s.stride.width == 1 ? 25 : 28) / 4 + rows * 65 + copied + channels * 60;
     }
     if (core == core_id::dsp) {
         const std::int64_t copied = inputs * (has_rows ? 2 : 4);
-        if (is_3x3) return outputs * (s.stride.width == 1 ? 17 : 22) + copied + channels * 120;
+        const int each = s.stride.width == 1 ? 17 : s.stride.width == 2 && s.output.size[2] > 4 ? 19 : 22;
+        if (is_3x3) return outputs * each + copied + channels * 120;
         return outputs * (taps * 5 / 2 + 20) + copied + channels * 120;
     }
     return outputs * (is_3x3 ? 31 : taps * 4 + 18) + inputs * (has_rows ? 2 : 4) + channels * 120;

@@ -76,9 +76,30 @@ HEADRACE_SHARED constexpr void fill_strided(std::int32_t n, T* to, std::int32_t 
     for (std::int32_t i = 0; i < n; ++i) to[i * stride] = value;
 }
 
+/// True if lines are so short that a call for each costs more than its elements.
+template <int N>
+constexpr bool has_short_lines(const loop_nest<N>& nest) {
+    return nest.depth > 1 && nest.innermost().size <= 4;
+}
+/// Copies all short lines of the two innermost loops, each unrolled.
+template <auto Nest, class T, class U>
+HEADRACE_SHARED constexpr void copy_short_lines(T* to, const U* from) {
+    constexpr auto outer = Nest.loops[Nest.depth - 2], inner = Nest.innermost();
+#pragma GCC unroll 2
+    for (std::int32_t i = 0; i != outer.size; ++i)
+#pragma GCC unroll 4
+        for (std::int32_t k = 0; k != inner.size; ++k)
+            to[i * outer.stride[0] + k * inner.stride[0]] =
+                static_cast<T>(from[i * outer.stride[1] + k * inner.stride[1]]);
+}
+
 /// Copies along the loops of a nest whose first operand is the result.
 template <auto Nest, class T, class U>
 HEADRACE_INLINE constexpr void copy_nest(T* to, const U* from) {
+    if constexpr (has_short_lines(Nest)) {
+        for_each_line<Nest, 2>([&](auto p) { copy_short_lines<Nest>(to + p.at[0], from + p.at[1]); });
+        return;
+    }
     constexpr auto inner = Nest.innermost();
     for_each_line<Nest>([&](auto p) {
         T* const first = to + p.at[0];

@@ -98,7 +98,7 @@ constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int3
                 : 0,
             patch_chunks(s, chunk),
             patch_pixels(s, chunk, most, group),
-            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % chunk == 0 && x.size[3] != 1 &&
+            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % (chunk < 16 ? chunk : 8) == 0 &&
                 (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
             has_rows,
             has_taps && x.size[3] % chunk == 0,
@@ -193,6 +193,9 @@ template <class Patches>
 HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
                                  std::int8_t* to) {
     if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, p.row_step);
+    if constexpr (requires { Patches::most_of_row; })
+        if (p.run <= Patches::most_of_row)
+            return Patches::put_window(from, window, to, p.kernel_height, p.run, p.row_step, p.chunks);
     Patches::copy_rows(from, window, p.kernel_height, p.run, p.row_step);
     Patches::put_rows(window, to, 1, p.chunks, 0);
 }
@@ -206,9 +209,9 @@ HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std
     Patches::put_rows(window, to, 1, p.chunks, 0);
 }
 
-/// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are
-/// read before its results are written, so a pointwise one may write over its input. `scratch` has room for
-/// the patches of a block and a window.
+/// The convolution by blocks of pixels; a last block is filled up by its last pixel where that is needed. A
+/// block's windows are read before its results are written, so a pointwise one may write over its input.
+/// `scratch` has room for the patches of a block and a window.
 template <class Patches>
 HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x, const std::int8_t* w,
                                       const typename Patches::per_channel* q, typename Patches::result* y,
@@ -271,7 +274,7 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
         if (j == 0) continue;
         row -= p.stride_height;
         const std::int32_t column = (p.out_width - 1) * p.stride_width - p.left;
-        for (; j % Patches::group != 0; ++j) {
+        for (; !Patches::is_multiplied(j); ++j) {
             out[j] = out[j - 1];
             gather_patch<Patches>(p, x, row, column, window, place);
             place += Patches::step(chunks, j);

@@ -70,8 +70,8 @@ constexpr plane_plan planes_of(const convolution& s, std::int32_t multiple = 1) 
             used > held ? used : held};
 }
 
-/// Helium's two ways: a window in a load of 16 bytes, and four windows of 3 x 3 whose results follow each
-/// other.
+/// Helium's three ways: a window in a load of 16 bytes, four windows of 3 x 3 in strips, and four whose
+/// results follow each other.
 constexpr bool is_narrow(const plane_plan& p) {
     return (p.kernel_height - 1) * p.pitch + p.kernel_width <= 16 && p.out_height >= 4 &&
            (p.stride_width == 1 || p.stride_width == 2);
@@ -79,6 +79,28 @@ constexpr bool is_narrow(const plane_plan& p) {
 constexpr bool is_wide(const plane_plan& p) {
     return p.kernel_height == 3 && p.kernel_width == 3 && p.out_pixel == 1 &&
            (p.stride_width == 1 || p.stride_width == 2);
+}
+
+/// The plan with a copy by strips in place of rows: each starts at a second row, and has four of each column.
+/// One strip before those that are read and one behind them take what is written to both strips of a row.
+constexpr plane_plan in_strips(plane_plan p, std::int32_t top, std::int32_t left) {
+    const std::int32_t strips = p.stride_height == 2 ? p.out_height : (p.out_height + 1) / 2;
+    const std::int32_t inside = left + p.in_width, used = (p.out_width - 1) * p.stride_width + 3;
+    // A load has four columns, and a block reads windows behind the last one.
+    const std::int32_t read = round_up(p.out_width, p.stride_width * 2) * p.stride_width + 3;
+    p.pitch = 4 * (inside > used ? inside : used);
+    p.start = (1 + top / 2) * p.pitch + top % 2 + left * 4;
+    const std::int32_t held = (strips + 2) * p.pitch, end = strips * p.pitch + 4 * read;
+    p.elements = held > end ? held : end;
+    return p;
+}
+/// Strips take twice the memory of rows: not more than this.
+inline constexpr std::int32_t most_of_strips = 8192;
+constexpr bool has_strips(const convolution& s) {
+    const plane_plan p = planes_of(s);
+    return s.kernel == extent{3, 3} && s.dilation == extent{} && p.in_pixel == 1 &&
+           (s.stride == extent{} || s.stride == extent{2, 2}) && !is_narrow(p) && p.rows > 0 &&
+           in_strips(p, s.pad.top, s.pad.left).elements <= most_of_strips;
 }
 
 /// The constants of the unrolled code for windows of 3 x 3, which reads all else from the plan. A pitch of 0
@@ -116,8 +138,9 @@ HEADRACE_INLINE void copy_plane(const plane_plan& p, const std::int8_t* from, El
     }
 }
 
-/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; and
-/// `convolve`, which makes a plane of results of the copy. `scratch` has the plan's elements.
+/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; `convolve`,
+/// which makes a plane of results of the copy; and `prepare`, which makes of the plan what `convolve` takes.
+/// `scratch` has the plan's elements.
 template <class Planes>
 HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, const std::int8_t* w,
                                      const typename Planes::per_channel* q, typename Planes::result* y,
@@ -126,6 +149,7 @@ HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, 
     const std::int32_t elements = p.elements;
     const auto zero = static_cast<typename Planes::element>(p.input_zero);
     for (std::int32_t i = 0; i != elements; ++i) copy[i] = zero;
+    const auto prepared = Planes::prepare(p);
     x += p.in_offset, y += p.out_offset;
     for (std::int32_t n = 0; n != p.batches; ++n, x += p.in_batch, y += p.out_batch) {
         const std::int8_t* weights = w;
@@ -135,7 +159,7 @@ HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, 
         for (std::int32_t c = 0; c != p.channels; ++c, from += p.in_channel) {
             Planes::copy(p, from, copy + p.start);
             for (std::int32_t m = 0; m != p.multiplier; ++m, ++scale, to += p.out_channel) {
-                Planes::convolve(p, copy, weights, *scale, to);
+                Planes::convolve(prepared, copy, weights, *scale, to);
                 weights += p.kernel_height * p.kernel_width;
             }
         }

@@ -20,7 +20,7 @@ requires(detail::has_blocks(S, core_id::dsp)) struct kernel<conv2d<S, Finish, Ex
     static void run(const std::int8_t* x, const element_t<Extra.type>*... extra, const std::int8_t* w,
                     const channel* q, std::int8_t* y, std::int8_t* memory = nullptr) {
         if constexpr (S.is_depthwise) {
-            using planes = detail::dsp_planes<detail::key_of(S, core_id::dsp), S.scale>;
+            using planes = detail::dsp_planes<detail::dsp_key(S), S.scale>;
             detail::run_planes<planes, S, core_id::dsp>(x, w, q, y, memory);
             detail::finish<S, dsp, Finish, Extra...>(extra..., y);
         } else {

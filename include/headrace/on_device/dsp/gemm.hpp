@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <headrace/on_device/dsp/gemv.hpp>
 #include <headrace/on_device/patches.hpp>
 #include <headrace/on_device/scale.hpp>
 
@@ -199,6 +200,8 @@ struct dsp_patches {
     static constexpr std::int32_t most_pixels = 4, group = 4, chunk = 4, bytes_of_chunk = 32;
     static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
+    /// True if so many pixels are multiplied: one or two that fill no block go one by one.
+    static constexpr bool is_multiplied(std::int32_t pixels) { return pixels != 3; }
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
     static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
@@ -235,10 +238,14 @@ struct dsp_patches {
         for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk)
             put_chunk(from, reinterpret_cast<std::int32_t*>(to));
     }
-    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                         const channel* q, std::int8_t* const* out, std::int32_t) {
-        gemm_4x2(reinterpret_cast<const std::int32_t*>(patch), w, q, p.out_channels, out[0], out[1], out[2],
-                 out[3], p.out_channel, p.chunks * 2);
+    HEADRACE_SHARED static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
+                                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
+        const auto* x = reinterpret_cast<const std::int32_t*>(patch);
+        if (pixels == 4)
+            return gemm_4x2(x, w, q, p.out_channels, out[0], out[1], out[2], out[3], p.out_channel,
+                            p.chunks * 2);
+        for (; pixels != 0; --pixels, ++x, ++out)
+            gemv_4(x, w, q, p.out_channels, *out, p.out_channel, p.chunks * 2);
     }
 };
 

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 
+#include <headrace/on_device/choice.hpp>
 #include <headrace/on_device/dsp/gemm.hpp>
+#include <headrace/on_device/dsp/row_pairs.hpp>
 #include <headrace/on_device/planes.hpp>
 
 namespace headrace::on_device::detail {
@@ -25,26 +27,41 @@ HEADRACE_INLINE std::int32_t pair(std::int32_t low, std::int32_t high) {
                                      static_cast<std::uint32_t>(high) << 16);
 }
 
+/// Rows of second windows share code, which reads all from the plan, but for the width of short rows that are
+/// copied. Other windows of 3 x 3 are faster by code that is made for their distances.
+constexpr bool has_row_pairs(const plane_plan& p, const convolution& s) {
+    return s.kernel == extent{3, 3} && s.dilation == extent{} && p.stride_width == 2 && p.out_width > 4;
+}
+constexpr plane_key dsp_key(const convolution& s) {
+    plane_key key = key_of(s, pitch_multiple(core_id::dsp));
+    if (has_row_pairs(planes_of(s), s)) key = {.width = key.width, .stride = {0, 2}};
+    return key;
+}
+
 template <plane_key key, scaling how>
 struct dsp_planes {
     using element = std::int16_t;
     using result = std::int8_t;
     using per_channel = channel;
+    static constexpr bool has_row_pairs = key.stride == extent{0, 2};
 
     static void copy(const plane_plan& p, const std::int8_t* from, std::int16_t* to) {
         copy_plane<key>(p, from, to, [](const std::int8_t* a, std::int16_t* b, std::int32_t n) {
+            const auto widen = [](const std::int8_t* four, std::int16_t* out) {
+                const std::int32_t v = load_word(four), even = even_bytes(v), odd = odd_bytes(v);
+                store_word(out, low_halves(even, odd)), store_word(out + 2, high_halves(even, odd));
+            };
+            for (; n >= 16; n -= 16, a += 16, b += 16)
+                widen(a, b), widen(a + 4, b + 4), widen(a + 8, b + 8), widen(a + 12, b + 12);
 #pragma GCC unroll 4
-            for (; n >= 4; n -= 4, a += 4, b += 4) {
-                const std::int32_t v = load_word(a), even = even_bytes(v), odd = odd_bytes(v);
-                store_word(b, low_halves(even, odd)), store_word(b + 2, high_halves(even, odd));
-            }
+            for (; n >= 4; n -= 4, a += 4, b += 4) widen(a, b);
 #pragma GCC unroll 4
             for (; n != 0; --n) *b++ = *a++;
         });
     }
 
-    /// Windows of 3 x 3, with stride 1 by pairs of columns: four elements of a row give both windows'
-    /// products by four instructions, of which two take two products and two take one.
+    /// Windows of 3 x 3, column by column, with stride 1 by pairs of columns: four elements of a row give
+    /// both windows' products by four instructions, of which two take two products and two take one.
     static void convolve_3x3(const plane_plan& p, const std::int16_t* plane, const std::int8_t* w,
                              const channel& q, std::int8_t* out) {
         constexpr std::int32_t pitch = key.pitch;
@@ -139,15 +156,23 @@ struct dsp_planes {
         }
     }
 
-    static void convolve(const plane_plan& p, const std::int16_t* plane, const std::int8_t* w, channel q,
+    static auto prepare(const plane_plan& p) {
+        if constexpr (has_row_pairs)
+            return row_pairs_of(p);
+        else
+            return &p;
+    }
+    static void convolve(const auto& plan, const std::int16_t* plane, const std::int8_t* w, channel q,
                          std::int8_t* out) {
         if constexpr (how == scaling::doubled) q.addend /= 2, q.shift = 23 - q.shift;
-        if constexpr (key.pitch != 0)
-            convolve_3x3(p, plane, w, q, out);
+        if constexpr (has_row_pairs)
+            convolve_row_pairs(plane, w, &q, out, &plan);
+        else if constexpr (key.pitch != 0)
+            convolve_3x3(*plan, plane, w, q, out);
         else if constexpr (key.kernel_width != 0)
-            convolve_small(p, plane, w, q, out);
+            convolve_small(*plan, plane, w, q, out);
         else
-            convolve_any(p, plane, w, q, out);
+            convolve_any(*plan, plane, w, q, out);
     }
 };
 

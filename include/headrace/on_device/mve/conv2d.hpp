@@ -10,6 +10,7 @@
 #include <headrace/on_device/conv2d.hpp>
 #include <headrace/on_device/mve/gemm.hpp>
 #include <headrace/on_device/mve/planes.hpp>
+#include <headrace/on_device/mve/strips.hpp>
 
 namespace headrace::on_device {
 
@@ -24,6 +25,9 @@ requires(detail::has_blocks(S, core_id::mve)) struct kernel<conv2d<S, Finish, Ex
             constexpr detail::plane_plan plan = detail::planes_on(S, core_id::mve);
             if constexpr (detail::is_narrow(plan))
                 detail::run_planes<detail::mve_narrow_planes<detail::narrow(plan), plan.stride_width == 2>, S,
+                                   core_id::mve>(x, w, q, y, memory);
+            else if constexpr (detail::has_strips(S))
+                detail::run_planes<detail::mve_strips<detail::strips_of(plan), plan.stride_width == 2>, S,
                                    core_id::mve>(x, w, q, y, memory);
             else
                 detail::run_planes<detail::mve_wide_planes, S, core_id::mve>(x, w, q, y, memory);

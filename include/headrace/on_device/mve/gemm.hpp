@@ -184,6 +184,32 @@ namespace headrace::on_device::detail {
     )");
 }
 
+/// Puts rows of at most 16 bytes together in `window`, and its chunks to every other one from `to` on.
+[[gnu::naked, gnu::noinline]] inline void put_window_of_16(const std::int8_t* /*from*/,
+                                                           std::int8_t* /*window*/, std::int8_t* /*to*/,
+                                                           std::int32_t /*rows*/, std::int32_t /*width*/,
+                                                           std::int32_t /*step*/, std::int32_t /*chunks*/) {
+    asm(R"(
+    push {r4-r6, lr}
+    ldrd r4, r5, [sp, #16]
+    ldr r6, [sp, #24]
+    mov r12, r1
+    vctp.8 r4
+    dls lr, r3
+0:  vpstt
+    vldrbt.8 q0, [r0]
+    vstrbt.8 q0, [r12]
+    add r0, r5
+    add r12, r4
+    le lr, 0b
+    dls lr, r6
+1:  vldrb.8 q0, [r1], #16
+    vstrb.8 q0, [r2], #32
+    le lr, 1b
+    pop {r4-r6, pc}
+    )");
+}
+
 /// Patches of Helium: [pixel / 2][k / 16][pixel % 2][k % 16].
 struct mve_patches {
     using result = std::int8_t;
@@ -191,6 +217,8 @@ struct mve_patches {
     static constexpr std::int32_t most_pixels = 16, group = 2, chunk = 16, bytes_of_chunk = 32;
     static constexpr bool reads_no_more = false;  ///< than the window, for short rows
 
+    /// True if so many pixels are multiplied.
+    static constexpr bool is_multiplied(std::int32_t pixels) { return pixels % group == 0; }
     /// From the place of pixel j to the next one's.
     static std::int32_t step(std::int32_t chunks, std::int32_t j) {
         return j % 2 == 0 ? 16 : chunks * 32 - 16;
@@ -210,21 +238,33 @@ struct mve_patches {
             }
     }
 
-    /// Gathers pixels from 16 planes at a time; the plan says that seven planes are less than 2^16 bytes.
-    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
-                           std::int32_t pixels) {
-        const std::int32_t plane = p.in_channel;
+    static constexpr std::int32_t most_of_row = 16;  ///< for a window whose rows are put at once
+    static void put_window(const std::int8_t* from, std::int8_t* window, std::int8_t* to, std::int32_t rows,
+                           std::int32_t width, std::int32_t step, std::int32_t chunks) {
+        put_window_of_16(from, window, to, rows, width, step, chunks);
+    }
+
+    /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
+    /// Where half a chunk has no planes its weights are 0, and so it may hold anything.
+    HEADRACE_SHARED static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
+                                           std::int32_t pixels) {
+        const std::int32_t plane = p.in_channel, whole = p.in_channels / 16;
+        const bool has_half = whole != p.chunks;
         const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
         const uint16x8_t next = vaddq_n_u16(places, 1);
         for (; pixels != 0; pixels -= 2, from += 2) {
             const std::int8_t *first = from, *second = from + 8 * plane;
-            for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, patch += 32) {
+            for (std::int32_t chunks = whole; chunks != 0; --chunks, patch += 32) {
                 vstrbq_s16(patch, vldrbq_gather_offset_s16(first, places));
                 vstrbq_s16(patch + 8, vldrbq_gather_offset_s16(second, places));
                 vstrbq_s16(patch + 16, vldrbq_gather_offset_s16(first, next));
                 vstrbq_s16(patch + 24, vldrbq_gather_offset_s16(second, next));
                 first += 16 * plane, second += 16 * plane;
             }
+            if (!has_half) continue;
+            vstrbq_s16(patch, vldrbq_gather_offset_s16(first, places));
+            vstrbq_s16(patch + 16, vldrbq_gather_offset_s16(first, next));
+            patch += 32;
         }
     }
 

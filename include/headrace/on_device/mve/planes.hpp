@@ -146,10 +146,13 @@ struct mve_narrow_planes {
     static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
         copy_rows(p, from, to);
     }
-    static void convolve(const plane_plan&, const std::int8_t* plane, const std::int8_t* w, const channel& q,
-                         std::int8_t* out) {
+    static const narrow_plan* prepare(const plane_plan&) {
         static constexpr narrow_plan plan = N;
-        (is_strided ? convolve_narrow_2 : convolve_narrow_1)(plane, w, &q, out, &plan);
+        return &plan;
+    }
+    static void convolve(const narrow_plan* plan, const std::int8_t* plane, const std::int8_t* w,
+                         const channel& q, std::int8_t* out) {
+        (is_strided ? convolve_narrow_2 : convolve_narrow_1)(plane, w, &q, out, plan);
     }
 };
 
@@ -235,8 +238,10 @@ struct mve_wide_planes {
     static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
         copy_rows(p, from, to);
     }
-    static void convolve(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w,
+    static const plane_plan* prepare(const plane_plan& p) { return &p; }
+    static void convolve(const plane_plan* plan, const std::int8_t* plane, const std::int8_t* w,
                          const channel& q, std::int8_t* out) {
+        const plane_plan& p = *plan;
         const auto row = p.stride_width == 2 ? convolve_row_2 : convolve_row_1;
         const std::int32_t step = p.stride_height * p.pitch;
         for (std::int32_t y = p.out_height; y != 0; --y, plane += step, out += p.out_row)

@@ -83,6 +83,8 @@ struct portable_patches {
     static constexpr std::int32_t most_pixels = 2, group = 2, chunk = 4, bytes_of_chunk = 8;
     static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
+    /// True if so many pixels are multiplied.
+    static constexpr bool is_multiplied(std::int32_t pixels) { return pixels % group == 0; }
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
     static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,

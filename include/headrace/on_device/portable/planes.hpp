@@ -32,12 +32,13 @@ struct portable_planes {
             return saturated<Result>(scaled<how>(sum, q));
     }
 
-    static void convolve(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w,
+    static const plane_plan* prepare(const plane_plan& p) { return &p; }
+    static void convolve(const plane_plan* p, const std::int8_t* plane, const std::int8_t* w,
                          const PerChannel& q, Result* out) {
         if constexpr (key.pitch != 0)
-            convolve_3x3(p, plane, w, q, out);
+            convolve_3x3(*p, plane, w, q, out);
         else
-            convolve_any(p, plane, w, q, out);
+            convolve_any(*p, plane, w, q, out);
     }
 
     /// Column by column, because most images are higher than their rows are long in the layers that cost
