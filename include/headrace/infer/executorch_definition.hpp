@@ -48,7 +48,8 @@ struct checks_table<ops<Kernels...>> {
         &info_of<typename Kernels::functional>...};
 };
 
-/// The kernel's number; the count of kernels if the node is none and none computes its op.
+/// Returns the kernel's index, or the count of kernels if the node is no kernel and no kernel computes its
+/// op.
 [[nodiscard]] inline std::size_t kernel_number(const node& n) {
     using table = checks_table<kernels>;
     const op_info* const op = &functional_of(*n.op);
