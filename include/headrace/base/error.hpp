@@ -14,7 +14,7 @@ namespace headrace {
 
 /// The kind of an error, by who can fix it. The program maps kinds to exit statuses.
 enum class error_kind : unsigned char {
-    unsupported,  ///< the model is sound, but cannot be lowered to this target
+    unsupported,  ///< the model is valid, but cannot be lowered to this target
     malformed,    ///< the input breaks its own format
     unwritable,   ///< an output cannot be written where it was asked for
     invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller

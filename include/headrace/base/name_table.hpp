@@ -79,7 +79,7 @@ private:
     }
 
     pmr_vector<entry> entries_;
-    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
+    pmr_vector<slot> slots_;  // a power of two in number, at most half in use
 };
 
 }  // namespace headrace

@@ -39,7 +39,7 @@ struct vector_storage {
         items = memory;
         capacity = count;
     }
-    /// Makes room for more items, moving those that there are as bytes.
+    /// Makes room for more items and moves the existing ones as bytes.
     void grow(std::size_t least, std::size_t bytes, std::size_t alignment) {
         const std::size_t count = next_capacity(least);
         void* const memory = allocate(count, bytes, alignment);

@@ -103,8 +103,8 @@ constexpr auto acceptance_verdict() {
 
 /// `true` if a model has the inputs and outputs of another contract, no other operators, and keeps within the
 /// contract's budgets; else static_assert fails with one error. Names are not compared. Quantization is
-/// compared if the accepted tensor's scale is not 0; operators and budgets are compared if the accepted
-/// contract has `lowered_ops`, `memory` and `flash`.
+/// compared if the accepted tensor's scale is not 0; operators and each budget are compared only if the
+/// accepted contract has `lowered_ops`, `memory` or `flash`.
 template <class Model, class Accepted>
 inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
 

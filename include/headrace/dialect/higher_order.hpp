@@ -44,7 +44,7 @@ struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad
     };
 };
 
-/// Calls a graph for whose ops PyTorch chooses the dtypes, if `enabled`.
+/// Calls a graph; if `enabled`, PyTorch chooses the dtypes of its ops.
 struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
                                "device_type, dtype, enabled, cache_enabled, wrapped_body, operands",
                                variadic_results> {

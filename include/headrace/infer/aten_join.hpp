@@ -297,8 +297,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape.insert(axis, static_cast<std::int64_t>(a.tensors.size()));
     return add_result(out, type.type(), shape);
 }
-/// Joins tensors reshaped as in NumPy: rows for hstack, at least matrices for vstack, columns for
-/// column_stack, three axes for dstack.
+/// Joins tensors reshaped as in NumPy: to at least one axis (hstack), two (vstack) or three (dstack), or to
+/// columns (column_stack).
 template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_stacked(

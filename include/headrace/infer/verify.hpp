@@ -13,11 +13,11 @@ namespace headrace {
 
 /// Options of verify, for checks beyond the structure of a graph.
 struct verify_options {
-    /// Returns the inference rule of an op, or null if there is none, such as `&find_rule<Dialects...>`. If
-    /// null, metadata is not compared with inference.
+    /// A function that returns the inference rule of an op, or null if there is none:
+    /// `&find_rule<Dialects...>`. Without it, metadata is not compared with inference.
     inference_rule (*rule_of)(const op_info&) = nullptr;
-    /// Checks one node by the rules of a dialect, such as TOSA's legality, after all structural checks;
-    /// `&verify_by_op<Dialects...>` runs the verifiers of the ops.
+    /// A function that checks one node by the rules of a dialect, such as TOSA's legality, after all
+    /// structural checks; `&verify_by_op<Dialects...>` runs the verifiers of the ops.
     result<void> (*check_node)(const graph&, const node&) = nullptr;
     /// If true, missing metadata is an error; else it is skipped.
     bool metadata_required = false;

@@ -16,7 +16,7 @@ namespace headrace {
 /// The nodes of one op in a graph, in order of creation. Nodes may be erased and created during iteration.
 class nodes_of_op {
 public:
-    /// A list of nodes in which erased nodes are null, except before `first`.
+    /// A list of nodes; erased ones are null, and `first` skips those at the front.
     struct places {
         node** nodes = nullptr;
         std::uint32_t first = 0;

@@ -18,7 +18,7 @@ namespace headrace {
 /// that iteration finds it in the processor's caches even if the graph does not fit.
 class meta_table {
 public:
-    /// `memory` need not free anything.
+    /// The table never deallocates: `memory` must free everything at once, like an arena.
     explicit meta_table(std::pmr::memory_resource* memory) : memory_(memory) {}
     meta_table(const meta_table&) = delete;
     meta_table& operator=(const meta_table&) = delete;

@@ -41,8 +41,8 @@ namespace headrace {
     return found;
 }
 
-/// True if the node is a function of its operands and arguments alone and runs unobserved. False for all ops
-/// of a dialect that does not declare purity.
+/// True if the node is a function of its operands and arguments alone, and running it has no other observable
+/// effect. False for all ops of a dialect that does not declare purity.
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
     if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;

@@ -172,7 +172,8 @@ private:
     bool pair_nodes(node& p, node& n) {
         if (state_.nodes[p.id] == &n) return true;
         if (!can_pair(p, n)) return false;
-        // An anchor has no user in the pattern; a goal for its value makes it try both orders of operands.
+        // An anchor is not reached through an operand; a goal for its value makes the search try both orders
+        // of its operands.
         if (!is_commutative(p)) return pair_operands(p, n, false);
         state_.nodes[p.id] = nullptr;
         state_.used.pop_back();

@@ -172,7 +172,8 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     return f;
 }
 
-/// Returns the first pass that runs before a property of the ops holds which holds later, or N.
+/// Returns the first pass that runs before a property of the ops holds although it holds later; N if there is
+/// none.
 template <class Set, std::size_t N>
 constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
     for (std::size_t i = 0; i != N; ++i) {
