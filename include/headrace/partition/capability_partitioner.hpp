@@ -70,8 +70,8 @@ public:
         return partitions;
     }
 
-    /// Removes non-computing ops from the ends of partitions: those that come before or after all computing
-    /// ops of their partition. Partitions that become empty are removed.
+    /// Removes non-computing ops from the ends of partitions: those that depend on no computing op of their
+    /// partition, or on which none depends. Partitions that become empty are removed.
     void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
         for (node_group& p : partitions) remove_bookends(p);
         erase_if(partitions, [](const node_group& p) { return p.empty(); });
@@ -226,8 +226,7 @@ private:
 
 namespace detail {
 
-/// Replaces one partition by a call. The call's graph is a region that has the partition's nodes in the same
-/// order.
+/// Replaces one partition by a call. The call's graph is a region with copies of the partition's nodes.
 inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_view backend) {
     graph& region = g.create_region();
     const extraction border = extract_nodes(nodes, region);
@@ -246,7 +245,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
             if (is<builtin::constant>(*e.source)) constants.push_back(e.source);
         }
         g.erase(n);
-        // The copies in the region have copies of these.
+        // The copied node has its own copies of the graphs that it holds.
         for_each_region(n, [](const field_info&, graph* held) {
             if (held != nullptr) erase_all(*held);
         });
