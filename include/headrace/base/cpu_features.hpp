@@ -4,8 +4,8 @@
 #define HEADRACE_BASE_CPU_FEATURES_HPP
 
 // Compiles a function and everything that it calls for AVX2 and FMA. Its results have the same bits as
-// without them, unless it adds to a product: compilers fuse the two where they can. Write std::fma if fusing
-// is intended.
+// without them, unless it adds to a product: compilers fuse the two if they can. Use std::fma to fuse on
+// purpose.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HEADRACE_FOR_AVX2 __attribute__((target("avx2,fma"), flatten))
 #else

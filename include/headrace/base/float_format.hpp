@@ -46,7 +46,7 @@ struct float_format {
     int exponent = 0;
     __builtin_frexp(number, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    // Adding the mantissa with its hidden bit carries into the exponent, so the exponent is one too small
+    // Adding the mantissa with its hidden bit carries into the exponent, which is therefore one too small
     // here.
     const double mantissa =
         __builtin_nearbyint(__builtin_ldexp(__builtin_fabs(number), f.mantissa_bits - exponent));

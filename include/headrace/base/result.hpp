@@ -50,8 +50,7 @@ private:
 
 }  // namespace detail
 
-/// A value or an error, like C++23's std::expected. Asking for the one that it does not hold ends the
-/// program.
+/// A value or an error, like C++23's std::expected. Access to the one that it does not hold traps.
 template <class T>
 class [[nodiscard]] result {
 public:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::check_contract, which checks a TOSA flatbuffer against a contract without building a
-// graph.
+// Defines headrace::check_contract, which checks a TOSA flatbuffer against a contract without a graph.
 #ifndef HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
 #define HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
 

@@ -415,8 +415,7 @@ struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
          "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
-/// Makes a weight from its direction and its length, along all axes except `dim`, or along all axes if `dim`
-/// is -1.
+/// Makes a weight from its direction and its length, along all axes except `dim`, or all axes if it is -1.
 struct _weight_norm : op<dialect, "aten._weight_norm.default", "v, g, dim"> {
     struct args { value v, g; std::int64_t dim = 0; };
 };
@@ -1495,8 +1494,7 @@ struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
-/// im2col makes columns of the blocks of an image; col2im makes overlapping blocks of the columns and adds
-/// them up.
+/// im2col makes columns of an image's blocks; col2im makes overlapping blocks of columns and adds them up.
 struct im2col : op<dialect, "aten.im2col.default", "self, kernel_size, dilation, padding, stride", has_out> {
     struct args { value self; int_list kernel_size, dilation, padding, stride; };
 };

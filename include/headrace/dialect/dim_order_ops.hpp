@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the dim_order_ops dialect: ExecuTorch's casts and copies that set the order of dimensions in
-// memory.
+// Defines the dim_order_ops dialect: ExecuTorch's casts and copies that set the dimension order in memory.
 #ifndef HEADRACE_DIALECT_DIM_ORDER_OPS_HPP
 #define HEADRACE_DIALECT_DIM_ORDER_OPS_HPP
 

@@ -7,12 +7,10 @@
 
 namespace headrace::higher_order {
 
-/// These ops have no overloads. A .pt2 file does not name their arguments: members are in the order of its
-/// inputs.
+/// These ops have no overloads. A .pt2 file does not name their arguments: members are in its order.
 struct dialect;
 
-/// Calls the graph that `pred`, a single boolean, chooses. Both graphs take `operands`. Its results are the
-/// graph's.
+/// Calls the graph that `pred`, one boolean, chooses. Both take `operands`. The results are the graph's.
 struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, operands", variadic_results> {
     struct args {
         value pred;

@@ -53,8 +53,7 @@ struct einsum_equation {
 };
 
 namespace detail {
-/// Returns the result's labels for an equation without "->": the ellipsis, then the labels that occur once,
-/// sorted.
+/// Returns the result's labels if there is no "->": the ellipsis, then the labels that occur once, sorted.
 inline std::pmr::string implicit_einsum_result(const pmr_vector<std::pmr::string>& operands) {
     std::array<int, 128> counts{};
     for (const std::pmr::string& labels : operands) {

@@ -71,8 +71,7 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
     return infer_like_self(Op::trait_bits, self, out);
 }
 
-/// Returns the dtype of an arithmetic result: that of the operands, if an op with these traits is defined for
-/// it.
+/// Returns the dtype of an arithmetic result, that of the operands; refuses it if these traits exclude it.
 [[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
                                                    const scalar* alpha) {
     HEADRACE_TRY(promoted_for(trait_bits, common));

@@ -60,8 +60,7 @@ struct indexed_axes {
     std::size_t behind = 0;
 };
 
-/// Refuses masks whose sizes differ from those of the axes that they cover, and other indices that do not
-/// broadcast.
+/// Refuses masks whose sizes differ from the axes that they cover, and other indices that do not broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
     indexed_axes found{false, shape.size(), 0};
     shape_builder given;     // by all indices except masks

@@ -23,8 +23,7 @@ inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int6
     }
     return add_result(out, as_accumulator(type), shape_builder());
 }
-/// Checks targets that are class indices. Classes are along the second axis, or along the first if there is
-/// no other.
+/// Checks targets that are class indices. Classes are along the second axis, or the only one.
 inline result<void> check_classes(const tensor_meta& self, const tensor_meta& target) {
     HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
     shape_builder rest(self.shape);

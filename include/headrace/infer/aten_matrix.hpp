@@ -25,8 +25,7 @@ inline error cannot_multiply(sizes a, sizes b) {
     return invalid({"cannot multiply ", shape_text(a), " by ", shape_text(b)});
 }
 
-/// Returns the shape of torch.matmul: a vector is a row on the left and a column on the right; leading axes
-/// broadcast.
+/// Returns the shape of torch.matmul: a left vector is a row, a right one a column; leading axes broadcast.
 inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.empty() || b.empty()) return cannot_multiply(a, b);
     const std::int64_t inner = b.size() == 1 ? b[0] : b[b.size() - 2];
@@ -186,8 +185,7 @@ struct sequence_operands {
     [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
 };
 
-/// Checks the parameters, layer by layer and direction by direction: w_ih, w_hh, the biases, and the
-/// projection.
+/// Checks the parameters for each layer and direction: w_ih, w_hh, the biases, and the projection.
 inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);

@@ -22,8 +22,7 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid({"normalized_shape ", shape_text(normalized), " is not the end of ", shape_text(input)});
 }
 
-/// Refuses an optional parameter unless it has the input's dtype, or is float32 for a shorter floating-point
-/// input.
+/// Refuses an optional parameter unless it has the input's dtype, or is float32 for a shorter float.
 inline result<void> require_parameter(std::string_view what, const std::optional<value>& v, dtype input) {
     const bool is_short = input == dtype::float16 || input == dtype::bfloat16;
     if (is_short && v && inference::of(*v).dtype == dtype::float32) return {};

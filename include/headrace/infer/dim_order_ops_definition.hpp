@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the dim_order_ops dialect, whose shapes do not show the order in
-// memory.
+// Defines the shape and dtype rules of the dim_order_ops dialect. Shapes do not show the order in memory.
 #ifndef HEADRACE_INFER_DIM_ORDER_OPS_DEFINITION_HPP
 #define HEADRACE_INFER_DIM_ORDER_OPS_DEFINITION_HPP
 

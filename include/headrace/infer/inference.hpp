@@ -143,8 +143,7 @@ concept inferable = detail::has_compiled_rule<Op> || detail::has_own_or_base_rul
 
 namespace detail {
 
-// An in-place result keeps its operand's type and shape, unless the op only changes the view of the tensor,
-// like squeeze_.
+// An in-place result keeps its operand's type and shape, unless the op only changes the view, like squeeze_.
 template <has_own_or_base_rule Op>
 result<void> infer_by_rule(const args<Op>& a, inference& out) {
     if constexpr (has_inference_rule<Op>) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the requirements of each kernel of ExecuTorch's runtime on its arguments, beyond those of PyTorch's
-// op.
+// Defines the requirements of each ExecuTorch kernel on its arguments, beyond those of PyTorch's op.
 #ifndef HEADRACE_INFER_KERNEL_REFUSALS_HPP
 #define HEADRACE_INFER_KERNEL_REFUSALS_HPP
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the preconditions that inference rules share: requirements of an op's documentation on its
-// arguments.
+// Defines the preconditions that inference rules share: documented requirements on an op's arguments.
 #ifndef HEADRACE_INFER_PRECONDITIONS_HPP
 #define HEADRACE_INFER_PRECONDITIONS_HPP
 

@@ -64,8 +64,8 @@ constexpr dtype promote_floats(dtype a, dtype b) {
 
 }  // namespace detail
 
-/// torch.promote_types. `unknown` promotes to the other dtype; returns `unknown` for dtypes that PyTorch does
-/// not promote.
+/// torch.promote_types. `unknown` promotes to the other dtype; dtypes that PyTorch does not promote give
+/// `unknown`.
 [[nodiscard]] constexpr dtype promote(dtype a, dtype b) {
     if (a == b || b == dtype::unknown) return a;
     const dtype_category left = traits_of(a).category;

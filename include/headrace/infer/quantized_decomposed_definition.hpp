@@ -35,8 +35,7 @@ using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tenso
 
 namespace detail {
 
-/// Refuses scales, or zero points if there are any, that are not `count` in number (channels, groups or
-/// rows).
+/// Refuses scales, and zero points if any, that are not `count` in number: channels, groups or rows.
 inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
                                      std::int64_t count) {
     HEADRACE_TRY(require_elements("scales", scales, count));

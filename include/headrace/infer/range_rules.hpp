@@ -43,8 +43,8 @@ public:
     [[nodiscard]] dtype type() const { return node_->results[result_].meta->dtype; }
     [[nodiscard]] bool is_integral() const { return headrace::is_integral(type()); }
     [[nodiscard]] interval anything() const { return interval_of(type()); }
-    /// Returns `i` if the result holds integers. Floating-point sums are rounded at each step, so they have
-    /// no bound here.
+    /// Returns `i` if the result holds integers. Sums of floats are rounded at each step, so they get no
+    /// bound.
     [[nodiscard]] interval if_integral(const interval& i) const { return is_integral() ? i : interval(); }
 
     [[nodiscard]] static std::int64_t elements_of(value v) {

@@ -66,8 +66,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return &shape->values;
 }
 
-/// Returns `room / stride + 1`; TOSA demands that the division has no remainder. `terms` names the parts of
-/// `room`.
+/// Returns `room / stride + 1`; TOSA demands that no remainder is left. `terms` names the parts of `room`.
 [[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
                                                           std::int64_t stride,
                                                           const std::pmr::string& terms) {

@@ -174,8 +174,7 @@ private:
         return {};
     }
 
-    // Inputs and outputs are identified by name. A value that is returned twice may have the same name each
-    // time.
+    // Inputs and outputs are identified by name. A value that is returned twice may repeat its name.
     result<void> check_names() const {
         std::pmr::unordered_map<std::string_view, const node*> inputs;
         for (const node& n : graph_->inputs()) {

@@ -9,8 +9,7 @@
 
 namespace headrace {
 
-/// Returns an array of `count` values of a trivially destructible type, freed only with the resource's
-/// memory.
+/// Returns an array of trivially destructible values, freed only with the resource's memory.
 template <class T>
 [[nodiscard]] T* make_array(std::pmr::memory_resource& memory, std::size_t count) {
     if (count == 0) return nullptr;

@@ -58,8 +58,7 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
     if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
-        // Each new chunk is as large as all before it, so chunks are few and at most half of the memory is
-        // unused.
+        // Each new chunk is as large as all before it: chunks are few, and at most half of them is unused.
         const std::size_t whole = std::min(std::max(std::bit_floor(shared_bytes_), least), most);
         shared_bytes_ += whole;
         free_bytes_ = whole - sizeof(chunk);

@@ -89,8 +89,8 @@ public:
         return headrace::nodes_of_op(d == nullptr ? nullptr : &d->ops[op.index].listed);
     }
 
-    /// Returns one bit for each op of a dialect, set if the op occurs here or in a nested region; empty if
-    /// none does.
+    /// Returns a bit for each op of a dialect, set if it occurs here or in a nested region; empty if none
+    /// does.
     [[nodiscard]] std::span<const std::uint64_t> present(const dialect_info& dialect) const {
         const entry* d = find(dialect);
         return d == nullptr ? std::span<const std::uint64_t>()
@@ -99,8 +99,7 @@ public:
 
     void insert(node& n);
     void remove(node& n);
-    /// Removes null entries from lists in which they are the majority. No list may be iterated over
-    /// meanwhile.
+    /// Removes null entries where they are the majority. No list may be iterated over meanwhile.
     void tidy();
 
     /// Sets the census that also counts this one's nodes as present: that of the graph around a region.

@@ -132,8 +132,7 @@ public:
     void clear_meta(value v) { v.producer->results[v.result].meta = nullptr; }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
-    /// Attaches metadata to a node, replacing any of the same type. `T` may hold strings and lists of the
-    /// arena.
+    /// Attaches metadata to a node, replacing any of its type. `T` may hold strings and lists of the arena.
     template <class T>
     void annotate(node& n, const T& data) {
         static_assert(std::is_trivially_copyable_v<T>,
@@ -155,8 +154,7 @@ public:
     void inherit_annotations(node& to, const node& from);
 
     /// Adds the origins of `from` to those of `to`. Messages name the first origin of `to`; for_each_origin
-    /// visits all. Does nothing if either node has no origin in the exported program, or both have the same
-    /// one.
+    /// visits all. Does nothing if either node has no exported origin, or both have the same one.
     void join_origins(node& to, const node& from);
 
     /// Adds a nested graph, such as a branch of a condition, in this graph's arena.
@@ -261,8 +259,7 @@ private:
         if (behind != nullptr) note_ahead(*behind, &n);
         behind = &n;
     }
-    // Returns a position after `previous`, close to it: insertions usually come in runs, so room is left
-    // after it.
+    // Returns a position soon after `previous`: insertions usually come in runs, so room is left.
     static std::uint64_t position_between(const node* previous, const node* before) {
         constexpr std::uint64_t step = std::uint64_t{1} << 32U;
         const std::uint64_t from = previous == nullptr ? 0 : previous->position;

@@ -13,8 +13,7 @@
 
 namespace headrace {
 
-/// One operand of one node: an edge of the graph from the node that produces a value to the node that uses
-/// it.
+/// An operand of a node: an edge of the graph from the producer of a value to the node that uses it.
 struct edge {
     node* source = nullptr;
     node* target = nullptr;
@@ -180,8 +179,7 @@ inline void prefetch(const node& n) {
         __builtin_prefetch(at);
 }
 
-/// Prefetches nodes a few steps after index i, and the data that they refer to. `node_at(i)` returns the i-th
-/// node.
+/// Prefetches nodes a few steps after index i, with their data. `node_at(i)` returns the i-th node.
 template <class NodeAt>
 void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     constexpr std::size_t distance = 4;
@@ -189,8 +187,7 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + distance < count) prefetch(*node_at(i + distance));
 }
 
-/// Prefetches for rewriting: all members of later nodes, the types of their operands and the users of their
-/// results.
+/// Prefetches for rewriting: later nodes, the types of their operands and the users of their results.
 template <class NodeAt>
 void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + 8 < count) {

@@ -19,8 +19,7 @@ namespace headrace {
     return opaque != nullptr ? opaque->target : n.op->name;
 }
 
-/// Returns the arguments of an opaque node, with `name(value)` in place of operand references: `self=%x,
-/// n=2`.
+/// Returns the arguments of an opaque node, with `name(value)` for references to operands: `self=%x, n=2`.
 template <class Name>
 [[nodiscard]] std::pmr::string opaque_arguments(const args<builtin::opaque>& a, Name&& name) {
     std::pmr::string out;

@@ -16,8 +16,7 @@
 
 namespace headrace {
 
-/// Calls `f(const field_info&, graph*)` for each graph among a node's arguments, null or not; skips missing
-/// optional ones.
+/// Calls `f(const field_info&, graph*)` for each graph argument of a node, null or not; skips absent ones.
 template <class F>
 void for_each_region(const node& n, F&& f) {
     for (const field_info& field : *n.op) {

@@ -34,14 +34,12 @@ struct output_quantizations {
     list<interface_quantization> values;
 };
 
-/// Annotation of a placeholder whose elements are int8 in the graph and uint8, with the same bits, for its
-/// user.
+/// Annotation of a placeholder: its elements are int8 in the graph and uint8, of the same bits, for its user.
 struct unsigned_interface {
     static constexpr bool inherited = false;
 };
 
-/// Annotation of the output node: the indices of its values that are int8 in the graph and uint8 for their
-/// user.
+/// Annotation of the output node: the indices of values that are int8 in the graph and uint8 for their user.
 struct unsigned_outputs {
     static constexpr bool inherited = false;
     list<std::int64_t> positions;

@@ -15,8 +15,7 @@ struct input_state {
     std::string_view name;
 };
 
-/// Annotation of the output node: for each of its values, the state of which it is the new value, or an empty
-/// name.
+/// Annotation of the output node: the state that each of its values updates, or an empty name.
 struct output_states {
     static constexpr bool inherited = false;
     list<std::string_view> names;

@@ -18,8 +18,7 @@ namespace headrace {
 /// True if every node comes after all of its operands.
 [[nodiscard]] bool is_ordered(const graph& g);
 
-/// Returns the nodes of a cycle, each before one of its users and the last before the first; empty if there
-/// is none.
+/// Returns the nodes of a cycle, each before one of its users, the last before the first; empty if none.
 [[nodiscard]] pmr_vector<node*> find_cycle(const graph& g);
 
 /// Returns the nodes in an order in which they can be executed, with the output node last. It keeps the

@@ -21,8 +21,7 @@ namespace headrace {
 
 namespace detail {
 
-// The nodes in the order in which the search finishes them, and the first cycle, each node before one of its
-// users.
+// The nodes in finishing order of the search, and the first cycle, each node before one of its users.
 struct order_search {
     pmr_vector<node*> finished;
     pmr_vector<node*> path;

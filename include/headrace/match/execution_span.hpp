@@ -39,8 +39,7 @@ public:
 
 private:
     void find_ends() {
-        // Search in both directions at once, from any of the nodes: neither end is further away than the span
-        // is long.
+        // Search both directions at once, from any node: neither end is further away than the span is long.
         node* back = first_;
         node* ahead = first_;
         for (std::size_t missing = inside_.size() - 1; missing != 0;) {

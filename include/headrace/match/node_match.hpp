@@ -139,8 +139,7 @@ constexpr auto fault_of_names() {
 }  // namespace detail
 
 /// The nodes that a pattern has matched, by name, for the body of a rewrite and the functions below:
-/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which then calls
-/// nothing.
+/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite without running it.
 template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
@@ -149,8 +148,7 @@ class node_match {
         if constexpr (!detail::has_name(Name.view(), nodes{})) {
             using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
             if constexpr (!IsSymbol) {
-                // Symbols do not reach code in functions with an explicit return type; this reports the fault
-                // there.
+                // Symbols do not reach functions with an explicit return type; this reports the fault there.
                 static_assert(
                     node_is_in_pattern<diagnosis>,
                     "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");

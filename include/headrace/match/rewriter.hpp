@@ -39,8 +39,7 @@ struct replaced_pattern {
 using match_filter = std::function<bool(const subgraph_match&, const graph&, const graph&)>;
 
 /// Options of a replacement. In `matching`, `match_output` and `remove_overlapping_matches` are ignored: the
-/// graph's output is never replaced, and of overlapping matches the first that passes the filters is
-/// replaced.
+/// output is never replaced, and of overlapping matches the first that passes the filters counts.
 struct rewrite_options {
     matcher_options matching{};
     std::string_view name = "pattern";  ///< for messages
@@ -198,8 +197,7 @@ private:
 /// Replaces each match of the pattern, of overlapping ones the first, and returns the results. Nested regions
 /// are skipped. New nodes get inferred metadata and the annotations of the nodes that they replace. A match
 /// whose replacement fails or declines is kept; the context's diagnostics give the reason. An error, prefixed
-/// by the options' name, is a fault of the pattern or of the replacement: it has too few outputs, or changes
-/// a shape.
+/// by the options' name, is a fault of the pattern or of the replacement: too few outputs, or another shape.
 [[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {

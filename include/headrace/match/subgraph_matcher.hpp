@@ -152,8 +152,7 @@ private:
         return candidates;
     }
 
-    // Chooses a node for one anchor after the other, and gives up a choice as soon as the chosen ones cannot
-    // match.
+    // Chooses a node for each anchor in turn, and gives up a choice as soon as the chosen ones cannot match.
     void extend(const pmr_vector<pmr_vector<node*>>& candidates, pmr_vector<node*>& chosen,
                 pmr_vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
@@ -180,8 +179,7 @@ private:
         return m;
     }
 
-    // True if nodes outside use only the results that the match returns. Constants may have other users: they
-    // are kept.
+    // True if nodes outside use only results that the match returns. Constants are kept: they may have users.
     [[nodiscard]] bool is_contained(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
         const pmr_vector<node*> inside = m.nodes();

@@ -173,8 +173,7 @@ private:
         }
     }
     // Starting from the best order, swaps two blocks at a time: one that ends at the peak, or a neighbour of
-    // one, and a neighbour of it. A swap is kept unless it raises the peak, so that the search crosses
-    // plateaus.
+    // one, and a neighbour of it. A swap is kept unless it raises the peak, to cross plateaus.
     void exchange_turns() {
         order_type order = best_order_;
         order_type turns(order.size());
@@ -200,8 +199,7 @@ private:
             }
         }
     }
-    // Returns the number of rounds: fewer for large graphs, so that the search takes about the same time for
-    // all.
+    // Returns the number of rounds: fewer for large graphs, so that the time is about the same for all.
     [[nodiscard]] std::size_t rounds() const {
         constexpr std::size_t budget = 500'000;
         std::size_t visits = blocks_.size();

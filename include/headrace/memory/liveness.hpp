@@ -61,8 +61,7 @@ public:
     /// of nested graphs, and for views of these.
     [[nodiscard]] std::optional<std::size_t> tensor_of(value v) const;
     [[nodiscard]] const live_tensor* find(value v) const;
-    /// Returns the last step of a node, when its results are complete; nothing for nodes that are not
-    /// executed.
+    /// Returns the last step of a node, when its results are complete; nothing if it is not executed.
     [[nodiscard]] std::optional<std::uint32_t> step_of(const node& n) const;
 
 private:

@@ -204,8 +204,7 @@ std::type_identity<T> held_at(const indexed<I, T>&);
 
 }  // namespace detail
 
-/// The type at position `I` of a list. Use it for diagnostics only: it costs one base class per type of the
-/// list.
+/// The type at position `I` of a list. For diagnostics only: it costs one base class per type of the list.
 template <std::size_t I, class List>
 struct type_at;
 template <std::size_t I, class... Ts>
@@ -288,8 +287,7 @@ inline constexpr args<Op> default_args{};
 /// Names an op whose field list does not have as many names as its args has members, in the compile error.
 template <class Op, std::size_t Names>
 struct not_as_many_names {};
-/// Names the last field of an op whose name differs from that of the member at its position, in the compile
-/// error.
+/// Names the last field of an op whose name is not that of the member at its position, in the compile error.
 template <class Op, fixed_string Field>
 struct other_name {};
 template <class Diagnosis>
@@ -405,8 +403,7 @@ constexpr auto diagnose_conversion() {
 }
 }  // namespace detail
 
-/// Converts the arguments of one op to those of another with equal fields, for example from an op to its
-/// base.
+/// Converts the arguments of one op to those of another with equal fields, such as its base.
 template <op_tag To, op_tag From>
 [[nodiscard]] args<To> convert_args(const args<From>& a) {
     using diagnosis = decltype(detail::diagnose_conversion<From, To>());

@@ -315,8 +315,8 @@ template <op_tag Op, class Name>
     return out;
 }
 
-/// True if a member has the same value in both structs. Values compare by identity, constants by address; NaN
-/// equals NaN.
+/// True if a member is equal in both structs. Values compare by identity, constants by address; NaN equals
+/// NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
     const void* const first = f.item_in(a);
     const void* const second = f.item_in(b);
@@ -338,8 +338,7 @@ template <op_tag Op, class Name>
     return true;
 }
 
-/// Returns a hash that agrees with equal_arguments. It is valid within one run of the program: values hash by
-/// address.
+/// Returns a hash that agrees with equal_arguments, valid within one run: values hash by address.
 [[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
     detail::hasher h;
     h.add(op.name);

@@ -65,8 +65,7 @@ struct function_call {
     return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
 }
 
-/// The nodes that came from one call of one module or function. Constants are included if no other nodes use
-/// them.
+/// The nodes that came from one call of a module or function, and constants that only these use.
 struct source_partition {
     std::vector<node*> nodes{};         ///< in execution order
     std::string module_type{};          ///< or function, as in the export

@@ -40,8 +40,7 @@ public:
     /// Lowers a graph; refusals are reported to the context.
     using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
 
-    /// Returns the nodes of a functional graph that must stay on the host whatever a trial says, each with
-    /// its reason.
+    /// Returns the nodes of a functional graph that must stay on the host in any case, each with its reason.
     using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
 
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},

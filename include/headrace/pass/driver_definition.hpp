@@ -295,8 +295,7 @@ private:
         return metas;
     }
 
-    /// Without `store`, inference runs but its result is dropped: a pass such as narrow_int64 may know
-    /// better.
+    /// Without `store`, the inferred result is dropped: a pass such as narrow_int64 may know better.
     result<void> infer(node& n, bool store) {
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;

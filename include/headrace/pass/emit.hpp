@@ -28,8 +28,7 @@ bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
 }  // namespace detail
 
-/// The results of a node whose number depends on its arguments: a tuple of values with a length known at run
-/// time.
+/// The results of a node whose number depends on its arguments: a tuple of a length known at run time.
 class value_list {
 public:
     value_list() = default;
@@ -54,8 +53,7 @@ inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
-/// Nodes without operands that are shared within a run of a pass, by hash. Each slot keeps the two newest
-/// nodes.
+/// Nodes without operands, shared within a run of a pass, by hash. Each slot keeps the two newest nodes.
 class shared_nodes {
 public:
     template <class IsWanted>
@@ -81,8 +79,8 @@ private:
     place places_[32];
 };
 
-/// The state of rewriting one node: the insertion point, and whether the rewrite has failed. Emitters are
-/// handles of it.
+/// The state of rewriting one node: the insertion point, and whether it has failed. Emitters are handles of
+/// it.
 class emission {
     friend class emitter;
 
@@ -130,8 +128,8 @@ public:
     [[nodiscard]] graph& owner() const { return *at_->graph_; }
     [[nodiscard]] const target_spec& target() const { return at_->graph_->target(); }
 
-    /// Returns the metadata of a value; `dtype::unknown` if the value is empty after a failure, or has lost
-    /// its `val`.
+    /// Returns the metadata of a value; `dtype::unknown` if it is empty after a failure, or has lost its
+    /// `val`.
     [[nodiscard]] const tensor_meta& meta(value v) const {
         const tensor_meta* known = v ? meta_of(v) : nullptr;
         return known != nullptr ? *known : nothing();
@@ -144,8 +142,7 @@ public:
         return meta({at_->current_, i});
     }
 
-    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, for the caller
-    /// to return.
+    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value to return on.
     value unsupported(std::string_view reason);
     value unsupported(std::initializer_list<text_part> reason);
     value fail(error e);
@@ -189,8 +186,7 @@ public:
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
                       function_ref<scalar(std::size_t)> number);
     /// Creates a constant with all elements equal to `number`, of shape (1, …, 1), to broadcast with a tensor
-    /// of that rank. Within a run of a pass these are shared, if they are created in the order of their
-    /// users.
+    /// of that rank. A run of a pass shares these, if they are created in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
     /// Returns an equal node without operands that `make()` created in this run of the pass, if it comes
@@ -205,8 +201,7 @@ protected:
     node* add(const args<Op>& a) {
         return add_by(detail::rule_of_op<Op>(), info_of<Op>, &a);
     }
-    /// Adds a node of an op that is known only at run time, with `results` results; the context infers its
-    /// metadata.
+    /// Adds a node of an op known only at run time, with `results` results; the context infers its metadata.
     node* add(const op_info& op, const void* arguments, std::size_t results);
 
     /// The node whose annotations new nodes inherit; initially the node being rewritten.

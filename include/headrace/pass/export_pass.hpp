@@ -60,8 +60,7 @@ public:
     }
     [[nodiscard]] const void* arguments() const { return arguments_.data(); }
 
-    /// Returns the argument of that name if it has that type, else null. T is the member's type, including
-    /// std::optional.
+    /// Returns the argument of that name if it is a T, the member's type with its std::optional, else null.
     template <class T>
     [[nodiscard]] const T* find(std::string_view name) const {
         const field_info* f = op_->find(name);

@@ -116,8 +116,7 @@ public:
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
         return owner().may_compute(elements, type);
     }
-    /// Returns a non-negative axis for an argument that may count from the end; refuses the node if it is out
-    /// of range.
+    /// Returns a non-negative axis; `named` may count from the end. Refuses the node if it is out of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
         owner().unsupported({"axis ", named, " is out of range for rank ", rank()});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fused_sweeps, which runs several passes of a pipeline in one sweep of the retracing
-// driver.
+// Defines headrace::fused_sweeps, which runs several passes in one sweep of the retracing driver.
 #ifndef HEADRACE_PASS_FUSED_SWEEPS_HPP
 #define HEADRACE_PASS_FUSED_SWEEPS_HPP
 
@@ -17,8 +16,7 @@ namespace headrace {
 
 namespace detail {
 
-// True if each rewrite of a pass is a rule of one op, which reads only its node's arguments and its operands'
-// types.
+// True if each rewrite of a pass is a rule of one op, which reads only arguments and types of operands.
 template <class List>
 inline constexpr bool only_rules_of_one_op = false;
 template <class... Rules>
@@ -47,8 +45,7 @@ concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> &
                         targets_of<P>::size != 0 && detail::looks_at_its_node_alone<P> &&
                         !effects_of<P>::target_set.template contains<builtin::placeholder>();
 
-/// The statistics of a run with fused sweeps. The record of a pass that shared an earlier pass's sweep has no
-/// node counts.
+/// The statistics of a run. The record of a pass that shared an earlier pass's sweep has no node counts.
 struct fused_statistics {
     run_statistics passes{};
     std::size_t sweeps = 0;  ///< of handlers over the graph

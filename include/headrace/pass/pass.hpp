@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass, the base of passes, and headrace::effects_of, the effects that follow from a pass's
+// Defines headrace::pass, the base of passes, and headrace::effects_of, the effects of a pass by its
 // signatures.
 #ifndef HEADRACE_PASS_PASS_HPP
 #define HEADRACE_PASS_PASS_HPP
@@ -191,8 +191,7 @@ concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, gr
 
 namespace detail {
 
-// The ops that the handlers of a pass may emit. With the ops that its rules make, they are the ops that it
-// produces.
+// The ops that the handlers of a pass may emit. Together with those of its rules, the pass produces them.
 template <class P>
 using declared_by = decltype(own_produces<P>());
 template <class P>
@@ -213,8 +212,7 @@ auto find_produces() {
 template <class P>
 using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
 
-/// The ops that are gone after a pass over the whole graph; for other passes, this follows from handlers'
-/// signatures.
+/// The ops that are gone after a pass over the whole graph; for other passes, signatures state them.
 template <class P>
 using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
 
@@ -442,8 +440,7 @@ struct effects_of {
     /// The fault of the rules, or no_fault.
     using faulty_rule = typename detail::list_effects<detail::rules_of<facts>>::template fault_of_pass<P>;
 
-    /// False for a pass with a fault: pipelines treat it as a pass without effect, so that no second error
-    /// follows.
+    /// False for a pass with a fault: pipelines ignore its effects, so that no second error follows.
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault> &&
         std::is_same_v<faulty_rule, no_fault>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_base, the base of passes over the whole graph that have state and check their
-// preconditions.
+// Defines headrace::pass_base, the base of passes over the whole graph with state and checks.
 #ifndef HEADRACE_PASS_PASS_BASE_HPP
 #define HEADRACE_PASS_PASS_BASE_HPP
 

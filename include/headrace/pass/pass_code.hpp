@@ -38,8 +38,7 @@ struct pass_code {
     static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
     /// For passes that pipelines default-construct; the type may be incomplete at the call.
     static result<node_counts> run_default(graph& g, pass_context& context, driver_kind driver);
-    /// Calls the pass's own should_run, if it has one; `has_targets` is the result of the generated skip
-    /// test.
+    /// Calls the pass's own should_run; `has_targets` is the result of the generated skip test.
     static bool should_run(const graph& g, bool has_targets);
 };
 

@@ -34,8 +34,7 @@ public:
 
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
-    /// Records a refusal. A fault of a pass next to a refusal may only be its consequence, and is then not
-    /// reported.
+    /// Records a refusal. A fault of a pass next to one is not reported: it may only be the consequence.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
     [[nodiscard]] const pmr_vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -44,8 +43,7 @@ public:
     [[nodiscard]] bool copies_fast() const { return copies_fast_; }
     void copy_fast(bool on) { copies_fast_ = on; }
 
-    /// True if passes run regardless of their skip tests, for measurements and for effects that a test does
-    /// not see.
+    /// True if passes run regardless of their skip tests: for measurements, and for what tests do not see.
     [[nodiscard]] bool forces_passes() const { return forces_passes_; }
     void force_passes(bool on) { forces_passes_ = on; }
 

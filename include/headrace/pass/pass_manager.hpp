@@ -49,7 +49,7 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-// True if a pass has no members: it is then created where it runs and needs no object. A declared pass may be
+// True if a pass has no members: it needs no object, and is created where it runs. A declared pass may be
 // incomplete.
 template <class P>
 inline constexpr bool has_no_state = [] {
@@ -475,8 +475,7 @@ public:
         solved_ = false;
     }
 
-    /// Returns the passes, in the given order or, once constraints are solved, in the order in which they
-    /// run.
+    /// Returns the passes, in the given order or, once constraints are solved, in running order.
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
     /// Reorders passes as little as their requires_before, requires_after, ensures and the constraints allow.

@@ -172,8 +172,7 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     return f;
 }
 
-/// Returns the first pass that runs before a property of the ops holds although it holds later; N if there is
-/// none.
+/// Returns the first pass that runs before a property of the ops holds although it holds later, or N.
 template <class Set, std::size_t N>
 constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
     for (std::size_t i = 0; i != N; ++i) {
@@ -295,8 +294,7 @@ private:
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
-    // Returns the diagnosis of an op that can survive; if passes make the op, it names the last one that
-    // does.
+    // Returns the diagnosis of an op that can survive; it names the last pass that makes the op, if any.
     template <class Op>
     static auto diagnose_survivor() {
         constexpr std::size_t origin = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pipeline_step, a pass of a pipeline as data, and headrace::pipeline_steps, which runs a
-// list of them.
+// Defines headrace::pipeline_step, a pass of a pipeline as data, and headrace::pipeline_steps, a list of
+// them.
 #ifndef HEADRACE_PASS_PIPELINE_STEP_HPP
 #define HEADRACE_PASS_PIPELINE_STEP_HPP
 
@@ -17,8 +17,8 @@
 
 namespace headrace {
 
-/// Options of a run. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
-/// stop the run.
+/// Options of a run. `clock` returns nanoseconds; `after_pass` is called after each pass that ran, and may
+/// stop.
 struct run_options {
     driver_kind driver = driver_kind::in_place;
     std::uint64_t (*clock)() = nullptr;
@@ -60,8 +60,7 @@ struct pipeline_steps {
         }
         return false;
     }
-    /// Decides whether a pass runs. Call it just before the pass, because earlier passes may make its
-    /// targets.
+    /// Decides whether a pass runs. Call it just before that: earlier passes may make its targets.
     [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
                                      const run_options& options) const {
         if (!options.skip || context.forces_passes()) return pass_status::ran;

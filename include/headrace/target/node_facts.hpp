@@ -21,8 +21,7 @@ namespace headrace {
 
 namespace u55 {
 
-/// Returns the elements of a constant of whole bytes, row-major; empty if the value is computed or has
-/// strides.
+/// Returns the elements of a constant of whole bytes, row-major; empty if it is computed or has strides.
 [[nodiscard]] inline std::span<const std::byte> constant_bytes(value v) {
     const tensor_data* data = nullptr;
     if (const auto* a = match<builtin::constant>(v)) data = &a->data;

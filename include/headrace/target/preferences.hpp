@@ -19,8 +19,7 @@ struct target_preferences {
     /// True if a CLAMP to the whole range of its type is kept. It changes nothing, but Vela estimates fewer
     /// cycles for an Ethos-U55 if one follows a convolution.
     bool whole_clamps = true;
-    /// The maximum number of axes of a TRANSPOSE; one with more is reduced by merging axes that move
-    /// together.
+    /// The maximum number of axes of a TRANSPOSE; with more, axes that move together are merged.
     std::size_t transposed_axes = 4;
     /// The number of pixels that a convolution with weights of 0 and 1 moves at a time when a few planes
     /// become channels; 0 to use a TRANSPOSE.
@@ -35,8 +34,7 @@ struct target_preferences {
     /// The maximum stride of a convolution. With a longer one, each pixel of the result is computed
     /// separately, so windows that do not overlap are turned into channels first.
     std::int64_t stride = any;
-    /// The maximum length of a last axis whose maximum is computed by a MAX_POOL2D over the height of an
-    /// image.
+    /// The maximum length of a last axis that a MAX_POOL2D over the height of an image reduces.
     std::int64_t pooled_maximum = 0;
     /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
     std::int64_t convolved_sum = 0;
@@ -66,7 +64,7 @@ struct target_preferences {
     /// The cost of a byte in slow memory, in hundredths of a cycle: for an image with few channels, and for a
     /// large result that is written and read again.
     std::int64_t slow_read = 0, slow_result = 0;
-    /// True if the second matrices of a MATMUL are transposed before it, unless they already come from such a
+    /// True if the second matrices of a MATMUL are transposed before it, unless they come from such a
     /// TRANSPOSE.
     bool reads_matrices_transposed = false;
     /// The cost of writing an image plane by plane from a convolution, which grows with the number of planes

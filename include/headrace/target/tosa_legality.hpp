@@ -284,8 +284,7 @@ inline constexpr auto row_table = [] {
 
 }  // namespace detail
 
-/// Returns the type combinations of an op. Empty for ops that take any types: CUSTOM, COND_IF, WHILE_LOOP and
-/// CONST_SHAPE.
+/// Returns an op's type combinations; empty for any types: CUSTOM, COND_IF, WHILE_LOOP and CONST_SHAPE.
 [[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
     return detail::row_table[op.index];
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::verify_tosa, which checks whether a target takes a node of the tosa dialect and, if not,
-// why.
+// Defines headrace::verify_tosa, which tells whether a target takes a TOSA node and, if not, why.
 #ifndef HEADRACE_TARGET_TOSA_VERIFY_HPP
 #define HEADRACE_TARGET_TOSA_VERIFY_HPP
 

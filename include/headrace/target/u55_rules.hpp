@@ -102,8 +102,7 @@ struct pooling_window {
     }
 };
 
-/// True if the strides of a TRANSPOSE_CONV2D are 1 or 2, and equal on both axes if both have more than one
-/// element.
+/// True for strides of TRANSPOSE_CONV2D that are 1 or 2, and equal if both axes have more than one element.
 [[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
     const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
     const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
