@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the few algorithms over ranges that the core needs. <algorithm> has them as well, and costs a
-// twentieth of the umbrella.
+// Defines the few range algorithms that the core needs. <algorithm> has them too, but costs a twentieth of
+// the umbrella's compile time.
 #ifndef HEADRACE_BASE_ALGORITHMS_HPP
 #define HEADRACE_BASE_ALGORITHMS_HPP
 
@@ -31,7 +31,7 @@ template <class A, class B>
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-/// Puts the last item first.
+/// Moves the last item to the front.
 template <class Range>
 constexpr void reverse(Range& range) {
     for (std::size_t i = 0, end = range.size(); i + 1 < end; ++i) std::swap(range[i], range[--end]);

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
+/// Returns how many parts of `size` hold `n`; the last may be partly filled. Both must be positive.
 [[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
     return (n + size - 1) / size;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines HEADRACE_INLINE, for functions that are compiled where they are used or, with headrace::compiled,
-// once for all.
+// Defines HEADRACE_INLINE, for functions compiled where they are used or, with headrace::compiled, only once.
 #ifndef HEADRACE_BASE_COMPILED_HPP
 #define HEADRACE_BASE_COMPILED_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::dtype, the element types of tensors, and what is known of each.
+// Defines headrace::dtype, the element types of tensors, and their traits.
 #ifndef HEADRACE_BASE_DTYPE_HPP
 #define HEADRACE_BASE_DTYPE_HPP
 
@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Element type of a tensor: PyTorch's (`torch.export` schema, ScalarType) and TOSA's (1.0, section 1.9)
-/// together. `shape` is TOSA's type of shape operands. Order has no meaning but is stable: it goes into
-/// hashes.
+/// The element type of a tensor: those of PyTorch (`torch.export` schema, ScalarType) and of TOSA (1.0,
+/// section 1.9). `shape` is TOSA's type of shape operands. The order has no meaning, but it is stable,
+/// because hashes depend on it.
 enum class dtype : std::uint8_t {
     unknown,
     boolean,
@@ -39,13 +39,13 @@ enum class dtype : std::uint8_t {
 
 inline constexpr std::size_t dtype_count = static_cast<std::size_t>(dtype::shape) + 1;
 
-/// What kind of number a dtype holds: the categories of PyTorch's type promotion, in ascending order.
+/// The category of a dtype in PyTorch's type promotion, in ascending order.
 enum class dtype_category : std::uint8_t { none, boolean, integral, floating, complex };
 
 struct dtype_traits {
     std::string_view name;
     dtype_category category;
-    std::uint8_t bits;  ///< of one element as TOSA stores it: two INT4 share a byte, INT48 takes six
+    std::uint8_t bits;  ///< bits of an element as TOSA stores it: two INT4 share a byte, INT48 takes six
 };
 
 inline constexpr dtype_traits dtype_table[dtype_count] = {
@@ -79,8 +79,8 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
     return traits_of(t).category == dtype_category::complex;
 }
 
-/// Bytes that `elements` elements of `t` take when stored as TOSA stores them. Their bits need not fit in 64
-/// bits, their bytes must.
+/// Returns the bytes that `elements` elements of `t` take in TOSA's storage. The number of bits need not fit
+/// in 64 bits; the number of bytes must.
 [[nodiscard]] constexpr std::uint64_t storage_bytes(dtype t, std::uint64_t elements) {
     const std::uint64_t bits = traits_of(t).bits;
     return elements / 8 * bits + (elements % 8 * bits + 7) / 8;

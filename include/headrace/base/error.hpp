@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// What went wrong, in the words of who can mend it. The program maps kinds to exit statuses.
+/// The kind of an error, by who can fix it. The program maps kinds to exit statuses.
 enum class error_kind : unsigned char {
-    unsupported,  ///< the model is sound, but cannot be lowered to this target
+    unsupported,  ///< the model is valid, but cannot be lowered to this target
     malformed,    ///< the input breaks its own format
     unwritable,   ///< an output cannot be written where it was asked for
     invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller
@@ -24,11 +24,11 @@ struct error {
     error_kind kind = error_kind::invalid;
     std::pmr::string message;  ///< one line, lower-case start, no final period
 
-    /// The same, with where it happened: "where: message".
+    /// Returns the error with its location in front: "where: message".
     [[nodiscard]] error in(std::string_view where) const { return {kind, text_of({where, ": ", message})}; }
 };
 
-// Their messages may be given in parts: invalid({"axis ", axis, " is named twice"}).
+// A message may be given in parts: invalid({"axis ", axis, " is named twice"}).
 [[nodiscard]] inline error unsupported(std::string_view message) {
     return {error_kind::unsupported, std::pmr::string(message)};
 }

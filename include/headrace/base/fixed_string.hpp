@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Text that a template takes as an argument, such as the name of an op.
+/// A string that can be a template argument, such as the name of an op.
 template <std::size_t N>
 struct fixed_string {
     char text[N]{};
@@ -17,7 +17,7 @@ struct fixed_string {
     consteval fixed_string(const char (&literal)[N]) {
         for (std::size_t i = 0; i != N; ++i) text[i] = literal[i];
     }
-    /// As much of longer text as it holds.
+    /// Keeps as much of `longer` as fits.
     explicit consteval fixed_string(std::string_view longer) {
         for (std::size_t i = 0; i + 1 < N && i != longer.size(); ++i) text[i] = longer[i];
     }
@@ -25,10 +25,10 @@ struct fixed_string {
     [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// FNV-1a, 64 bits: names are told apart by it at compile time and looked up by it at run time.
+/// FNV-1a, 64 bits. Names are compared by it at compile time and looked up by it at run time.
 [[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 14695981039346656037U;
-    const char* at = text.data();  // a loop over iterators takes the compiler twice the work
+    const char* at = text.data();  // a loop over iterators takes the compiler twice as long
     for (std::size_t left = text.size(); left != 0; --left)
         hash = (hash ^ static_cast<unsigned char>(*at++)) * 1099511628211U;
     return hash;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::encode_float and headrace::decode_float, numbers as the bits of a binary floating-point
-// format.
+// Defines headrace::encode_float and headrace::decode_float, which convert between numbers and the bits of a
+// binary floating-point format.
 #ifndef HEADRACE_BASE_FLOAT_FORMAT_HPP
 #define HEADRACE_BASE_FLOAT_FORMAT_HPP
 
@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// Widths of a binary floating-point format. A format without infinities saturates.
+/// The field widths of a binary floating-point format. A format without infinities saturates.
 struct float_format {
     int exponent_bits;
     int mantissa_bits;
@@ -32,9 +32,9 @@ struct float_format {
     }
 }
 
-// By built-in functions: <cmath> takes a twentieth of the time that all of headrace.hpp does.
+// Built-in functions are used because <cmath> takes a twentieth of the compile time of headrace.hpp.
 
-/// The nearest number of that format, ties to even.
+/// Returns the bits of the nearest number of that format, ties to even.
 [[nodiscard]] inline std::uint32_t encode_float(double number, float_format f) {
     const std::uint32_t sign = __builtin_signbit(number) ? 1U << (f.exponent_bits + f.mantissa_bits) : 0U;
     const std::uint32_t infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
@@ -46,7 +46,7 @@ struct float_format {
     int exponent = 0;
     __builtin_frexp(number, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    // Adding the mantissa with its hidden bit carries into the exponent, which is why that is one too small
+    // Adding the mantissa with its hidden bit carries into the exponent, which is therefore one too small
     // here.
     const double mantissa =
         __builtin_nearbyint(__builtin_ldexp(__builtin_fabs(number), f.mantissa_bits - exponent));

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// A parameter for a function object, in functions that are no templates: C++26 has it as std::function_ref.
-/// What it refers to must outlive the call.
+/// A parameter that refers to a callable, for functions that are not templates; std::function_ref in C++26.
+/// The callable must outlive the call.
 template <class Signature>
 class function_ref;
 template <class Result, class... Arguments>
@@ -18,7 +18,7 @@ public:
         requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> &&
                  !std::is_function_v<std::remove_reference_t<F>> &&
                  std::is_invocable_r_v<Result, F&, Arguments...>)
-    function_ref(F&& f)  // it stands for the callable: no explicit
+    function_ref(F&& f)  // implicit, so that callables convert when passed
         : callable_(const_cast<void*>(static_cast<const void*>(&f))),
           call_([](void* callable, Arguments... arguments) -> Result {
               return (*static_cast<std::remove_reference_t<F>*>(callable))(

@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// A list argument: a view that is trivially copyable, so that argument structs are. A node's own lists lie
+/// A list argument. It is a view and trivially copyable, so argument structs are, too. A node's own lists are
 /// in its graph's arena (graph::create copies them there); a list in an argument struct that is being built
-/// must only outlive the call that takes it.
+/// only has to outlive the call that takes it.
 template <class T>
 class list {
 public:
@@ -45,8 +45,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A list of integers, as sizes, axes and strides are. Up to six lie in the object itself (TOSA's largest
-/// rank); a longer list is a view, with the lifetime that headrace::list has.
+/// A list of integers: sizes, axes or strides. Up to six (TOSA's maximum rank) are stored in the object; a
+/// longer list is a view with the lifetime of a headrace::list.
 class int_list {
 public:
     static constexpr std::size_t inline_capacity = 6;

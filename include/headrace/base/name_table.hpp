@@ -15,9 +15,9 @@
 
 namespace headrace {
 
-/// A table from names, which it does not own, to values, which lie side by side in the order in which they
-/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
-/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
+/// A table from names to values. It does not own the names; values are stored contiguously in insertion
+/// order. In a large table, a lookup fetches three cache lines (a slot, an entry and its name's text), and
+/// std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
 template <class T>
 class name_table {
 public:
@@ -30,7 +30,7 @@ public:
         if (2 * count > slots_.size()) make_slots(2 * count);
     }
 
-    /// The value of that name, or null. It stays in its place until another one is added.
+    /// Returns the value of that name, or null. The pointer is valid until another name is added.
     [[nodiscard]] T* find(std::string_view name) {
         if (slots_.empty()) return nullptr;
         const slot& s = slots_[place_of(name, hash_of(name))];
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] const T* find(std::string_view name) const {
         return const_cast<name_table&>(*this).find(name);
     }
-    /// The value of that name, and whether it was added now.
+    /// Returns the value of that name, and whether it was added now.
     std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
         if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
         const std::uint32_t hash = hash_of(name);
@@ -63,7 +63,7 @@ private:
     static std::uint32_t hash_of(std::string_view name) {
         return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
     }
-    // Where the slot of that name is, or would be.
+    // Returns the slot that has that name, or the free slot where it would go.
     [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
         return find_slot(slots_.size(), hash, [&](std::size_t at) {
             const slot& s = slots_[at];
@@ -79,7 +79,7 @@ private:
     }
 
     pmr_vector<entry> entries_;
-    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
+    pmr_vector<slot> slots_;  // a power of two in number, at most half in use
 };
 
 }  // namespace headrace

@@ -17,29 +17,29 @@ namespace headrace {
 
 namespace detail {
 
-/// What a vector knows of its memory, whatever lies in it.
+/// The memory of a vector, whatever its items are.
 struct vector_storage {
     void* items = nullptr;
     std::size_t size = 0;
     std::size_t capacity = 0;
     std::pmr::memory_resource* resource = std::pmr::get_default_resource();
 
-    /// Memory for that many items. No memory is so large as what a number cannot count.
+    /// Allocates memory for `count` items; asks for the largest possible size if the product overflows.
     [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes, std::size_t alignment) const {
         constexpr std::size_t most = PTRDIFF_MAX;
         return resource->allocate(count > most / bytes ? most : count * bytes, alignment);
     }
-    /// At least twice what there was, so that a vector grows in linear time.
+    /// Returns at least twice the capacity, so that a vector grows in linear time.
     [[nodiscard]] std::size_t next_capacity(std::size_t least) const {
         return least < 2 * capacity ? 2 * capacity : least;
     }
-    /// Replaces the memory, once what it holds has moved away.
+    /// Replaces the memory, whose items have been moved out.
     void put(void* memory, std::size_t count, std::size_t bytes, std::size_t alignment) {
         if (items != nullptr) resource->deallocate(items, capacity * bytes, alignment);
         items = memory;
         capacity = count;
     }
-    /// Makes room for items that may be moved as bytes.
+    /// Makes room for more items and moves the existing ones as bytes.
     void grow(std::size_t least, std::size_t bytes, std::size_t alignment) {
         const std::size_t count = next_capacity(least);
         void* const memory = allocate(count, bytes, alignment);
@@ -50,10 +50,10 @@ struct vector_storage {
 
 }  // namespace detail
 
-/// As std::pmr::vector, with the same members, for most of what the library does with one. A type of item
-/// costs a fifteenth of what it costs there to compile, where constructors and iterators are templates: the
-/// umbrella has eighteen types, an edited pipeline a hundred. Items that allocate take the resource that
-/// their own constructors name.
+/// A replacement for std::pmr::vector, with the same members, for most uses in the library. Constructors and
+/// iterators are templates there; an item type costs a fifteenth as much to compile here. The umbrella has
+/// eighteen item types, an edited pipeline a hundred. Items that allocate use the resource that their own
+/// constructors name.
 template <class T>
 class pmr_vector {
 public:
@@ -67,7 +67,7 @@ public:
 
     pmr_vector() = default;
     explicit pmr_vector(std::pmr::memory_resource* resource) { storage_.resource = resource; }
-    // These delegate, so that what they have made is destroyed if the rest throws.
+    // These constructors delegate, so that items already made are destroyed if a later one throws.
     explicit pmr_vector(std::size_t count) : pmr_vector() { extend(count); }
     pmr_vector(std::size_t count, const T& item,
                std::pmr::memory_resource* resource = std::pmr::get_default_resource())
@@ -82,14 +82,14 @@ public:
         : pmr_vector(resource) {
         append(first, last);
     }
-    /// The copy lies where memory lies by default.
+    /// The copy uses the default memory resource.
     pmr_vector(const pmr_vector& other) : pmr_vector() { append(other.begin(), other.end()); }
     pmr_vector(pmr_vector&& other) noexcept : storage_(other.storage_) { other.forget(); }
     pmr_vector& operator=(const pmr_vector& other) {
         if (this != &other) assign(other.begin(), other.end());
         return *this;
     }
-    /// Moves item by item if the memory of `other` is not this one's.
+    /// Moves item by item if `other` has a different memory resource.
     pmr_vector& operator=(pmr_vector&& other) {  // NOLINT(performance-noexcept-move-constructor): see above
         if (this == &other) return *this;
         clear();
@@ -141,7 +141,7 @@ public:
     template <class... Args>
     T& emplace_back(Args&&... args) {
         if (size() != capacity()) return construct(std::forward<Args>(args)...);
-        T item(std::forward<Args>(args)...);  // of arguments that may lie in the memory that goes
+        T item(std::forward<Args>(args)...);  // made before growing: arguments may refer to the old memory
         grow(size() + 1);
         return construct(std::move(item));
     }
@@ -198,7 +198,7 @@ public:
         }
         return true;
     }
-    /// Removes the items of which that holds, and returns their number, as std::erase_if does.
+    /// Removes the items for which the predicate holds and returns their number, like std::erase_if.
     template <class Predicate>
     friend std::size_t erase_if(pmr_vector& v, Predicate goes) {
         T* kept = v.begin();
@@ -244,7 +244,7 @@ private:
             swap(larger);
         }
     }
-    // Up to that many items, each one made of `item`, or of nothing.
+    // Grows to `count` items, each constructed from `item`, or by default without it.
     template <class... Item>
     void extend(std::size_t count, const Item&... item) {
         reserve(count);
@@ -276,7 +276,7 @@ private:
             }
         }
     }
-    // Exchanges what lies between the positions with what lies behind: what was put at the end comes between.
+    // Rotates, so that the items from `middle` on, which were appended, come to position `at`.
     T* turn(std::size_t at, std::size_t middle) {
         if (at != middle) {
             flip(at, middle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::printable, text from a file as messages and listings show it.
+// Defines headrace::printable, which makes text from a file safe to show in messages and listings.
 #ifndef HEADRACE_BASE_PRINTABLE_HPP
 #define HEADRACE_BASE_PRINTABLE_HPP
 
@@ -18,7 +18,7 @@ inline constexpr std::size_t max_printed_message = 4000;
 
 namespace detail {
 
-// Bytes of the sound UTF-8 character that begins there; 0 if none does.
+// Returns the length in bytes of the valid UTF-8 character that begins there; 0 if there is none.
 [[nodiscard]] constexpr std::size_t character_length(std::string_view text, std::size_t at) {
     for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size() - at); ++length) {
         if (is_utf8(text.substr(at, length))) return length;
@@ -26,8 +26,8 @@ namespace detail {
     return 0;
 }
 
-// Controls, and the characters that reorder, join or hide others (Unicode 15, general categories Cc and Cf in
-// the ranges where names could be made to look like others).
+// False for controls and for characters that reorder, join or hide others: Unicode 15, categories Cc and Cf,
+// in the ranges that could make one name look like another.
 [[nodiscard]] constexpr bool is_shown_as_it_is(std::string_view character) {
     const auto byte = [&](std::size_t i) -> char32_t { return static_cast<unsigned char>(character[i]); };
     char32_t code = byte(0);
@@ -43,9 +43,9 @@ void append_printable(std::pmr::string& out, std::string_view text);
 
 }  // namespace detail
 
-/// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
-/// line breaks, marks that reorder text, and bytes that are not UTF-8 become hexadecimal escapes, so that it
-/// cannot move the cursor or look like a message. Of more than `max` bytes the middle is left out.
+/// Returns text from a model or a user in a form that is safe on a terminal: control characters, escape
+/// sequences, line breaks, marks that reorder text, and bytes that are not UTF-8 become hexadecimal escapes,
+/// so that it cannot move the cursor or look like a message. Text longer than `max` bytes loses its middle.
 [[nodiscard]] std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name);
 
 }  // namespace headrace

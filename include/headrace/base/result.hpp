@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::result, a value or an error, and HEADRACE_TRY, which returns the error on.
+// Defines headrace::result, a value or an error, and HEADRACE_TRY, which returns on an error.
 #ifndef HEADRACE_BASE_RESULT_HPP
 #define HEADRACE_BASE_RESULT_HPP
 
@@ -14,8 +14,8 @@ namespace headrace {
 
 namespace detail {
 
-// An error in memory of its own, or none: few results hold one, and each is returned through several
-// functions. It lies where its text does, so that programs without a heap choose.
+// An error in memory of its own, or none: few results hold an error, but each is returned through several
+// functions. The memory comes from the resource of the error's message, so programs without a heap choose it.
 class error_box {
 public:
     error_box() = default;
@@ -50,8 +50,7 @@ private:
 
 }  // namespace detail
 
-/// A value, or the error that there is instead of it, as C++23's std::expected. To ask for the one that it
-/// does not hold ends the program.
+/// A value or an error, like C++23's std::expected. Access to the one that it does not hold traps.
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -91,7 +90,7 @@ public:
     [[nodiscard]] const headrace::error& error() const& { return const_cast<result&>(*this).error(); }
     [[nodiscard]] headrace::error&& error() && { return std::move(error()); }
 
-    /// What HEADRACE_TRY returns on, and what it goes on with.
+    /// The error that HEADRACE_TRY returns, and the value that it continues with.
     [[nodiscard]] detail::error_box&& failure() && { return std::move(error_); }
     [[nodiscard]] T&& success() && { return std::move(value_); }
 
@@ -146,11 +145,11 @@ private:
 
 }  // namespace headrace
 
-/// Returns the error of a result from the function, or goes on with its value:
+/// Returns the error of a result from the enclosing function, or continues with its value:
 ///
 ///     HEADRACE_TRY(check(x));                    // a result<void>
-///     HEADRACE_TRY(shape, broadcast(a, b));      // `shape` is what the result holds
-///     HEADRACE_TRY_VOID(parse<int, float>(x));   // where commas would look like a name's
+///     HEADRACE_TRY(shape, broadcast(a, b));      // `shape` is the value of the result
+///     HEADRACE_TRY_VOID(parse<int, float>(x));   // for expressions with commas
 #define HEADRACE_TRY(...)                                                                                 \
     HEADRACE_DETAIL_PICK(__VA_ARGS__, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,               \
                          HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::sizes, shapes, axes and strides as a span, and their arithmetic, which saturates.
+// Defines headrace::sizes, a span of sizes, axes or strides, and saturating arithmetic on sizes.
 #ifndef HEADRACE_BASE_SIZES_HPP
 #define HEADRACE_BASE_SIZES_HPP
 
@@ -8,11 +8,11 @@
 
 namespace headrace {
 
-/// Sizes, as a span: what shapes, axes and strides are passed as.
+/// The parameter type for shapes, axes and strides.
 using sizes = std::span<const std::int64_t>;
 
-/// Products and sums of sizes stop at the bounds of 63 bits instead of overflowing.
-/// infer/shape_builder.hpp refuses those.
+/// Products and sums of sizes saturate at the bounds of int64 instead of overflowing; infer/shape_builder.hpp
+/// refuses such sizes.
 [[nodiscard]] constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : product;
@@ -26,7 +26,7 @@ using sizes = std::span<const std::int64_t>;
     return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
-/// Number of elements; saturates.
+/// Returns the number of elements; saturates.
 [[nodiscard]] constexpr std::int64_t element_count(sizes shape) {
     std::int64_t count = 1;
     for (const std::int64_t size : shape) count = saturating_mul(count, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::find_slot, the look-up of tables with open addressing.
+// Defines headrace::find_slot, the lookup of hash tables with open addressing.
 #ifndef HEADRACE_BASE_SLOTS_HPP
 #define HEADRACE_BASE_SLOTS_HPP
 
@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// The first slot, from the one that `hash` says on, at which `ends(slot)` holds: it is free, or has what is
-/// looked for. There is a power of two of slots, and one of them at least is free.
+/// Returns the first slot, starting at the one for `hash`, at which `ends(slot)` is true: it is free or has
+/// the item that is searched for. `count` must be a power of two, and at least one slot must be free.
 template <class Ends>
 [[nodiscard]] constexpr std::size_t find_slot(std::size_t count, std::uint64_t hash, Ends&& ends) {
     std::size_t at = static_cast<std::size_t>(hash) & (count - 1);

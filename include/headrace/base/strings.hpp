@@ -24,7 +24,7 @@ void append_part(std::string& out, Number number) {
 
 }  // namespace detail
 
-/// Strings, characters and integers, one after the other.
+/// Concatenates strings, characters and integers.
 template <class... Parts>
 [[nodiscard]] std::string join_text(const Parts&... parts) {
     std::string out;
@@ -32,8 +32,8 @@ template <class... Parts>
     return out;
 }
 
-/// The fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. Without an
-/// exponent from 0.0001 up to fifteen digits.
+/// Returns the fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. There
+/// is no exponent from 0.0001 up to fifteen digits.
 [[nodiscard]] inline std::string shortest_text(double number) {
     char text[32];
     const char* const end =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::target_spec, what a TOSA target allows.
+// Defines headrace::target_spec, the profiles and extensions of a TOSA target.
 #ifndef HEADRACE_BASE_TARGET_SPEC_HPP
 #define HEADRACE_BASE_TARGET_SPEC_HPP
 
@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), `u55` for the Ethos-U55 subset, and `u85` and
-/// `core` for what an Ethos-U85 and a microcontroller's core run fastest.
+/// The profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4); `u55` for the Ethos-U55 subset; `u85` and
+/// `core` for the operators that run fastest on an Ethos-U85 and on a microcontroller's core.
 enum class target_feature : std::uint16_t {
     profile_fp = 1,
     profile_int = 2,
@@ -28,7 +28,7 @@ enum class target_feature : std::uint16_t {
     core = 8192
 };
 
-/// A target, as `TOSA-1.0+INT+int16` spells it.
+/// A target, such as `TOSA-1.0+INT+int16`.
 struct target_spec {
     std::uint16_t features = 0;
 
@@ -63,8 +63,8 @@ inline constexpr target_feature_name target_feature_names[] = {
     {"var", target_feature::variable},    {"u55", target_feature::u55},
     {"u85", target_feature::u85},         {"core", target_feature::core}};
 
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, no profile
-/// is named, or two processors are; `rest`, if given, then holds the part that was not understood.
+/// Parses `TOSA-1.0+FP+bf16`. Returns nothing if the version is not 1.0, a feature is unknown or given twice,
+/// no profile is named, or two processors are; `*rest`, if given, is then the part that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
                                                                 std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";

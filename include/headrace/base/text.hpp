@@ -14,23 +14,21 @@
 
 namespace headrace {
 
-/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are pmr_vector:
-/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
-/// choose.
+/// Returns a number in decimal digits. The library's strings are std::pmr::string and its lists pmr_vector:
+/// they allocate from std::pmr::get_default_resource(), so a program without a heap can choose the memory.
 [[nodiscard]] std::pmr::string number_text(std::integral auto number) {
     char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
     return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
 }
-/// The same with six significant digits.
+/// Returns a number with six significant digits.
 [[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
     char digits[16];  // sign, digits, point, and an exponent of five characters
     return {digits,
             std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
 
-/// A piece of a text: characters, which it does not own, or an integer in decimal digits. For
-/// other numbers there is number_text: what formats them would be linked into each program, and wants a heap
-/// on Cortex-M.
+/// A part of a text: characters, which it does not own, or an integer in decimal digits. Other numbers need
+/// number_text, because their formatting would be linked into each program and needs a heap on Cortex-M.
 class text_part {
 public:
     text_part(std::string_view text) : text_(text) {}
@@ -52,10 +50,10 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The parts one after the other: text_of({"axis ", axis, " of ", shape_text(s)}).
+/// Concatenates the parts: text_of({"axis ", axis, " of ", shape_text(s)}).
 [[nodiscard]] std::pmr::string text_of(std::initializer_list<text_part> parts);
 
-/// "1 input", "2 inputs".
+/// Returns "1 input", "2 inputs".
 [[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
     return text_of({number, " ", one, number == 1 ? "" : "s"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::type_name, a type's own name without RTTI.
+// Defines headrace::type_name, the unqualified name of a type, without RTTI.
 #ifndef HEADRACE_BASE_TYPE_NAME_HPP
 #define HEADRACE_BASE_TYPE_NAME_HPP
 
@@ -31,7 +31,7 @@ constexpr std::string_view unqualified(std::string_view name) {
 
 }  // namespace detail
 
-/// "decompose_addmm" for my::passes::decompose_addmm; template arguments stay as they are written.
+/// "decompose_addmm" for my::passes::decompose_addmm; template arguments are kept as written.
 template <class T>
 inline constexpr std::string_view type_name = detail::unqualified(detail::qualified_type_name<T>());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::conforms: can a model take the place of another?
+// Defines headrace::conforms, which checks whether a model can replace another.
 #ifndef HEADRACE_CONTRACT_CONFORMS_HPP
 #define HEADRACE_CONTRACT_CONFORMS_HPP
 
@@ -87,7 +87,7 @@ auto diagnose_acceptance() {
 
 }  // namespace detail
 
-/// The diagnosis that `conforms` fails with, or no_fault.
+/// The diagnosis with which `conforms` fails, or no_fault.
 template <class Model, class Accepted>
 using difference_from = typename decltype(detail::diagnose_acceptance<Model, Accepted>())::type;
 
@@ -101,10 +101,10 @@ constexpr auto acceptance_verdict() {
 
 }  // namespace detail
 
-/// Does a model have the inputs and outputs of another contract, no other operators, and does it keep within
-/// the contract's budgets? If so this is `true`; if not, static_assert fails with one error. Names are not
-/// compared. Quantization is compared where the accepted tensor's scale is not 0, operators and budgets where
-/// the accepted contract has `lowered_ops`, `memory`, `flash`.
+/// `true` if a model has the inputs and outputs of another contract, no other operators, and keeps within the
+/// contract's budgets; else static_assert fails with one error. Names are not compared. Quantization is
+/// compared if the accepted tensor's scale is not 0; operators and each budget are compared only if the
+/// accepted contract has `lowered_ops`, `memory` or `flash`.
 template <class Model, class Accepted>
 inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
 

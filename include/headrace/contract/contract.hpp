@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lowers, headrace::fits and headrace::conforms, which check the contract of a model: what
-// `headrace contract` knows of it, as types and constants.
+// Defines headrace::lowers, headrace::fits and headrace::conforms, which check a model's contract: the types
+// and constants that `headrace contract` writes.
 #ifndef HEADRACE_CONTRACT_CONTRACT_HPP
 #define HEADRACE_CONTRACT_CONTRACT_HPP
 

@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// The values of `lowers`, `fits` and `conforms` if they do not hold. They are no bool, so that the one error
-/// of static_assert, at the line that asks, names them.
+/// The values of `lowers`, `fits` and `conforms` when the check fails. They are types other than bool, so
+/// that the single error of static_assert, at the line of the check, names them.
 template <class Pipeline, class... Survivors>
 struct pipeline_does_not_lower {};
 template <class Target, class Diagnosis>
@@ -26,7 +26,7 @@ struct contract_has_no_core {};  ///< `headrace contract --core` writes one that
 template <class Diagnosis>
 struct model_is_not_accepted {};
 
-/// The parts of these names.
+/// The parts of a diagnosis.
 template <class Op, class LastPass, class... Origin>
 struct survives;
 struct no_pass;
@@ -34,9 +34,9 @@ template <std::size_t Count>
 struct and_more {};
 
 template <std::size_t Index, fixed_string Name>
-struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
+struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it comes from
 template <std::size_t Count>
-struct refused_nodes {};  ///< how many the target refuses
+struct refused_nodes {};  ///< how many operators the target refuses
 template <std::int64_t Size, std::int64_t Max>
 struct above {};
 template <target_feature Feature>
@@ -76,7 +76,7 @@ using held = std::type_identity<Diagnosis>;
 template <class... A, class... B>
 held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
 
-// The ops of a list that are kept, in their order.
+// Keeps the ops of a list for which `Keep` is true, in order.
 template <template <class> class Keep, class... Ops>
 auto filter_ops(ops<Ops...>)
     -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the part of a contract that is about TOSA, for headrace::contract_text.
+// Defines the TOSA part of a contract, for headrace::contract_text.
 #ifndef HEADRACE_CONTRACT_LOWERED_PART_HPP
 #define HEADRACE_CONTRACT_LOWERED_PART_HPP
 
@@ -21,7 +21,7 @@
 
 namespace headrace::detail {
 
-/// The operators of a lowered graph, with the tensors and attributes that they share.
+/// The operators of a lowered graph, and the tables of tensors and attributes that they share.
 class lowered_part {
 public:
     explicit lowered_part(graph& g) {
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] std::uint64_t constant_bytes() const { return constant_bytes_; }
 
 private:
-    /// Rows without duplicates, and the position of each.
+    /// Rows without duplicates, and the index of each.
     struct table {
         std::vector<std::string> rows{};
         std::map<std::string, std::size_t> positions{};
@@ -80,7 +80,7 @@ private:
         return {"0x" + std::string(digits, std::to_chars(digits, std::end(digits), bits, 16).ptr)};
     }
 
-    // Only attributes that differ from their defaults.
+    // Only attributes that differ from their defaults are written.
     static std::string attributes_text(const op_attributes& a) {
         std::string all = "{";
         const auto add = [&](std::string_view name, std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lowers: does a pipeline lower every op of a model?
+// Defines headrace::lowers, which checks whether a pipeline lowers every op of a model.
 #ifndef HEADRACE_CONTRACT_LOWERS_HPP
 #define HEADRACE_CONTRACT_LOWERS_HPP
 
@@ -52,7 +52,7 @@ auto diagnose_lowering(ops<A, B, More...>) -> held<
 
 }  // namespace detail
 
-/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
+/// The exported ops that a pipeline does not provably lower, as a list ops<...>.
 template <class Pipeline, model_contract Model>
 using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
     typename Model::exported_ops{}))::type;
@@ -67,8 +67,8 @@ constexpr auto lowering_verdict() {
 }
 }  // namespace detail
 
-/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
-/// one error that names the ops, and for each the last pass that targets it.
+/// `true` if a pipeline lowers every exported op of a model; else static_assert fails with one error that
+/// names the ops, and for each the last pass that targets it.
 template <class Pipeline, model_contract Model>
 inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the members of a contract's struct are spelled, for headrace::contract_text.
+// Defines the text of the members of a contract's struct, for headrace::contract_text.
 #ifndef HEADRACE_CONTRACT_MEMBER_TEXT_HPP
 #define HEADRACE_CONTRACT_MEMBER_TEXT_HPP
 
@@ -17,12 +17,12 @@
 
 namespace headrace::detail {
 
-/// INT64_MIN has no literal of its own in C++.
+/// Returns a C++ integer constant; INT64_MIN has no literal.
 [[nodiscard]] inline std::string integer_text(std::int64_t n) {
     return n == INT64_MIN ? "INT64_MIN" : join_text(n);
 }
 
-/// "{1, 2, 3}".
+/// Returns "{1, 2, 3}".
 [[nodiscard]] inline std::string list_text(sizes items) {
     std::string all = "{";
     for (const std::int64_t item : items) {
@@ -36,7 +36,7 @@ namespace headrace::detail {
     return join_text("headrace::dtype::", type == dtype::boolean ? "boolean" : name_of(type));
 }
 
-/// Items, separated by commas, on lines of at most 110 columns.
+/// Joins items with commas, on lines of at most 110 columns.
 template <class Items>
 [[nodiscard]] std::string wrapped(const Items& items, std::string_view indent) {
     constexpr std::size_t width = 110;

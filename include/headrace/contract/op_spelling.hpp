@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how C++ spells ops, for headrace::contract_text.
+// Defines how ops are named in C++, for headrace::contract_text.
 #ifndef HEADRACE_CONTRACT_OP_SPELLING_HPP
 #define HEADRACE_CONTRACT_OP_SPELLING_HPP
 
@@ -22,14 +22,14 @@
 
 namespace headrace::detail {
 
-// How C++ spells the ops of a dialect, each at its position there, and the header that defines them.
+// The C++ names of a dialect's ops, by their index in it, and the header that defines them.
 struct dialect_spelling {
     const dialect_info* dialect;
     std::span<const std::string_view> types;
     std::string_view header;
 };
 
-// A constant for each op: all of them in one constant expression exceed clang's limit of steps.
+// One constant per op: all of them in one constant expression exceed clang's step limit.
 template <class Op>
 inline constexpr std::string_view op_type_name = qualified_type_name<Op>();
 template <class List>

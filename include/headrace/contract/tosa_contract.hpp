@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::check_contract, which tells whether a TOSA flatbuffer is what a contract accepts, without
-// building a graph of it.
+// Defines headrace::check_contract, which checks a TOSA flatbuffer against a contract without a graph.
 #ifndef HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
 #define HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
 
@@ -24,11 +23,11 @@ namespace headrace {
 
 namespace detail {
 
-/// What a file is held to.
+/// The parts of a contract that a file is checked against.
 struct acceptance {
     std::span<const contract_tensor> inputs;
     std::span<const contract_tensor> outputs;
-    std::array<bool, tosa::dialect::size> ops{};  ///< by their index
+    std::array<bool, tosa::dialect::size> ops{};  ///< by their index in the dialect
     std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -36,7 +35,7 @@ template <class... Ops>
 constexpr auto accepted_ops(ops<Ops...>) {
     std::array<bool, tosa::dialect::size> accepted{};
     ((accepted[index_of<Ops>] = true), ...);
-    // Every file has constants: they are data, not what it does.
+    // Every file may have constants: they are data, not operations.
     accepted[index_of<tosa::const_>] = accepted[index_of<tosa::const_shape>] = true;
     return accepted;
 }
@@ -109,7 +108,7 @@ private:
     static dtype type_of(const tosa_fb::TosaTensor& t) {
         return tosa_format::element_type(static_cast<std::uint32_t>(t.type()));
     }
-    // As long as a shape can be; what is longer is not accepted either way.
+    // Returns at most the maximum rank of sizes; a longer shape is not accepted in any case.
     static int_list shape_of(const tosa_fb::TosaTensor& t) {
         std::array<std::int64_t, int_list::inline_capacity> shape{};
         if (t.shape() == nullptr) return {};
@@ -156,12 +155,13 @@ private:
 
 }  // namespace detail
 
-/// Tells whether a TOSA flatbuffer, say one that came over the air, has the inputs, the outputs and no more
-/// than the operators and bytes of a contract: one by hand, or of the model that it replaces. The bytes must
-/// lie at a multiple of eight. What a flatbuffer does not say is not compared: quantization and peak memory.
+/// Checks that a TOSA flatbuffer, for example one that came over the air, has the inputs and outputs of a
+/// contract and no more than its operators and bytes. The contract may be written by hand or be that of the
+/// model that the file replaces. The bytes must be aligned to eight. Quantization and peak memory are not
+/// compared, because a flatbuffer does not state them.
 ///
-/// Fails with `malformed` if it is no sound TOSA 1.0 file, and with `unsupported`, naming what differs, if
-/// the contract does not accept it.
+/// Fails with `malformed` if the file is not valid TOSA 1.0, and with `unsupported`, naming the difference,
+/// if the contract does not accept it.
 template <class Accepted>
 [[nodiscard]] result<void> check_contract(std::span<const std::byte> flatbuffer) {
     static constexpr detail::acceptance accepted = detail::acceptance_of<Accepted>();

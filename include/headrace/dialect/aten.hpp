@@ -11,9 +11,10 @@
 
 namespace headrace::aten {
 
-/// A tag is the op's name in lower case, and its overload unless that is "default": add.Tensor is add_tensor.
-/// In-place ops say so: add_.Tensor is add_inplace_tensor. The op std is std_, so that std:: still works.
-/// Members are the schema's arguments, except layout, device, generator and pin_memory.
+/// An op's tag is its name in lower case, followed by its overload unless that is "default": add.Tensor is
+/// add_tensor. In-place ops have `_inplace`: add_.Tensor is add_inplace_tensor. The op std is std_, so that
+/// std:: still works. The members of `args` are the schema's arguments, except layout, device, generator and
+/// pin_memory.
 struct dialect;
 using enum trait;
 
@@ -414,7 +415,7 @@ struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
          "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
-/// A weight from its direction and its length, along all axes but `dim`; along all if that is -1.
+/// Makes a weight from its direction and its length, along all axes except `dim`, or all axes if it is -1.
 struct _weight_norm : op<dialect, "aten._weight_norm.default", "v, g, dim"> {
     struct args { value v, g; std::int64_t dim = 0; };
 };
@@ -1493,7 +1494,7 @@ struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
-/// Blocks of an image as columns, and columns as overlapping blocks, which are added up.
+/// im2col makes columns of an image's blocks; col2im makes overlapping blocks of columns and adds them up.
 struct im2col : op<dialect, "aten.im2col.default", "self, kernel_size, dilation, padding, stride", has_out> {
     struct args { value self; int_list kernel_size, dilation, padding, stride; };
 };
@@ -2442,7 +2443,7 @@ struct _embedding_bag_forward_only : op<dialect, "aten._embedding_bag_forward_on
     };
 };
 
-// Losses. A reduction of 1 is the mean, 2 the sum, 0 none.
+// Losses. The reduction is 0 for none, 1 for the mean, 2 for the sum.
 
 struct mse_loss : op<dialect, "aten.mse_loss.default",
          "self, target, reduction", on_floats, on_reals, has_out, composite> {
@@ -2546,7 +2547,7 @@ struct multilabel_margin_loss : op<dialect, "aten.multilabel_margin_loss.default
     struct args { value self, target; std::int64_t reduction = 1; };
 };
 
-// Windows of signals and other tensors of numbers that follow from arguments.
+// Windows of signals, and other tensors that are computed from arguments alone.
 
 struct hann_window : op<dialect, "aten.hann_window.default", "window_length, dtype", has_out, composite> {
     struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
@@ -2637,7 +2638,7 @@ struct repeat_interleave_tensor : op<dialect, "aten.repeat_interleave.Tensor",
     struct args { value repeats; std::optional<std::int64_t> output_size{}; };
 };
 
-// Resizing that averages what it makes smaller.
+// Resizing with antialiasing.
 
 struct _upsample_bilinear2d_aa : op<dialect, "aten._upsample_bilinear2d_aa.default",
          "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
@@ -2694,7 +2695,7 @@ struct bernoulli_p : op<dialect, "aten.bernoulli.p",
     struct args { value self; double p; };
 };
 
-// Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
+// Sizes and assertions. A size or item() is a number, not a tensor; it counts as one result here.
 
 struct _assert_async : op<dialect, "aten._assert_async.default", "self", 0> { struct args { value self; }; };
 struct _assert_scalar : op<dialect, "aten._assert_scalar.default", "self, assert_msg", 0> {

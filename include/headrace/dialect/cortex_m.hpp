@@ -11,7 +11,8 @@
 
 namespace headrace::cortex_m {
 
-/// Convolutions and pools that end in _nhwc take NHWC shapes, the others NCHW shapes in channels_last memory.
+/// Convolutions and poolings whose names end in _nhwc take NHWC shapes; the others take NCHW shapes in
+/// channels_last memory.
 struct dialect;
 
 // clang-format off: one line for an op wherever it fits
@@ -33,7 +34,7 @@ struct quantize_per_tensor
     };
 };
 
-// Elementwise. A multiplier is in Q31, a shift is a power of two.
+// Elementwise. A multiplier is in Q31; a shift is a power of two.
 
 struct maximum : op<dialect, "cortex_m.maximum.default", "self, other"> {
     struct args { value self, other; };

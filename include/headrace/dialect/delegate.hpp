@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the delegate dialect: the call that a host graph has where a partition was.
+// Defines the delegate dialect: the call with which a host graph replaces a partition.
 #ifndef HEADRACE_DIALECT_DELEGATE_HPP
 #define HEADRACE_DIALECT_DELEGATE_HPP
 
@@ -9,8 +9,8 @@ namespace headrace::delegate {
 
 struct dialect;
 
-/// Calls `lowered_graph`, which the backend of that name runs, with `operands` as its inputs. Results: the
-/// graph's.
+/// Calls `lowered_graph`, which the backend named `backend` runs, with `operands` as its inputs. Its results
+/// are the graph's.
 struct call_delegate
     : op<dialect, "delegate.call_delegate", "backend, lowered_graph, operands", variadic_results> {
     struct args {

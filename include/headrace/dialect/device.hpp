@@ -7,10 +7,10 @@
 
 namespace headrace::device {
 
-/// A layer holds a graph of TOSA operators, which says what it computes: a kernel reads `inputs`, keeps what
-/// lies between the operators in registers, and stores the graph's one result. The graph has an operator that
-/// names the layer, and element-wise ones after it; a reduction has them before it, too. Constants stay
-/// outside and are inputs.
+/// A layer holds a graph of TOSA operators that defines its result. The kernel reads `inputs`, keeps
+/// intermediate values in registers, and stores the graph's one result. The graph has one operator that names
+/// the layer, and elementwise operators after it; a reduction may have them before it, too. Constants are
+/// inputs.
 struct dialect;
 
 // clang-format off: one line for an op wherever it fits
@@ -39,7 +39,7 @@ struct reduction : op<dialect, "device.reduction", "inputs, body"> {
         graph* body;
     };
 };
-/// Element-wise operators alone: one loop.
+/// Only elementwise operators: one loop.
 struct elementwise : op<dialect, "device.elementwise", "inputs, body"> {
     struct args {
         list<value> inputs;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the dim_order_ops dialect: ExecuTorch's casts and copies with a given order of dimensions in
-// memory.
+// Defines the dim_order_ops dialect: ExecuTorch's casts and copies that set the dimension order in memory.
 #ifndef HEADRACE_DIALECT_DIM_ORDER_OPS_HPP
 #define HEADRACE_DIALECT_DIM_ORDER_OPS_HPP
 
@@ -12,8 +11,8 @@ namespace headrace::dim_order_ops {
 
 struct dialect;
 
-/// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; without it, self's
-/// stays.
+/// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; by default the
+/// order of `self` is kept.
 struct _to_dim_order_copy
     : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order",
          trait::casting, trait::has_out> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the executorch dialect: the kernels that ExecuTorch's runtime has, as ops.
+// Defines the executorch dialect: the kernels of ExecuTorch's runtime, as ops.
 #ifndef HEADRACE_DIALECT_EXECUTORCH_HPP
 #define HEADRACE_DIALECT_EXECUTORCH_HPP
 
@@ -15,15 +15,15 @@ namespace headrace::executorch {
 
 struct dialect;
 
-/// Which element types a kernel computes with. `all`: uint8, int8 to int64, bool, float16 to float64 and
+/// The element types that a kernel supports. `all`: uint8, int8 to int64, bool, float16 to float64 and
 /// bfloat16.
 enum class kernel_types : std::uint8_t {
     all,
-    numbers,       ///< no bool
-    floats,        ///< operand and result
+    numbers,       ///< all except bool
+    floats,        ///< for operand and result
     wide_floats,   ///< float32 and float64
     floats_or_int64,
-    real_results,  ///< any operand if the result is float32, else floats
+    real_results,  ///< any operand if the result is float32, else as `floats`
     bits           ///< integers and bool
 };
 
@@ -38,9 +38,9 @@ auto functional_form() {
 }
 }  // namespace detail
 
-/// The kernel that the runtime registers as `Name`, "namespace::op.overload", for `Op`, whose arguments it
-/// takes. As all of the runtime's kernels it writes into tensors that it is given; here, what it writes is
-/// its results. A kernel for the copy of a view is one for the view.
+/// The kernel that the runtime registers as `Name`, "namespace::op.overload". It takes the arguments of `Op`.
+/// All kernels of the runtime write into tensors that they are given; here, those are the results. The kernel
+/// for a view is that of the view's copying variant.
 template <op_tag Op, fixed_string Name, kernel_types Types = kernel_types::all>
 struct kernel {
     using functional = typename decltype(detail::functional_form<Op>())::type;
@@ -57,11 +57,11 @@ struct kernel {
     static constexpr auto variant_base() { return std::type_identity<functional>{}; }
 };
 
-/// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
+/// Gives the elements of its operand a different shape. No kernel runs: both tensors have the same memory.
 using reshape = kernel<aten::view, "executorch.reshape">;
 
-/// Calls the program's delegate of that number, whose backend takes `operands`. It is what is left of
-/// delegate.call_delegate where the delegate's own graph has been lowered.
+/// Calls the delegate with index `number` in the program, whose backend takes `operands`. It replaces
+/// delegate.call_delegate once the delegate's own graph has been lowered.
 struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands", variadic_results> {
     struct args {
         std::int64_t number;
@@ -69,8 +69,8 @@ struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands
     };
 };
 
-/// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
-/// libraries, and of its quantized library. Copies that only give another shape are not listed.
+/// The kernels of ExecuTorch 1.5 for ops of our dialects, from its portable, optimized and quantized
+/// libraries. Copies that only change the shape are not listed.
 using kernels = ops<
     kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
     kernel<aten::_adaptive_avg_pool2d, "aten::_adaptive_avg_pool2d.out", kernel_types::floats>,
@@ -245,15 +245,15 @@ struct functional_ops_of<ops<Kernels...>> {
 };
 }  // namespace detail
 
-/// The ops that kernels compute, in the order of the kernels.
+/// The ops that the kernels compute, in the order of the kernels.
 using kernel_ops = typename detail::functional_ops_of<kernels>::type;
 
 struct kernel_choice {
-    const op_info* kernel = nullptr;  ///< null if the runtime has none
+    const op_info* kernel = nullptr;  ///< null if the runtime has no kernel
     kernel_types types = kernel_types::all;
 };
 
-/// The kernel for an op.
+/// Returns the kernel for an op.
 [[nodiscard]] constexpr kernel_choice kernel_for(const op_info& op) {
     using table = detail::functional_ops_of<kernels>;
     for (std::size_t i = 0; i != kernels::size; ++i) {
@@ -262,7 +262,7 @@ struct kernel_choice {
     return {};
 }
 
-/// The op that a kernel computes; any other op itself.
+/// Returns the op that a kernel computes, or the op itself if it is not a kernel.
 [[nodiscard]] constexpr const op_info& functional_of(const op_info& op) {
     return op.dialect == &info_of_dialect<dialect> ? op.functional() : op;
 }

@@ -7,10 +7,10 @@
 
 namespace headrace::higher_order {
 
-/// These ops have no overload. A .pt2 gives their arguments no names: members are in the order of its inputs.
+/// These ops have no overloads. A .pt2 file does not name their arguments: members are in its order.
 struct dialect;
 
-/// Calls the graph that `pred`, one boolean, chooses; either takes `operands`. Results: the graph's.
+/// Calls the graph that `pred`, one boolean, chooses. Both take `operands`. The results are the graph's.
 struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, operands", variadic_results> {
     struct args {
         value pred;
@@ -20,8 +20,8 @@ struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, o
     };
 };
 
-/// Runs `body_graph` as long as `cond_graph` gives true. Both take `carried_inputs`, then
-/// `additional_inputs`; the body's results are the next carried inputs. Results: the last of those.
+/// Runs `body_graph` while `cond_graph` returns true. Both take `carried_inputs`, then `additional_inputs`.
+/// The results of the body are the next carried inputs; the results of the loop are the last ones.
 struct while_loop : op<dialect, "higher_order.while_loop",
                        "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
     struct args {
@@ -32,7 +32,7 @@ struct while_loop : op<dialect, "higher_order.while_loop",
     };
 };
 
-/// Calls a graph. In a .pt2 `operands` are as many trailing inputs of one tensor each, not one list.
+/// Calls a graph. In a .pt2 file `operands` are trailing inputs of one tensor each, not one list.
 struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad_enabled",
                                        "enabled, wrapped_graph, operands", variadic_results> {
     struct args {
@@ -42,7 +42,7 @@ struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad
     };
 };
 
-/// Calls a graph in whose ops PyTorch chooses the types, if it is enabled.
+/// Calls a graph; if `enabled`, PyTorch chooses the dtypes of its ops.
 struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
                                "device_type, dtype, enabled, cache_enabled, wrapped_body, operands",
                                variadic_results> {
@@ -56,8 +56,8 @@ struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
     };
 };
 
-/// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
-/// `operands`. Results: the graph's, stacked.
+/// Calls `body_graph` for each index of the first dimension of all `xs`. The graph takes one slice of each,
+/// then `operands`. The results are the graph's, stacked.
 struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
     struct args {
         graph* body_graph;
@@ -66,9 +66,9 @@ struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands
     };
 };
 
-/// Calls `combine_graph` for each index of the first dimension of all `xs`. It takes the carried values, at
-/// first `init`, then one slice of each of `xs`, then `additional_inputs`, and gives the next carried values
-/// and outputs. Results: the last carried values, then the outputs, stacked.
+/// Calls `combine_graph` for each index of the first dimension of all `xs`. The graph takes the carried
+/// values (initially `init`), one slice of each of `xs`, and `additional_inputs`; it returns the next carried
+/// values and the outputs. The results are the last carried values, then the outputs, stacked.
 struct scan
     : op<dialect, "higher_order.scan", "combine_graph, init, xs, additional_inputs", variadic_results> {
     struct args {

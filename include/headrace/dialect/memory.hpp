@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the memory dialect: buffers that a host graph names, into which out-variants write.
+// Defines the memory dialect: named buffers of a host graph, into which out-variants write.
 #ifndef HEADRACE_DIALECT_MEMORY_HPP
 #define HEADRACE_DIALECT_MEMORY_HPP
 
@@ -11,8 +11,8 @@ namespace headrace::memory {
 
 struct dialect;
 
-/// A buffer for a tensor of that type and shape. Once memory has been planned, `memory` says in which of the
-/// program's memories it lies and `offset` at which of its bytes.
+/// A buffer for a tensor of that type and shape. After memory planning, `memory` is the index of the
+/// program's memory that holds it, and `offset` its first byte there.
 struct alloc : op<dialect, "memory.alloc", "size, dtype, memory, offset"> {
     struct args {
         int_list size;

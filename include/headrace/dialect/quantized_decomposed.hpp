@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the quantized_decomposed dialect: how PT2E writes quantized programs.
+// Defines the quantized_decomposed dialect: the form in which PT2E writes quantized programs.
 #ifndef HEADRACE_DIALECT_QUANTIZED_DECOMPOSED_HPP
 #define HEADRACE_DIALECT_QUANTIZED_DECOMPOSED_HPP
 

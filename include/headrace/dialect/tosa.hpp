@@ -10,14 +10,14 @@
 
 namespace headrace::tosa {
 
-/// A tag is the operator's name of the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
-/// Members are the tensor and shape operands in the order of the specification, and then the attributes in
-/// the order of the flatbuffer, under its names.
+/// A tag is the operator's name in the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
+/// Members are the tensor and shape operands in the order of the specification, then the attributes in the
+/// order of the flatbuffer, with its names.
 ///
-/// Some members are not in the flatbuffer's attribute table, because it says them elsewhere (see
-/// is_attribute): `output_type` is the type of the output tensor where the operands do not settle it, a
-/// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
-/// tensors of that name.
+/// Some members are not in the flatbuffer's attribute table, because it stores them elsewhere (see
+/// is_attribute). `output_type` is the type of the output tensor if the operands do not determine it. A
+/// CONST's `data` is in its tensor, a CONST_SHAPE's `values` are in its shape, and a VARIABLE's members are
+/// in the tensors of its name.
 ///
 /// Shape operands are values like others: results of const_shape. A variable starts undefined if its
 /// initial_value has no bytes.
@@ -321,11 +321,11 @@ struct dialect : dialect_of<"tosa",
 
 // clang-format on
 
-/// An operator's number in the flatbuffer: of its Op, and of its attribute table in the union.
+/// Returns an operator's number in the flatbuffer: that of its Op, and of its attribute table in the union.
 [[nodiscard]] constexpr std::uint32_t number_of(const op_info& op) { return op.index + 1U; }
 
-/// Is a member of an argument struct in the flatbuffer's attribute table of that op? Its slot is then its
-/// position among those that are.
+/// True if a member of an argument struct is in the flatbuffer's attribute table of that op. Its slot is its
+/// index among the members that are.
 [[nodiscard]] constexpr bool is_attribute(const op_info& op, const field_info& field) {
     switch (field.kind) {
         case field_kind::tensor:
@@ -335,10 +335,10 @@ struct dialect : dialect_of<"tosa",
     }
     if (field.name == "output_type") return false;
     const auto is_any = [&]<class... Ops>(ops<Ops...>) { return ((op.index == index_of<Ops>) || ...); };
-    return !is_any(ops<const_shape, variable, variable_read, variable_write>{});  // their tables are empty
+    return !is_any(ops<const_shape, variable, variable_read, variable_write>{});  // these have empty tables
 }
 
-/// All operators of TOSA 1.0; target/tosa_legality.hpp says which of them a target takes.
+/// All operators of TOSA 1.0. target/tosa_legality.hpp lists those that a target takes.
 namespace v1_0 {
 using ops = dialect::all_ops;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines inference rules of im2col and col2im, and where their blocks lie.
+// Defines the inference rules of im2col and col2im, and the positions of their blocks.
 #ifndef HEADRACE_INFER_ATEN_BLOCKS_HPP
 #define HEADRACE_INFER_ATEN_BLOCKS_HPP
 
@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// How many blocks lie along the height and the width of an image (PyTorch, torch.nn.Unfold). `a` says how
-/// large they are and how they step on.
+/// Returns the number of blocks along the height and the width of an image (PyTorch, torch.nn.Unfold). `a`
+/// gives their size and their steps.
 template <class Args>
 [[nodiscard]] result<std::array<std::int64_t, 2>> count_blocks(const Args& a, sizes image) {
     for (const auto& [name, given] : {std::pair("kernel_size", &a.kernel_size),

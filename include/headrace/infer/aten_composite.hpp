@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The dtype of norms and averages: integers have none, unless a dtype is given.
+/// Returns the dtype of a norm or an average; refuses integers unless a dtype is given.
 [[nodiscard]] inline result<dtype> norm_type(dtype self, std::optional<dtype> given) {
     const dtype type = given.value_or(self);
     if (is_integral(type) || is_boolean(type)) return require_floating("self", type).error();
@@ -80,7 +80,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.other)));
     return detail::infer_broadcast(out, as_floating(type), self, inference::of(a.other));
 }
-/// Computed in float64, whatever the operands are.
+/// The result is float64 for all operands.
 template <one_of<ops<aten::float_power_tensor_tensor, aten::float_power_tensor_scalar,
                      aten::float_power_scalar>>
               Op>
@@ -205,7 +205,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape.append(sizes(other.shape).first(other.rank() - 1));
     return add_result(out, self.dtype, shape);
 }
-/// Axes that are contracted have the same size, or one of them has size 1 and the other is summed.
+/// Contracted axes have the same size; an axis of size 1 broadcasts, and the other is summed.
 template <one_of<ops<aten::tensordot>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

@@ -27,7 +27,7 @@ using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptiv
 
 namespace detail {
 
-/// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
+/// The operands of a convolution. `transposed` decides how the weight's first two sizes are read.
 struct convolution_form {
     const tensor_meta& input;
     const tensor_meta& weight;
@@ -44,7 +44,7 @@ struct convolution_form {
     }
 };
 
-/// `ranks`: of the weight, whose op may be for one number of spatial dimensions or for all.
+/// The ranks that a weight may have: one if the op has a fixed number of spatial dimensions.
 struct weight_ranks {
     std::size_t least = 3;
     std::size_t most = 5;
@@ -69,7 +69,7 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
-/// The windows of a convolution; only a pooling's stride may be left out.
+/// Returns the windows of a convolution; unlike a pooling's, its stride must be given.
 inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
                                                          sizes padding, sizes dilation) {
     if (stride.empty()) return invalid("stride must not be empty");
@@ -105,7 +105,7 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
     return add_result(out, form.input.dtype, shape);
 }
 
-/// The shape of a pooling over the last axes; there are one or two before them.
+/// Returns the shape of a pooling over the last axes, which one or two axes precede.
 template <class Op>
 result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
     constexpr std::size_t count = spatial_rank<Op>;
@@ -117,7 +117,7 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
-        // PyTorch does not count dilation here.
+        // PyTorch ignores dilation here.
         if (windows[i].before > windows[i].kernel / 2) {
             return invalid(
                 {"padding ", windows[i].before, " is more than half of a window of ", windows[i].kernel});
@@ -179,7 +179,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                         a.transposed};
     HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    // Only the ops of one number of dimensions take a single image.
+    // Only ops with a fixed number of dimensions take an image without a batch axis.
     HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank()));
     HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
     for (const std::int64_t count : extra) {
@@ -208,7 +208,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, dtype::int64, shape);
 }
 
-/// Each index is of an element of its plane in the result.
+/// Each index is the position of an element in its plane of the result.
 template <one_of<ops<aten::max_unpool2d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

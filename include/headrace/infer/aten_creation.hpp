@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the ops of aten that make, cast and inspect tensors.
+// Defines the shape and dtype rules of the ops of aten that create, cast and inspect tensors.
 #ifndef HEADRACE_INFER_ATEN_CREATION_HPP
 #define HEADRACE_INFER_ATEN_CREATION_HPP
 
@@ -20,7 +20,7 @@ using assertion_ops = ops<_assert_async, _assert_scalar, _assert_tensor_metadata
 
 namespace detail {
 
-/// Number of elements of a range, whatever their dtype: in double precision unless all bounds are integers.
+/// Returns the number of elements of a range; computed in double precision unless all bounds are integers.
 inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, const scalar& step,
                                         bool integers) {
     const auto refuse = [] { return invalid("the range has no end"); };

@@ -18,7 +18,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_shape("other", other.shape, self.shape));
     return add_result(out, self.dtype, shape_builder());
 }
-/// torch.cross names no axis: the first of size 3 is taken.
+/// torch.cross without an axis takes the first of size 3.
 [[nodiscard]] inline result<std::size_t> cross_axis(sizes shape, std::optional<std::int64_t> dim) {
     if (dim) {
         HEADRACE_TRY(axis, axis_of(*dim, shape.size()));
@@ -78,7 +78,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_expandable("self", self.shape, shape));
     return add_result(out, self.dtype, shape);
 }
-/// Products of matrices, from the left; the first and the last of linalg.multi_dot may be vectors.
+/// Matrix products from left to right; the first and the last operand of linalg.multi_dot may be vectors.
 template <one_of<ops<aten::chain_matmul, aten::linalg_multi_dot>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr bool takes_vectors = std::is_same_v<Op, aten::linalg_multi_dot>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::parse_einsum, which reads the equation of an einsum, and the shape that it gives.
+// Defines headrace::parse_einsum, which parses the equation of an einsum, and the shape of its result.
 #ifndef HEADRACE_INFER_ATEN_EINSUM_HPP
 #define HEADRACE_INFER_ATEN_EINSUM_HPP
 
@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-/// One side of an equation: its labels without spaces, an ellipsis as one '.'.
+/// Returns the labels of one side of an equation, without spaces; an ellipsis becomes one '.'.
 [[nodiscard]] inline result<std::pmr::string> einsum_labels(std::string_view text) {
     std::pmr::string labels;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -32,8 +32,8 @@ namespace headrace {
     return labels;
 }
 
-/// The labels of a tensor of that rank, with one for each axis of an ellipsis: 1 for the last of these, 2 for
-/// the one before, so that the ellipses of several operands broadcast.
+/// Returns a label for each axis of a tensor of that rank. The axes of an ellipsis are numbered from the
+/// last: 1, 2, …, so that the ellipses of several operands broadcast.
 [[nodiscard]] inline std::pmr::string einsum_axes(std::string_view labels, std::size_t rank) {
     std::pmr::string axes;
     for (const char c : labels) {
@@ -46,14 +46,14 @@ namespace headrace {
     return axes;
 }
 
-/// An equation: labels of each operand and of the result.
+/// An equation: the labels of each operand and of the result.
 struct einsum_equation {
     pmr_vector<std::pmr::string> operands;
     std::pmr::string result;
 };
 
 namespace detail {
-/// Without "->" the result has the ellipsis and then, sorted, the labels that occur once.
+/// Returns the result's labels if there is no "->": the ellipsis, then the labels that occur once, sorted.
 inline std::pmr::string implicit_einsum_result(const pmr_vector<std::pmr::string>& operands) {
     std::array<int, 128> counts{};
     for (const std::pmr::string& labels : operands) {
@@ -103,14 +103,14 @@ public:
             return invalid({"einsum labels '", labels, "' do not match ", shape_text(shape)});
         }
         std::size_t axis = 0;
-        std::array<std::int64_t, 256> sizes_here{};  // of each label, and one more
+        std::array<std::int64_t, 256> sizes_here{};  // by label; stored as the size plus one
         for (const char c : labels) {
             if (c == '.') {
                 HEADRACE_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
                 hidden_ = both;
                 axis += shape.size() - named;
             } else {
-                // A diagonal does not broadcast.
+                // The axes of a diagonal do not broadcast.
                 std::int64_t& own = sizes_here[static_cast<unsigned char>(c) % sizes_here.size()];
                 if (own != 0 && own != shape[axis] + 1)
                     return invalid({"einsum label '", c, "' has sizes ", own - 1, " and ", shape[axis],

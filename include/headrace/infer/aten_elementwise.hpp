@@ -13,14 +13,14 @@ namespace headrace {
 
 namespace aten {
 
-/// Matches arithmetic: `self` and `other`, of which nothing else decides on the result's dtype.
+/// Matches arithmetic on `self` and `other` whose dtypes alone determine the result's.
 template <class Op>
 concept takes_other = requires(const args<Op>& a) {
     { a.self } -> std::convertible_to<value>;
     a.other;
 } && !requires(const args<Op>& a) { a.rounding_mode; };
 
-/// These have the type and shape of self, and a rule of their own for their other arguments.
+/// Ops whose result has the type and shape of self, with a rule of their own for the other arguments.
 using like_self_ops_with_rule =
     ops<abs, prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
         triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
@@ -40,7 +40,7 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     return add_result(out, type, shape);
 }
 
-/// The common type of operands, where an op of these traits is defined for it.
+/// Returns the common dtype of the operands; refuses it if an op with these traits is not defined for it.
 [[nodiscard]] inline result<dtype> promoted_for(std::uint64_t trait_bits, dtype type) {
     HEADRACE_TRY(require_type_for(trait_bits, "the common type of the operands", type));
     return type;
@@ -55,13 +55,13 @@ result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_m
     return infer_broadcast(out, type, a, b);
 }
 
-/// A factor of integers must be one.
+/// Refuses a floating-point alpha for integers.
 inline result<void> check_alpha(const scalar& alpha, dtype type) {
     if (is_floating(type) || !alpha.is_floating()) return {};
     return invalid({"alpha must be an integer where the result is ", name_of(type)});
 }
 
-/// The shape and dtype of `self`, where an op of these traits is defined for that dtype.
+/// Infers the shape and dtype of `self`; refuses a dtype for which an op with these traits is not defined.
 inline result<void> infer_like_self(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
     HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
     return add_result(out, self);
@@ -71,7 +71,7 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
     return infer_like_self(Op::trait_bits, self, out);
 }
 
-/// The dtype of arithmetic's result: that of the operands, where an op of these traits is defined for it.
+/// Returns the dtype of an arithmetic result, that of the operands; refuses it if these traits exclude it.
 [[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
                                                    const scalar* alpha) {
     HEADRACE_TRY(promoted_for(trait_bits, common));
@@ -83,7 +83,7 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
     }
     return type;
 }
-// One function for all ops, in which nothing but the traits differs.
+// One function for all ops, because only the traits differ.
 inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
                                      const tensor_meta& other, const scalar* alpha, inference& out) {
     HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
@@ -100,7 +100,7 @@ inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& 
                       self);
 }
 
-/// The dtype of a quotient. One that is rounded keeps the common type of the operands.
+/// Returns the dtype of a quotient. A rounded quotient keeps the common type of the operands.
 template <class Other>
 result<dtype> quotient_type(const tensor_meta& self, const Other& other,
                             const std::optional<std::string_view>& rounding_mode) {
@@ -108,7 +108,7 @@ result<dtype> quotient_type(const tensor_meta& self, const Other& other,
     if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
         return invalid("rounding_mode must be floor or trunc");
     }
-    return promoted_for<aten::floor_divide>(self, other);  // both divide what it divides
+    return promoted_for<aten::floor_divide>(self, other);  // both have the same types as floor_divide
 }
 }  // namespace detail
 
@@ -118,7 +118,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
-/// The dtype of the absolute values of numbers: those of complex numbers are real.
+/// Returns the dtype of absolute values; those of complex numbers are real.
 [[nodiscard]] constexpr dtype magnitude_of(dtype t) {
     switch (t) {
         case dtype::complex32:
@@ -148,7 +148,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
     return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
-/// One weight for all, or one for each channel; only a tensor with a second axis has channels.
+/// One weight for all elements, or one per channel; only tensors with a second axis have channels.
 template <one_of<ops<aten::prelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -182,14 +182,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self);
 }
 
-/// Functions of one tensor whose result is not of its dtype.
+/// Functions of one tensor whose result has a different dtype.
 template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_function(Op::trait_bits, inference::of(a.self), out);
 }
 
-/// A tensor and another one, or a Python number, promoted (torch.result_type).
+/// A tensor and another tensor or a Python number, promoted (torch.result_type).
 template <op_where<aten::dialect, trait::unary | trait::binary> Op>
     requires aten::takes_other<Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -243,7 +243,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.exponent));
 }
 
-/// A square is a power with the exponent 2.
+/// A square is a power with exponent 2.
 template <one_of<ops<aten::square>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -319,7 +319,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_broadcast(out, type, self, low, high);
 }
 
-/// On the CPU, the second result keeps what the gradient needs.
+/// On the CPU, the second result is kept for the gradient.
 template <one_of<ops<aten::log_sigmoid_forward>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));

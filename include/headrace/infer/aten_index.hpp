@@ -18,8 +18,8 @@
 
 namespace headrace {
 
-/// What x[indices] gives: the broadcast shape of the indices replaces the axes that they index, in the place
-/// of the first if those are neighbours, else in front.
+/// Returns the shape of x[indices]: the broadcast shape of the indices replaces the indexed axes, at the
+/// first of them if they are adjacent, else in front.
 [[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
     if (indices.size() > shape.size()) {
         return invalid({indices.size(), " indices are too many for ", shape_text(shape)});
@@ -52,20 +52,19 @@ namespace headrace {
 
 namespace detail {
 
-/// What can be said of x[indices] without data: masks, how many axes it has, and how many of these, the last,
-/// are axes of x behind all indices.
+/// The properties of x[indices] that do not depend on data: whether there are masks, the rank, and how many
+/// of the last axes are the axes of x after all indexed ones.
 struct indexed_axes {
     bool has_masks = false;
     std::size_t rank = 0;
     std::size_t behind = 0;
 };
 
-/// Refuses masks that are not of the size of the axes that they cover, and other indices that do not
-/// broadcast.
+/// Refuses masks whose sizes differ from the axes that they cover, and other indices that do not broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
     indexed_axes found{false, shape.size(), 0};
-    shape_builder given;     // by all but the masks
-    std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
+    shape_builder given;     // by all indices except masks
+    std::size_t widest = 0;  // largest rank of an index; a mask counts as rank 1
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
         const tensor_meta* mask = v && is_mask(inference::of(*v).dtype) ? &inference::of(*v) : nullptr;
@@ -90,8 +89,8 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
     return found;
 }
 
-/// gather and scatter pair an index with a tensor of its rank (a number counts as rank 1), which is at least
-/// as large along each axis but one.
+/// Refuses an index of gather or scatter that does not have the tensor's rank (a number counts as rank 1) or
+/// is larger along any axis except `free_axis`.
 inline result<void> check_paired(std::string_view what, sizes shape, sizes index,
                                  std::optional<std::size_t> free_axis) {
     const shape_builder wide = shape.empty() ? shape_builder{1} : shape_builder(shape);
@@ -115,12 +114,12 @@ inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, con
     return check_paired("src", src.shape, index.shape, std::nullopt);
 }
 
-/// The index of index_select and its like: one axis at most.
+/// Checks the index of ops like index_select: at most one axis.
 inline result<void> check_index_list(const tensor_meta& index) {
     HEADRACE_TRY(require_rank("index", index.shape, 0, 1));
     return require_indices("index", index);
 }
-/// A source that has one slice along the axis for each index.
+/// Checks that a source has one slice along the axis for each index.
 inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
                                  const tensor_meta& source) {
     HEADRACE_TRY(axis, axis_of(dim, self.rank()));
@@ -128,7 +127,7 @@ inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, cons
     HEADRACE_TRY(require_dtype("source", source.dtype, self.dtype));
     shape_builder expected(self.shape);
     if (!expected.empty()) expected[axis] = element_count(index.shape);
-    const bool number = source.rank() == 0 || self.rank() == 0;  // of a list of one
+    const bool number = source.rank() == 0 || self.rank() == 0;  // counts as a list of one
     if (!number) return require_shape("source", source.shape, expected);
     HEADRACE_TRY(require_elements("source", source.shape, 1));
     HEADRACE_TRY(require_elements("index", index.shape, 1));
@@ -151,7 +150,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_dtype("values", values.dtype, self.dtype));
     HEADRACE_TRY(selected, detail::check_masks(self.shape, a.indices));
     HEADRACE_TRY(require_rank("values", values.shape, 0, selected.rank));
-    if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
+    if (selected.has_masks) {  // only the last axes of `values` can be checked: the others depend on data
         const std::size_t behind = std::min(values.rank(), selected.behind);
         HEADRACE_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
                                         sizes(self.shape).last(selected.behind)));

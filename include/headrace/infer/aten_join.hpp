@@ -16,8 +16,8 @@
 namespace headrace {
 namespace aten {
 
-/// What hstack, vstack, dstack and column_stack make of a tensor before they join (PyTorch, torch.atleast_1d
-/// to atleast_3d).
+/// Returns the shape to which hstack, vstack, dstack and column_stack reshape a tensor before joining
+/// (PyTorch, torch.atleast_1d to atleast_3d).
 template <class Op>
 [[nodiscard]] constexpr shape_builder stacked_shape(sizes s) {
     if constexpr (std::is_same_v<Op, column_stack>) {
@@ -31,7 +31,7 @@ template <class Op>
         return s.size() == 2 ? shape_builder{s[0], s[1], 1} : shape_builder{1, s.empty() ? 1 : s[0], 1};
     }
 }
-/// The axis along which it then joins tensors of that rank.
+/// Returns the axis along which they join tensors of that rank.
 template <class Op>
 [[nodiscard]] constexpr std::int64_t stacked_axis(std::size_t rank) {
     if constexpr (std::is_same_v<Op, vstack>) return 0;
@@ -46,7 +46,7 @@ using replication_pad_ops = ops<replication_pad1d, replication_pad2d, replicatio
 
 namespace detail {
 
-/// One axis of a tensor that is split.
+/// An axis of a tensor, to be split.
 struct split_axis {
     const tensor_meta& self;
     std::size_t axis;
@@ -64,7 +64,7 @@ inline result<split_axis> split_axis_of(const tensor_meta& self, std::int64_t di
     return split_axis{self, axis};
 }
 
-/// More results than any program has; hostile sizes must not fill the memory.
+/// More results than any real program has, so that hostile sizes do not exhaust the memory.
 inline constexpr std::int64_t most_parts = 1 << 20;
 
 inline result<void> infer_split(inference& out, const split_axis& from, std::int64_t part) {
@@ -92,7 +92,7 @@ inline result<void> infer_sections(inference& out, const split_axis& from, std::
     }
     return {};
 }
-/// Cuts at the indices, which Python slices with.
+/// Cuts an axis at the indices, like slices in Python.
 inline result<void> infer_cuts(inference& out, const split_axis& from, sizes indices) {
     std::int64_t start = 0;
     for (const std::int64_t index : indices) {
@@ -102,7 +102,7 @@ inline result<void> infer_cuts(inference& out, const split_axis& from, sizes ind
     return from.add(out, clamped_slice(start, std::nullopt, from.size()).count(1));
 }
 
-/// torch.cat passes over empty tensors of rank 1, which may stand among tensors of another rank.
+/// True if torch.cat skips the tensor: empty tensors of rank 1 may be joined with tensors of any rank.
 inline bool skipped_in_cat(const tensor_meta& t) { return t.rank() == 1 && t.shape[0] == 0; }
 
 inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t dim) {
@@ -134,7 +134,7 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
     return add_result(out, type.type(), shape);
 }
 
-/// The same after each tensor has been seen in another shape.
+/// Infers a concatenation of tensors that are reshaped first.
 template <class Shape, class Axis>
 result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of, Axis&& axis_of_rank) {
     promotion type;
@@ -143,7 +143,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
     for (const value v : tensors) {
         const tensor_meta& t = inference::of(v);
         shape_builder shape = shape_of(t.shape);
-        type.add({t.dtype, int_list(shape), {}});  // no number any more, which would count for less
+        type.add({t.dtype, int_list(shape), {}});  // no longer a number in promotion
         const auto axis = static_cast<std::size_t>(axis_of_rank(shape.size()));
         sum = saturating_add(sum, shape[axis]);
         if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
@@ -157,7 +157,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
     return add_result(out, type.type(), joined);
 }
 
-/// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
+/// Adds `pad` to the sizes: pairs of counts before and after, the last axis first.
 inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes pad) {
     if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
         return invalid({"padding ", shape_text(pad), " does not fit ", shape_text(self.shape)});
@@ -166,15 +166,15 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
-        // A negative padding cuts off what is there.
+        // A negative padding crops.
         HEADRACE_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
         size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
     }
     return add_result(out, self.dtype, shape);
 }
 
-/// Padding with elements of self, of which there must be some. A reflection may reach all but the edge, a
-/// circular padding once around what negative amounts leave.
+/// Padding with elements of self, of which there must be at least one. A reflection may reach every element
+/// except the edge; circular padding may wrap once around the elements left by negative amounts.
 enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
@@ -214,7 +214,7 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
     return add_result(out, self.dtype, shape);
 }
 
-/// The factor by which two spatial axes shrink or grow, at the cost of channels.
+/// Shrinks or grows two spatial axes by a factor, in exchange for channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
                                         bool grow) {
     HEADRACE_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
@@ -297,7 +297,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape.insert(axis, static_cast<std::int64_t>(a.tensors.size()));
     return add_result(out, type.type(), shape);
 }
-/// The joined tensors as NumPy sees them: rows at least for vstack, columns, or planes of three axes.
+/// Joins tensors reshaped as in NumPy: to at least one axis (hstack), two (vstack) or three (dstack), or to
+/// columns (column_stack).
 template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_stacked(
@@ -400,7 +401,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_pixel_shuffle(out, inference::of(a.self), a.downscale_factor, false);
 }
 
-/// Groups of channels change places with the channels of a group.
+/// Groups of channels and the channels of a group are transposed.
 template <one_of<ops<aten::channel_shuffle>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -411,7 +412,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     }
     return add_result(out, self);
 }
-/// A triangle of each matrix in the last two axes.
+/// Keeps a triangle of each matrix in the last two axes.
 template <one_of<ops<aten::tril, aten::triu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// One number, or with a reduction of 0 the loss of each element. Integers have sums, but no mean.
+/// Infers one number or, with reduction 0, the loss of each element. Integers have a sum, but no mean.
 inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int64_t reduction) {
     HEADRACE_TRY(require_reduction(reduction));
     if (reduction == 0) return add_result(out, type, each);
@@ -23,8 +23,7 @@ inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int6
     }
     return add_result(out, as_accumulator(type), shape_builder());
 }
-/// The classes lie along the second axis, or along the first of a tensor that has no other; the targets are
-/// indices of them.
+/// Checks targets that are class indices. Classes are along the second axis, or the only one.
 inline result<void> check_classes(const tensor_meta& self, const tensor_meta& target) {
     HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
     shape_builder rest(self.shape);
@@ -49,7 +48,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, target));
     HEADRACE_TRY(shape, broadcast(self.shape, target.shape));
     if constexpr (one_of<Op, ops<aten::huber_loss, aten::soft_margin_loss, aten::kl_div>>) {
-        HEADRACE_TRY(require_floating("self", self.dtype));  // whose type the kernels compute in
+        HEADRACE_TRY(require_floating("self", self.dtype));  // the kernels compute in the type of self
     }
     if constexpr (one_of<Op, ops<aten::kl_div>>) {
         HEADRACE_TRY(require_floating("target", target.dtype));
@@ -106,7 +105,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(detail::infer_loss(out, self.dtype, target.shape, a.reduction));
     return Op::results == 2 ? add_result(out, self.dtype, shape_builder()) : result<void>();
 }
-/// Targets are indices of classes, or probabilities of them.
+/// Targets are class indices or class probabilities.
 template <one_of<ops<aten::cross_entropy_loss>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -155,7 +154,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("target", target.shape, x.rank()));
     HEADRACE_TRY(type, detail::promoted_for<Op>(x, y, target));
     HEADRACE_TRY(shape, broadcast(x.shape, y.shape, target.shape));
-    return detail::infer_loss(out, as_floating(type), shape, a.reduction);  // the margin is a float
+    return detail::infer_loss(out, as_floating(type), shape, a.reduction);  // the margin is floating-point
 }
 template <one_of<ops<aten::hinge_embedding_loss>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -190,7 +189,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.p.to_double() != 1 && a.p.to_double() != 2) return invalid("p must be 1 or 2");
     return detail::infer_loss(out, self.dtype, target.shape, a.reduction);
 }
-/// Each row names its classes first, and then -1 where there are fewer than that.
+/// Each row lists its classes, padded with -1.
 template <one_of<ops<aten::multilabel_margin_loss>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -223,7 +222,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_at_least("steps", a.steps, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
-/// How many columns of row `r` lie below (tril) a diagonal, itself included.
+/// Returns how many columns of row `r` are on or below (tril) a diagonal.
 [[nodiscard]] constexpr std::int64_t columns_until(std::int64_t r, std::int64_t columns,
                                                    std::int64_t offset) {
     const std::int64_t end = saturating_add(saturating_add(r, offset), 1);

@@ -25,7 +25,7 @@ inline error cannot_multiply(sizes a, sizes b) {
     return invalid({"cannot multiply ", shape_text(a), " by ", shape_text(b)});
 }
 
-/// torch.matmul: a vector counts as a row on the left and a column on the right, and leading axes broadcast.
+/// Returns the shape of torch.matmul: a left vector is a row, a right one a column; leading axes broadcast.
 inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.empty() || b.empty()) return cannot_multiply(a, b);
     const std::int64_t inner = b.size() == 1 ? b[0] : b[b.size() - 2];
@@ -39,13 +39,13 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     return shape;
 }
 
-/// PyTorch multiplies matrices of one dtype, and none of booleans.
+/// Refuses factors of different dtypes and of booleans.
 inline result<void> require_factors(const tensor_meta& a, const tensor_meta& b) {
     if (is_boolean(a.dtype)) return other_dtype("the first factor", a.dtype, "a type of numbers");
     return require_dtype("the second factor", b.dtype, a.dtype);
 }
 
-/// A product of two tensors that have exactly those ranks.
+/// Returns the shape of a product of two tensors of exactly these ranks.
 inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes b, std::size_t rank_of_b) {
     if (a.size() != rank_of_a || b.size() != rank_of_b) return cannot_multiply(a, b);
     if (rank_of_a == 3 && a[0] != b[0]) return cannot_multiply(a, b);
@@ -66,7 +66,7 @@ inline result<void> infer_added_product(inference& out, const tensor_meta& self,
     return add_result(out, a.dtype, shape);
 }
 
-/// Leading axes broadcast, except heads (the third axis from the end) if key and value share them: `grouped`.
+/// Leading axes broadcast, except the heads (third axis from the end) if key and value share them: `grouped`.
 inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value, bool grouped) {
     HEADRACE_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
     HEADRACE_TRY(require_rank("key", key, query.size()));
@@ -121,7 +121,7 @@ inline result<shape_builder> infer_attention(inference& out, const attention_ope
 
 // --- recurrent networks ----------------------------------------------------------------------------------
 
-/// How many rows of weights each element of the hidden state has.
+/// The number of weight rows for each element of the hidden state.
 template <class Op>
 inline constexpr std::int64_t gates_of = 1;
 template <>
@@ -133,13 +133,13 @@ inline constexpr std::int64_t gates_of<aten::lstm_cell> = 4;
 template <>
 inline constexpr std::int64_t gates_of<aten::lstm_input> = 4;
 
-/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
-/// rows.
+/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of the same
+/// number of rows.
 struct cell_sizes {
     std::int64_t gates;
     std::int64_t input;
     std::int64_t hidden;
-    std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+    std::int64_t given_out;  ///< size of the cell's output: `hidden`, or less after a projection
     dtype type;              ///< of all operands
 
     [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
@@ -165,16 +165,16 @@ inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidd
     return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
 }
 
-/// The states that a cell starts from: one operand, or a list of two.
+/// Returns the initial states of a cell: one operand, or a list of two.
 inline list<value> states_of(const value& hx) { return {&hx, 1}; }
 inline list<value> states_of(const list<value>& hx) { return hx; }
 
-/// A network over a sequence, as its op has it.
+/// The operands of a recurrent network over a sequence.
 struct sequence_operands {
     std::int64_t gates;
     const tensor_meta& input;
     const tensor_meta& hidden;
-    const tensor_meta& cell;  ///< of LSTM; of others the same as `hidden`
+    const tensor_meta& cell;  ///< for LSTM; else the same as `hidden`
     list<value> params;
     bool has_biases;
     std::int64_t layers;
@@ -185,7 +185,7 @@ struct sequence_operands {
     [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
 };
 
-/// Layer by layer and direction by direction: w_ih, w_hh, the biases, and what projects.
+/// Checks the parameters for each layer and direction: w_ih, w_hh, the biases, and the projection.
 inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
@@ -209,7 +209,7 @@ inline result<void> check_params(const sequence_operands& s) {
     return {};
 }
 
-/// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
+/// Infers the output of a recurrent network at each step: the last layer's hidden state, in both directions.
 inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
     HEADRACE_TRY(require_floating("input", s.input.dtype));
     HEADRACE_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
@@ -306,7 +306,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("query", query.shape, 4));
     HEADRACE_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
                                                       a.attn_mask, a.is_causal, false}));
-    // Nothing broadcasts here: the sums are those of query's rows.
+    // Nothing broadcasts here: there is one sum per row of the query.
     HEADRACE_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
     return add_result(out, sums, sizes(query.shape).first(3));

@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Refuses a normalized_shape that is not the end of the input's shape.
+/// Refuses a normalized_shape that does not equal the last sizes of the input.
 inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     const bool fits = !normalized.empty() && normalized.size() <= input.size() &&
                       shape_builder(input.last(normalized.size())) == shape_builder(normalized);
@@ -22,15 +22,14 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid({"normalized_shape ", shape_text(normalized), " is not the end of ", shape_text(input)});
 }
 
-/// Refuses a parameter that may be missing unless it is of the input's type, or in float32 beside shorter
-/// floats.
+/// Refuses an optional parameter unless it has the input's dtype, or is float32 for a shorter float.
 inline result<void> require_parameter(std::string_view what, const std::optional<value>& v, dtype input) {
     const bool is_short = input == dtype::float16 || input == dtype::bfloat16;
     if (is_short && v && inference::of(*v).dtype == dtype::float32) return {};
     return require_dtype(what, v, input);
 }
 
-/// Refuses an input that has no mean and no deviation, and parameters of other types.
+/// Refuses an input that is not floating-point, and parameters of other types.
 inline result<void> check_types(const tensor_meta& input, const std::optional<value>& weight,
                                 const std::optional<value>& bias) {
     HEADRACE_TRY(require_floating("input", input.dtype));
@@ -39,7 +38,7 @@ inline result<void> check_types(const tensor_meta& input, const std::optional<va
     return require_parameter("bias", bias, input.dtype);
 }
 
-/// Refuses weight and bias that are not of the shape that is normalized.
+/// Refuses a weight or a bias whose shape is not the normalized shape.
 inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
                                      const std::optional<value>& weight, const std::optional<value>& bias) {
     HEADRACE_TRY(check_types(input, weight, bias));
@@ -47,7 +46,7 @@ inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
     HEADRACE_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
 }
-/// Refuses weight and bias that have not one element for each channel, the second axis.
+/// Refuses a weight or a bias that does not have one element per channel, the second axis.
 inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
     HEADRACE_TRY(check_types(input, weight, bias));
@@ -55,7 +54,7 @@ inline result<void> check_channels(const tensor_meta& input, const std::optional
     HEADRACE_TRY(require_elements("weight", weight, input.shape[1]));
     return require_elements("bias", bias, input.shape[1]);
 }
-/// The same of running statistics, which must be there to normalize by them.
+/// Refuses running statistics that do not have one element per channel, or are missing although `used`.
 inline result<void> check_statistics(const tensor_meta& input, const std::optional<value>& mean,
                                      const std::optional<value>& variance, bool used) {
     if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
@@ -64,15 +63,15 @@ inline result<void> check_statistics(const tensor_meta& input, const std::option
     HEADRACE_TRY(require_elements("running_mean", mean, input.shape[1]));
     return require_elements("running_var", variance, input.shape[1]);
 }
-/// Refuses groups of channels that are not equally large.
+/// Refuses groups of channels of different sizes.
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
     HEADRACE_TRY(require_at_least("the number of groups", groups, 1));
     if (channels % groups == 0) return {};
     return invalid({channels, " channels are not divisible into ", groups, " groups"});
 }
 
-/// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves
-/// none.
+/// Infers the result, and the mean and reciprocal deviation of a batch, one per channel; evaluation on the
+/// CPU saves none.
 inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
     const std::int64_t channels = training ? input.shape[1] : 0;
     HEADRACE_TRY(add_result(out, input));
@@ -100,7 +99,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
     HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
     HEADRACE_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
-    // PyTorch repeats them once for each image, which it can do to vectors alone.
+    // PyTorch repeats these once for each image, which requires vectors.
     for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
         if (v && inference::of(*v).rank() != 1)
             return invalid("weight, bias, running_mean and running_var must have one axis");
@@ -131,7 +130,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input);
 }
 
-/// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
+/// PyTorch takes a `g` with one element or with as many as `dim`, regardless of axes of size 1.
 template <one_of<ops<aten::_weight_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& v = inference::of(a.v);
@@ -159,7 +158,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, statistics);
 }
 
-/// N, C and HxW say again what the input's shape is.
+/// N, C and HxW repeat the input's shape.
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// One result for each q, in front of the axes that are left.
+/// The results for each q are stacked along a new first axis.
 template <one_of<ops<aten::quantile, aten::quantile_scalar, aten::nanquantile, aten::nanquantile_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -34,7 +34,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-/// The axes along which torch.gradient differentiates: one for each result.
+/// Returns the axes along which torch.gradient differentiates, one per result.
 template <class Args>
 [[nodiscard]] shape_builder gradient_axes(const Args& a, std::size_t rank) {
     shape_builder axes;
@@ -90,7 +90,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self);
 }
 
-/// The powers of each number are a row.
+/// Each row has the powers of one number.
 template <one_of<ops<aten::linalg_vander, aten::vander>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr bool takes_matrices = std::is_same_v<Op, aten::linalg_vander>;

@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// No list of axes, and for most ops an empty one, means all of them.
+/// Infers a reduction. No list of axes and, for most ops, an empty list mean all axes.
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
                                   no_axes empty = no_axes::all) {
     HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
@@ -37,7 +37,7 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
                 : infer_reduced(out, type, shape, sizes(), keepdim);
 }
 
-/// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
+/// Refuses an extremum along an empty axis, which is undefined.
 inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
     HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
@@ -56,14 +56,14 @@ template <class Op>
 result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> axis) {
     return check_extrema<Op>(self, axis ? sizes(&*axis, 1) : sizes());
 }
-/// The accumulating dtype of means and spreads, which integers do not have.
+/// Returns the accumulating dtype of means and deviations; refuses integers.
 inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
     const dtype type = given.value_or(self);
     HEADRACE_TRY(require_floating(given ? "dtype" : "self", type));
     return type;
 }
 
-/// `all` and `any` keep uint8, which once stood for bool.
+/// `all` and `any` keep uint8, which once represented bool.
 constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
 
 }  // namespace detail
@@ -210,7 +210,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, detail::truth_of(self.dtype), self.shape, a.dim, a.keepdim);
 }
 
-/// Here an empty list reduces nothing.
+/// An empty list reduces nothing here.
 template <one_of<ops<aten::all_dims, aten::any_dims>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -219,7 +219,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                  : detail::infer_reduced(out, type, self.shape, sizes(), a.keepdim);
 }
 
-// Softmax: the shape stays.
+// Softmax keeps the shape.
 
 template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -20,7 +20,7 @@ using resize_ops =
         upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d,
         _upsample_nearest_exact3d, upsample_trilinear3d, _upsample_bilinear2d_aa,
         _upsample_bicubic2d_aa>;
-/// These have the new size or the factors.
+/// Ops that take either the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
         upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
@@ -43,7 +43,7 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 
 }  // namespace detail
 
-/// Sizes times factors, toward zero as in PyTorch.
+/// Returns sizes times factors, rounded toward zero as in PyTorch.
 [[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     HEADRACE_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
@@ -53,7 +53,8 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
     return scaled;
 }
 
-/// PyTorch copies elements of any type, and interpolates real numbers and bytes.
+/// Refuses a dtype that PyTorch cannot resize: it copies elements of any type, and interpolates real numbers
+/// and bytes.
 template <op_tag Op>
 [[nodiscard]] result<void> require_resizable(std::string_view what, const tensor_meta& input) {
     if (has_trait<Op>(trait::nearest) || input.dtype == dtype::uint8) return {};

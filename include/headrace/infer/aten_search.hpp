@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// How many elements a diagonal has.
+/// Returns the number of elements of a diagonal.
 [[nodiscard]] constexpr std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns,
                                                      std::int64_t offset) {
     const std::int64_t right = offset < 0 ? columns : saturating_sub(columns, offset);
@@ -24,7 +24,7 @@ namespace detail {
 }
 [[nodiscard]] constexpr std::int64_t magnitude(std::int64_t n) { return n < 0 ? saturating_sub(0, n) : n; }
 
-/// Both are compared in their common type.
+/// Refuses tensors that cannot be compared in their common type.
 template <class Op>
 result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
     HEADRACE_TRY(type, promoted_for<Op>(a, b));
@@ -32,7 +32,7 @@ result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
     return invalid({name_of(a.dtype), " and ", name_of(b.dtype), " have no type in which to compare them"});
 }
 
-/// The shape of torch.diag_embed: two axes of the square take the place of the last.
+/// Returns the shape of torch.diag_embed: the two axes of the square replace the last axis.
 [[nodiscard]] inline result<shape_builder> embedded_shape(sizes shape, std::int64_t offset, std::int64_t dim1,
                                                           std::int64_t dim2) {
     HEADRACE_TRY(require_rank("self", shape, 1, shape_builder::capacity - 1));
@@ -257,7 +257,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self);
 }
 
-/// One row for each bag. The other results tell where bags lie; they serve the gradient.
+/// One row per bag. The other results locate the bags and serve the gradient.
 template <one_of<ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
                      aten::_embedding_bag_forward_only>>
               Op>

@@ -41,7 +41,7 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
 
 }  // namespace detail
 
-/// Where each axis of the result comes from.
+/// Returns, for each axis of the result, the axis of the operand that it comes from.
 [[nodiscard]] inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
     if (sources.size() != destinations.size()) {
         return invalid({"cannot move axes ", shape_text(sources), " to ", shape_text(destinations)});
@@ -72,7 +72,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 }  // namespace detail
 
-/// The shape of what is selected at one index of an axis.
+/// Returns the shape of the selection at one index of an axis.
 [[nodiscard]] inline result<shape_builder> selected_shape(sizes from, std::int64_t dim, std::int64_t index) {
     HEADRACE_TRY(axis, axis_of(dim, from.size()));
     shape_builder shape(from);
@@ -83,7 +83,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
     shape.erase(axis);
     return shape;
 }
-/// The shape of a slice of an axis.
+/// Returns the shape of a slice along an axis.
 [[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
                                                         std::optional<std::int64_t> start,
                                                         std::optional<std::int64_t> end, std::int64_t step) {
@@ -248,7 +248,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-/// Reversed axes: each is named once; flipud and fliplr reverse the first and the second.
+/// Reverses axes, each named at most once; flipud and fliplr reverse the first and the second.
 template <one_of<ops<aten::flip>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -261,7 +261,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
     return add_result(out, self);
 }
-/// A shift for each of dims, or one shift of all elements in a row.
+/// One shift for each of dims, or one shift of all elements in row-major order.
 template <one_of<ops<aten::roll>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -270,13 +270,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     } else {
         HEADRACE_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
     }
-    for (const std::int64_t dim : a.dims) {  // one may be named twice
+    for (const std::int64_t dim : a.dims) {  // an axis may be named twice
         HEADRACE_TRY(axis_of(dim, self.rank()));
     }
     return add_result(out, self);
 }
 
-/// The two axes of a diagonal, and how many elements of it lie within.
+/// The two axes of a diagonal, and its number of elements.
 struct diagonal_line {
     std::size_t axis1;
     std::size_t axis2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the rules of the builtin dialect: what is known of its nodes comes from the program.
+// Defines the rules of the builtin dialect: the metadata of its nodes comes from the program.
 #ifndef HEADRACE_INFER_BUILTIN_HPP
 #define HEADRACE_INFER_BUILTIN_HPP
 

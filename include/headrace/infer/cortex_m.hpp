@@ -24,7 +24,7 @@ using max_pool2d_ops = ops<quantized_max_pool2d, quantized_max_pool2d_nhwc>;
 
 namespace detail {
 
-/// Which dimensions of an image hold what.
+/// The positions of the channels and the spatial axes of an image.
 struct image_axes {
     std::size_t channels;
     std::size_t height;
@@ -146,7 +146,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                         {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode);
 }
 
-/// The lists are for four dimensions; a tensor of lower rank uses the last of them.
+/// The lists have four dimensions; a tensor of lower rank uses the last of them.
 template <one_of<ops<cortex_m::pad>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the rule of the delegate dialect: a call gives what its graph gives, and takes what that takes.
+// Defines the rule of the delegate dialect: a call has its graph's inputs and results.
 #ifndef HEADRACE_INFER_DELEGATE_HPP
 #define HEADRACE_INFER_DELEGATE_HPP
 

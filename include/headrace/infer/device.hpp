@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the device dialect: a layer gives what its graph gives.
+// Defines the shape and dtype rules of the device dialect: the results of a layer are its graph's.
 #ifndef HEADRACE_INFER_DEVICE_HPP
 #define HEADRACE_INFER_DEVICE_HPP
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the dim_order_ops dialect, where a shape does not show the
-// order in memory.
+// Defines the shape and dtype rules of the dim_order_ops dialect. Shapes do not show the order in memory.
 #ifndef HEADRACE_INFER_DIM_ORDER_OPS_DEFINITION_HPP
 #define HEADRACE_INFER_DIM_ORDER_OPS_DEFINITION_HPP
 
@@ -13,7 +12,7 @@
 namespace headrace {
 
 namespace detail {
-/// Refuses an order that does not name each axis once.
+/// Refuses an order that does not name each axis exactly once.
 inline result<void> check_dim_order(const std::optional<int_list>& order, std::size_t rank) {
     if (!order) return {};
     for (const std::int64_t axis : *order) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::dispatch_cache, which remembers what inference gave for an op, its arguments and the
-// metadata of its inputs.
+// Defines headrace::dispatch_cache, which remembers inference results by op, arguments and operand metadata.
 #ifndef HEADRACE_INFER_DISPATCH_CACHE_HPP
 #define HEADRACE_INFER_DISPATCH_CACHE_HPP
 
@@ -26,10 +25,10 @@ namespace headrace {
 
 namespace detail {
 
-/// The key of an inference as words: two nodes of which a rule sees the same have the same words.
+/// The key of an inference, as words. Two nodes have equal words if a rule cannot tell them apart.
 class dispatch_key {
 public:
-    /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
+    /// Returns false if there is no key: the node holds a graph or a constant, or an operand has no `val`.
     bool assign(const node& n);
     [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
     [[nodiscard]] std::uint64_t hash() const;
@@ -95,27 +94,27 @@ private:
 
 }  // namespace detail
 
-/// Remembers inferences of the ops of some dialects; those of others go past it. A rule sees arguments and
-/// the metadata of its operands alone, and that is the key. Errors are not remembered.
+/// Remembers inferences for the ops of some dialects; those of other dialects bypass it. A rule depends only
+/// on arguments and operand metadata, which form the key. Errors are not remembered.
 ///
 ///     dispatch_cache cache({&info_of_dialect<aten::dialect>});
 ///     {
 ///         const auto more = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
-///         …  // those are remembered, too
+///         …  // these dialects are remembered, too
 ///     }
 ///     cache.infer(n, out, &rules);
 ///
-/// It is for rules that cost more than a look-up, as those of an interpreter written in Python do. Headrace's
-/// own are faster than a look-up (tests/bench/lowering_time.cpp measures both), so nothing here uses one
-/// unless pass_context::use_cache asks for it.
+/// Use it for rules that cost more than a lookup, such as those of an interpreter written in Python.
+/// Headrace's own rules are faster than a lookup (tests/bench/lowering_time.cpp measures both), so nothing
+/// here uses a cache unless pass_context::use_cache asks for it.
 class dispatch_cache final : public inference_cache {
 public:
     explicit dispatch_cache(std::initializer_list<const dialect_info*> dialects = {}) : dialects_(dialects) {}
     dispatch_cache(const dispatch_cache&) = delete;
     dispatch_cache& operator=(const dispatch_cache&) = delete;
 
-    /// Adds dialects for as long as it lives. Scopes may end in any order; what was remembered is found again
-    /// by the next that adds its dialect.
+    /// Adds dialects for its lifetime. Scopes may end in any order; remembered results are found again by the
+    /// next scope that adds their dialect.
     class [[nodiscard]] scope {
     public:
         scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects);
@@ -133,12 +132,12 @@ public:
         return scope(*this, {&info_of_dialect<Dialects>...});
     }
 
-    /// What the rules give for that node, from the cache if it is known.
+    /// Returns the inference for that node, from the cache if it is known.
     [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) override;
 
     [[nodiscard]] std::size_t hits() const { return hits_; }
     [[nodiscard]] std::size_t misses() const { return misses_; }
-    /// Nodes of other dialects, and those without a key: regions and constants.
+    /// Counts nodes of other dialects, and those without a key: regions and constants.
     [[nodiscard]] std::size_t bypassed() const { return bypassed_; }
     [[nodiscard]] std::size_t size() const { return size_; }
     void reset_counts() { hits_ = misses_ = bypassed_ = 0; }
@@ -161,7 +160,7 @@ private:
 
     pmr_vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    pmr_vector<entry> slots_;  // a power of two of them
+    pmr_vector<entry> slots_;  // the size is a power of two
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;

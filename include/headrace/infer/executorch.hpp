@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the kernels of ExecuTorch's runtime ask of their arguments, beyond what PyTorch's ops ask.
+// Defines the requirements of ExecuTorch's kernels on their arguments, beyond those of PyTorch's ops.
 #ifndef HEADRACE_INFER_EXECUTORCH_HPP
 #define HEADRACE_INFER_EXECUTORCH_HPP
 
@@ -15,11 +15,11 @@
 
 namespace headrace::executorch {
 
-// The checks are those of the kernels' sources, version 1.5 (kernels/portable/cpu, kernels/optimized/cpu and
-// kernels/quantized/cpu): a kernel whose check fails ends the method with an error, or the process.
+// The checks follow the kernels' sources, version 1.5 (kernels/portable/cpu, kernels/optimized/cpu and
+// kernels/quantized/cpu). A kernel whose check fails ends the method with an error, or aborts the process.
 
-/// Infers what the op that a kernel computes gives; refuses arguments that the kernel refuses. `number` is
-/// that of the kernel in `kernels`.
+/// Infers the results of the op that a kernel computes; refuses arguments that the kernel refuses. `number`
+/// is the kernel's index in `kernels`.
 [[nodiscard]] result<void> infer_kernel(std::size_t number, const void* arguments, inference& out);
 
 template <class Op, fixed_string Name, kernel_types Types>
@@ -27,11 +27,11 @@ result<void> infer_results(kernel<Op, Name, Types>, const headrace::args<Op>& a,
     return infer_kernel(boost::mp11::mp_find<kernels, kernel<Op, Name, Types>>::value, &a, out);
 }
 
-/// Why the kernel for a node's op refuses it; empty if it takes it. The node is one of the executorch
-/// dialect, or of the op that the kernel computes.
+/// Returns the reason why the kernel for a node's op refuses it; empty if it does not. The node is of the
+/// executorch dialect, or of the op that the kernel computes.
 [[nodiscard]] std::pmr::string kernel_refusal(const node& n);
 
-/// How the kernel's results differ from PyTorch's for some values of the operands; empty if they do not.
+/// Describes how the kernel's results differ from PyTorch's for some operand values; empty if they do not.
 [[nodiscard]] std::pmr::string kernel_deviation(const node& n);
 
 }  // namespace headrace::executorch

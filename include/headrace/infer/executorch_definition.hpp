@@ -48,7 +48,7 @@ struct checks_table<ops<Kernels...>> {
         &info_of<typename Kernels::functional>...};
 };
 
-/// The kernel's number; the count of kernels if the node is none and none computes its op.
+/// Returns the index of the node's kernel, or the count of kernels if there is none.
 [[nodiscard]] inline std::size_t kernel_number(const node& n) {
     using table = checks_table<kernels>;
     const op_info* const op = &functional_of(*n.op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines which numbers constants hold, and what a dtype makes of the numbers that an op computes, for
+// Defines the intervals of the elements of constants and of computed numbers stored in a dtype, for
 // infer/value_ranges_definition.hpp.
 #ifndef HEADRACE_INFER_HELD_INTERVAL_HPP
 #define HEADRACE_INFER_HELD_INTERVAL_HPP
@@ -15,7 +15,7 @@
 
 namespace headrace::detail {
 
-// The interval of numbers of a type in a constant. A NaN is in no interval.
+// Returns the interval of a constant's elements, read as T. NaN is skipped.
 template <class T>
 interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) {
     interval all{interval::unlimited, -interval::unlimited};
@@ -34,8 +34,8 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     return all.low <= all.high ? all : number(0);
 }
 
-// The constants of few bits are taken to hold all their dtype can, and large ones of floats anything: weights
-// need not be read for this.
+// Constants of narrow dtypes get their dtype's whole range, and large floating-point constants get no bounds,
+// so that weights need not be read.
 [[nodiscard]] inline interval interval_of_constant(const tensor_data& data, const tensor_meta& meta) {
     constexpr std::int64_t most_floats = 1 << 16;
     if (data.bytes == nullptr) return interval_of(meta.dtype);
@@ -57,7 +57,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     }
 }
 
-/// The interval after its numbers were rounded, a few times, to a float of that type.
+/// Returns the interval after its numbers have been rounded a few times to a floating-point type.
 [[nodiscard]] inline interval widened(const interval& a, dtype t) {
     struct format {
         bound step, largest;
@@ -75,14 +75,14 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     return {away(a.low, -1), away(a.high, 1)};
 }
 
-/// The interval of computed numbers once they are stored in a dtype.
+/// Returns the interval of computed numbers stored in a dtype.
 [[nodiscard]] inline interval held_in(dtype t, const interval& computed) {
     if (is_floating(t)) return widened(computed, t);
     const interval all = interval_of(t);
     return all.contains(computed) ? computed : all;
 }
 
-// Booleans are 0 or 1, and integers whole: casts of others round toward zero.
+// Booleans are 0 or 1; casts to integers round toward zero.
 [[nodiscard]] inline interval in_category(dtype t, const interval& computed) {
     if (is_boolean(t)) return {0, 1};
     return is_integral(t) ? truncated(computed) : computed;

@@ -23,7 +23,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The values that a region gives, if the metadata of all is known.
+/// Returns the results of a region; fails if the metadata of any is missing.
 inline result<list<value>> region_values(const graph* region) {
     if (region == nullptr || region->output() == nullptr) return invalid("a region has no output");
     for (const value v : region->outputs()) {
@@ -40,8 +40,8 @@ inline result<void> infer_region(inference& out, const graph* region) {
     return {};
 }
 
-/// Refuses a region whose inputs are not what it is given: values as they are, or, for what a region runs
-/// over, slices of them along the first axis.
+/// Refuses a region whose inputs do not match its operands: values as they are, or slices along the first
+/// axis of the values that it iterates over.
 class region_inputs {
 public:
     explicit region_inputs(const graph* region) {
@@ -85,7 +85,7 @@ private:
     result<void> fits_;
 };
 
-/// Refuses two lists of results of which one is used in place of the other.
+/// Refuses two lists of results that must be interchangeable but differ.
 inline result<void> require_equal_results(std::string_view what, list<value> given, list<value> expected) {
     HEADRACE_TRY(require_count(what, given.size(), expected.size()));
     for (std::size_t i = 0; i != given.size(); ++i) {
@@ -97,7 +97,7 @@ inline result<void> require_equal_results(std::string_view what, list<value> giv
     return {};
 }
 
-/// How often a region runs: the size of the first axis of all `xs`.
+/// Returns the number of iterations of a region: the size of the first axis of all `xs`.
 inline result<std::int64_t> iterations_of(list<value> xs) {
     if (xs.empty()) return invalid("there is nothing to iterate over");
     std::int64_t count = -1;
@@ -111,7 +111,8 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
     return count;
 }
 
-/// Results of a region that runs once per slice: the last run's for the first `carried`, the others stacked.
+/// Infers the results of a region that runs once per slice: the last run's for the first `carried`, the
+/// others stacked.
 inline result<void> infer_iterated(inference& out, const graph* region, list<value> xs, std::size_t carried) {
     HEADRACE_TRY(values, region_values(region));
     HEADRACE_TRY(count, iterations_of(xs));

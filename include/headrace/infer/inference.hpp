@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::inference, through which the shape and dtype rules of ops are asked, statically by tag or
+// Defines headrace::inference, the interface to the shape and dtype rules of ops, statically by tag or
 // dynamically by op_info.
 #ifndef HEADRACE_INFER_INFERENCE_HPP
 #define HEADRACE_INFER_INFERENCE_HPP
@@ -40,24 +40,23 @@ struct custom;
 }  // namespace tosa
 #endif
 
-/// "[2, 3]".
+/// Returns "[2, 3]".
 [[nodiscard]] std::pmr::string shape_text(sizes shape);
 
-/// What a rule writes: the metadata of each result, in order. Rules are overloads
+/// The output of a rule: the metadata of each result, in order. Rules are overloads
 ///
 ///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
 ///
-/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a
-/// template constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
+/// in namespace headrace, found by argument-dependent lookup on the tag. A rule for a family of ops is a
+/// template constrained by headrace::one_of. A rule may assume that each operand has metadata.
 class inference {
 public:
     explicit inference(std::pmr::memory_resource* arena) : arena_(arena), results_(arena) {}
 
-    /// Metadata of an operand.
+    /// Returns the metadata of an operand.
     [[nodiscard]] static const tensor_meta& of(value operand) { return *meta_of(operand); }
 
-    /// Adds a result. One of dtype::unknown may be anything: PyTorch gives it a type and a shape that depend
-    /// on more than the arguments.
+    /// Adds a result. dtype::unknown leaves it open: its type and shape depend on more than the arguments.
     void add(dtype type, std::span<const std::int64_t> shape) { results_.push_back({type, own(shape), {}}); }
     void add(dtype type, std::initializer_list<std::int64_t> shape) {
         add(type, std::span<const std::int64_t>(std::data(shape), shape.size()));
@@ -67,7 +66,7 @@ public:
     [[nodiscard]] std::span<const tensor_meta> results() const { return results_; }
     void clear() { results_.clear(); }
 
-    /// The result is written over `self`, whose type and shape therefore stay.
+    /// Adds a result that overwrites `self` and so must keep its type and shape.
     result<void> write_over(const tensor_meta& self);
 
 private:
@@ -77,12 +76,12 @@ private:
     pmr_vector<tensor_meta> results_;
 };
 
-/// What remembers inferences, as headrace::dispatch_cache does.
+/// The interface of caches of inferences, such as headrace::dispatch_cache.
 class inference_cache {
 public:
     using rules = result<void> (*)(const node& n, inference& out);
 
-    /// What the rules give for that node, from the cache if it is known.
+    /// Returns the inference for that node, from the cache if it is known.
     [[nodiscard]] virtual result<void> infer(const node& n, inference& out, rules rule) = 0;
 
 protected:
@@ -96,11 +95,11 @@ template <class Op, class... Ops>
 inline constexpr bool listed<Op, ops<Ops...>> = (__is_same(Op, Ops) || ...);
 }  // namespace detail
 
-/// Matches the tags of a list: satisfied by each op in headrace::ops<...>. For rules and kernels of a family.
+/// Matches each op of a list headrace::ops<...>; for rules and kernels of a family.
 template <class Op, class List>
 concept one_of = detail::listed<Op, List>;
 
-/// Matches ops with a rule of their own: satisfied when infer_results(Op, args<Op>, inference&) is declared.
+/// Matches ops with a rule of their own: infer_results(Op, args<Op>, inference&) is declared.
 template <class Op>
 concept has_inference_rule = op_tag<Op> && requires(const args<Op>& a, inference& out) {
     { infer_results(Op{}, a, out) } -> std::same_as<result<void>>;
@@ -111,13 +110,13 @@ template <op_variant Op>
 inline constexpr bool base_has_rule = has_inference_rule<base_of<Op>>;
 }
 
-/// A rule, by the op's address.
+/// A rule, called with the address of the argument struct.
 using inference_rule = result<void> (*)(const void* arguments, inference& out);
 
 namespace detail {
 
 #ifdef HEADRACE_COMPILED
-/// headrace::compiled has the rules of these dialects: their templates are not instantiated again.
+/// The dialects whose rules headrace::compiled has, so that their templates are not instantiated again.
 using compiled_rules = ops<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
                            quantized_decomposed::dialect, tosa::dialect>;
 using ops_without_rule = ops<tosa::const_, tosa::custom>;
@@ -130,7 +129,7 @@ template <class Op>
 concept has_compiled_rule =
     listed<typename Op::dialect_type, compiled_rules> && !listed<Op, ops_without_rule>;
 
-/// The rule of an op of one of those dialects; infer/compiled_rules_definition.hpp defines it.
+/// Returns the rule of an op of these dialects; infer/compiled_rules_definition.hpp defines it.
 [[nodiscard]] inference_rule compiled_rule(const op_info& op);
 
 template <class Op>
@@ -138,14 +137,13 @@ concept has_own_or_base_rule = has_inference_rule<Op> || (op_variant<Op> && base
 
 }  // namespace detail
 
-/// Matches ops with a rule: their own, or that of the op that they are a variant of.
+/// Matches ops with a rule: their own, or that of the op of which they are a variant.
 template <class Op>
 concept inferable = detail::has_compiled_rule<Op> || detail::has_own_or_base_rule<Op>;
 
 namespace detail {
 
-// What is written in place keeps its type and shape, unless it only changes how the tensor is seen, as
-// squeeze_ does.
+// An in-place result keeps its operand's type and shape, unless the op only changes the view, like squeeze_.
 template <has_own_or_base_rule Op>
 result<void> infer_by_rule(const args<Op>& a, inference& out) {
     if constexpr (has_inference_rule<Op>) {
@@ -182,7 +180,7 @@ template <class Dialect>
 [[nodiscard]] inference_rule rule_in_table(const op_info& op) {
     return rule_table_of<typename Dialect::all_ops>::value[op.index];
 }
-/// The rule of an op, wherever it is compiled; null if it has none.
+/// Returns the rule of an op, compiled here or in headrace::compiled; null if it has none.
 template <op_tag Op>
 [[nodiscard]] inference_rule rule_of_op() {
     if constexpr (has_compiled_rule<Op>) {
@@ -193,15 +191,15 @@ template <op_tag Op>
 }
 }  // namespace detail
 
-/// Asks the rule of an op.
+/// Infers the results of an op by its rule.
 template <inferable Op>
 result<void> infer_op(const args<Op>& a, inference& out) {
     const inference_rule rule = detail::rule_of_op<Op>();
     return rule != nullptr ? rule(&a, out) : invalid({"nothing infers the results of ", Op::name});
 }
 
-/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
-/// carry all of them: include it where a whole dialect is needed, never in the core.
+/// Returns the rule of an op of these dialects, for nodes whose op is known only at run time. Using it links
+/// the rules of whole dialects into the program; never do so in the core.
 template <class... Dialects>
 [[nodiscard]] inference_rule find_rule(const op_info& op) {
     inference_rule rule = nullptr;
@@ -217,8 +215,8 @@ template <class... Dialects>
     return rule;
 }
 
-/// "net.py:42: conv2d (aten.conv2d.default): ": how each message about a node begins, with the line of the
-/// model's source where the export has it.
+/// Returns "net.py:42: conv2d (aten.conv2d.default): ", the start of each message about a node, with the line
+/// of the model's source if the export has it.
 [[nodiscard]] std::pmr::string message_prefix(const node& n);
 
 }  // namespace headrace

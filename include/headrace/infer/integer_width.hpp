@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::find_wide_integers and headrace::find_host_integers: which integers of a graph 32 bits do
-// not hold, or may not.
+// Defines headrace::find_wide_integers and headrace::find_host_integers, which find the integers of a graph
+// that may not fit in 32 bits.
 #ifndef HEADRACE_INFER_INTEGER_WIDTH_HPP
 #define HEADRACE_INFER_INTEGER_WIDTH_HPP
 
@@ -24,27 +24,27 @@ inline constexpr interval narrow_integers = interval_of(dtype::int32);
 
 }  // namespace detail
 
-/// How exact an integer has to be for its readers, in ascending order.
+/// How exact an integer has to be for its users, in ascending order.
 enum class integer_need : std::uint8_t {
     none,
-    /// Modulo 2^32. It is so for what selects elements: an index that PyTorch accepts is small, and sums and
-    /// products that lead to a small number are right however often they wrap around on the way.
+    /// Exact modulo 2^32 suffices for an integer that selects elements: an index that PyTorch accepts is
+    /// small, so sums and products that lead to it are right even if they wrap around on the way.
     modular,
-    /// It is compared, or becomes a float or a boolean: a mask.
+    /// It is compared or cast to a float or a boolean, as in a mask.
     test,
-    /// Its number is an output, or selects among other numbers.
+    /// Its value is an output, or selects among other numbers.
     number,
-    /// It takes part in arithmetic whose result need not be small.
+    /// It is used in arithmetic whose result may be large.
     arithmetic
 };
 
-/// The needs of each integer's readers; see headrace::integer_need. The graph must be functional.
+/// The need for each integer of a graph; see headrace::integer_need. The graph must be functional.
 class integer_needs {
 public:
     integer_needs(const graph& g, const value_ranges& ranges);
 
     [[nodiscard]] integer_need of(value v) const;
-    /// The need for one operand, given the needs for the node's results.
+    /// Returns the need for one operand, given the needs for the node's results.
     [[nodiscard]] integer_need of_operand(const node& n, const edge& e) const;
 
 private:
@@ -58,32 +58,32 @@ private:
     std::unordered_map<const node*, std::vector<integer_need>> known_;
 };
 
-/// An integer that may not fit in 32 bits although its number matters.
+/// An integer whose value matters and may not fit in 32 bits.
 struct wide_integer {
     value which{};
     dtype type = dtype::int64;
     interval computed{};
-    bool certain = false;  ///< some input makes it so wide, whatever the others are
+    bool certain = false;  ///< some input makes it too wide, whatever the other inputs are
 };
-/// An input that holds no more than these numbers, or is assumed to.
+/// An input and the interval that it holds or is assumed to hold.
 struct assumed_input {
     const node* which = nullptr;
     interval held{};
-    bool computed_with = false;  ///< int64 that takes part in arithmetic: the author should know
+    bool computed_with = false;  ///< used in arithmetic as int64: the author should know
 };
 struct integer_widths {
     std::vector<wide_integer> values{};
     std::vector<assumed_input> inputs{};
 };
 
-/// The integers of int32 and int64 that 32 bits may not hold, in execution order, if the inputs hold what
-/// 32 bits do. Inputs that are indices hold no more than these may be; those that only tests read, a quarter
-/// of the range of int32. A reported value counts as one that fits for what follows from it. The graph must
-/// be functional; what neither its outputs nor an effect needs is left out.
+/// Returns the int32 and int64 values that may not fit in 32 bits, in execution order, assuming that the
+/// inputs do. Inputs that are indices are assumed to be valid indices; inputs that are only tested are
+/// assumed to hold a quarter of int32's range. A reported value counts as fitting for the values computed
+/// from it. The graph must be functional; values that neither an output nor an effect needs are left out.
 [[nodiscard]] integer_widths find_wide_integers(const graph& g);
 
-/// The nodes that have to compute with 64 bits, where inputs may hold any int64: each reads or gives an
-/// integer whose number matters and that is not known to fit in 32 bits. Each has its reason.
+/// Returns the nodes that must compute with 64 bits if inputs may hold any int64, each with a reason: the
+/// node reads or computes an integer whose value matters and is not known to fit in 32 bits.
 [[nodiscard]] std::unordered_map<const node*, std::string> find_host_integers(const graph& g);
 
 }  // namespace headrace

@@ -22,18 +22,18 @@ namespace detail {
 
 using namespace std::string_view_literals;
 
-/// How an op uses the integers that it reads.
+/// How an op uses its integer operands.
 enum class integer_use : std::uint8_t {
-    arithmetic,  ///< any other
-    moving,      ///< as elements of its result
-    modular,     ///< as terms and factors: what wraps around on the way is right modulo 2^32
-    offsetting,  ///< modular, and by a constant neither grows nor shrinks them much
-    selecting,   ///< it compares them and gives one of them
-    testing      ///< what it gives is no integer, or no number of theirs
+    arithmetic,  ///< any use that is not listed below
+    moving,      ///< copied to elements of the result
+    modular,     ///< terms and factors: wrapping around on the way is right modulo 2^32
+    offsetting,  ///< modular, and a constant operand neither grows nor shrinks them much
+    selecting,   ///< compared, and one of them is the result
+    testing      ///< the result is no integer, or none computed from their values
 };
 
 [[nodiscard]] inline integer_use use_in(const node& n) {
-    using namespace aten;  // NOLINT: the table is of its ops
+    using namespace aten;  // NOLINT: a table of its ops
     static constexpr auto offsetting =
         ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, neg, bitwise_not>;
     static constexpr auto modular =
@@ -73,7 +73,7 @@ enum class integer_use : std::uint8_t {
     return integer_use::arithmetic;
 }
 
-/// True if an operand is a list of indices of elements, which PyTorch checks.
+/// True if an operand is a list of indices of elements, whose bounds PyTorch checks.
 [[nodiscard]] inline bool is_index(const node& n, const edge& e) {
     const op_info& op = n.op->functional();
     if (&op == &info_of<aten::one_hot>) return true;
@@ -84,14 +84,14 @@ enum class integer_use : std::uint8_t {
         const auto* const slot = reinterpret_cast<const std::byte*>(e.slot);
         if (f->kind == field_kind::tensor && slot >= at && slot < at + sizeof(std::optional<value>))
             return true;
-        // Those of lists lie elsewhere, and all other operands are in the struct.
+        // The slots of a list are outside the argument struct; those of all other operands are inside.
         const auto* const begin = static_cast<const std::byte*>(n.arguments);
         if (f->kind != field_kind::tensor && (slot < begin || slot >= begin + op.args_size)) return true;
     }
     return false;
 }
 
-/// Among how many elements an index may choose; 0 if that is not known.
+/// Returns the number of elements that an index can select from; 0 if unknown.
 [[nodiscard]] inline std::int64_t indexed_size(const node& n) {
     const auto size = [](value v, std::int64_t axis) {
         const auto at = normalized_axis(axis, meta_of(v)->rank());
@@ -157,7 +157,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     if (detail::is_index(n, e)) return modular;
     const value_bounds result = n.result_count == 0 ? value_bounds() : ranges_.of({const_cast<node*>(&n), 0});
     const bool fits = detail::narrow_integers.contains(result.computed);
-    // True if the other operands keep the number's size.
+    // True if the other operands keep the magnitude of the number.
     const auto others_within = [&](const interval& limits, bool constant) {
         for (const edge& other : n.operand_edges()) {
             const value_bounds bounds = ranges_.of(*other.slot);
@@ -185,7 +185,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     return arithmetic;
 }
 
-// Any round of a loop may read a value that it carries.
+// A carried value may be read in any iteration of a loop.
 HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
     const bool is_cond = is<higher_order::cond>(n);
     for_each_region(n, [&](const field_info&, const graph* region) {
@@ -204,7 +204,7 @@ HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
 
 namespace detail {
 
-/// The bounds of inputs that are indices, by node. Ops that only move an index are looked through.
+/// Returns the bounds of inputs that are indices, by node. Ops that only move an index are looked through.
 inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& g) {
     std::unordered_map<const node*, interval> known;
     for (const node& n : g.nodes_alone()) {

@@ -12,12 +12,12 @@
 
 namespace headrace {
 
-/// A bound of an interval. Integers of 64 bits have to be exact in it.
+/// A bound of an interval. It must represent 64-bit integers exactly.
 using bound = long double;
 static_assert(std::numeric_limits<bound>::digits >= 63,
               "bound: it does not hold every int64; choose a type of 63 binary digits or more");
 
-/// All numbers from `low` to `high`, both included; NaN is in every interval.
+/// All numbers from `low` to `high`, inclusive. A value with this interval may also be NaN.
 struct interval {
     static constexpr bound unlimited = std::numeric_limits<bound>::infinity();
 
@@ -35,7 +35,7 @@ struct interval {
 
 [[nodiscard]] constexpr interval number(bound x) { return {x, x}; }
 
-/// The numbers of a dtype. Floats have no limits.
+/// Returns the interval of a dtype's numbers; floats are unlimited.
 [[nodiscard]] constexpr interval interval_of(dtype t) {
     if (is_boolean(t)) return {0, 1};
     if (!is_integral(t)) return {};
@@ -44,11 +44,11 @@ struct interval {
     return is_signed_integral(t) ? interval{-half, half - 1} : interval{0, 2 * half - 1};
 }
 
-/// The least interval that has both in it.
+/// Returns the smallest interval that contains both.
 [[nodiscard]] constexpr interval operator|(const interval& a, const interval& b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
-/// The intersection; the nearest number of `b` if it is empty.
+/// Returns the intersection or, if it is empty, the number of `b` nearest to `a`.
 [[nodiscard]] constexpr interval operator&(const interval& a, const interval& b) {
     return {std::min(std::max(a.low, b.low), b.high), std::max(std::min(a.high, b.high), b.low)};
 }
@@ -57,14 +57,15 @@ struct interval {
 
 namespace detail {
 
-// Infinity minus infinity is no number: then nothing is known.
+// Infinity minus infinity is NaN: the bound is then unknown.
 constexpr interval defined(bound low, bound high) {
     return {low == low ? low : -interval::unlimited, high == high ? high : interval::unlimited};
 }
-// A bound of zero times an infinite one: the other operand has no infinity in it, only no limit.
+// Zero times an infinite bound is zero: the infinite bound means that the operand has no limit, not that it
+// can be infinite.
 constexpr bound bound_product(bound a, bound b) { return a == 0 || b == 0 ? 0 : a * b; }
 
-/// The least interval with `f` of all four pairs of bounds in it.
+/// Returns the smallest interval that contains `f` of all four pairs of bounds.
 template <class F>
 constexpr interval of_bounds(const interval& a, const interval& b, F f) {
     const interval first = number(f(a.low, b.low)) | number(f(a.low, b.high));
@@ -80,7 +81,7 @@ constexpr interval of_bounds(const interval& a, const interval& b, F f) {
 [[nodiscard]] constexpr interval operator*(const interval& a, const interval& b) {
     return detail::of_bounds(a, b, [](bound x, bound y) { return detail::bound_product(x, y); });
 }
-/// Quotients of reals; a divisor that may be 0 leaves everything open.
+/// Quotients of reals; unlimited if the divisor may be 0.
 [[nodiscard]] constexpr interval operator/(const interval& a, const interval& b) {
     if (b.contains(bound{0})) return {};
     const interval inverse{1 / b.high, 1 / b.low};
@@ -99,7 +100,7 @@ constexpr interval of_bounds(const interval& a, const interval& b, F f) {
     return a.high <= 0 ? -a : interval{0, std::max(-a.low, a.high)};
 }
 
-/// Both bounds by a function that never falls.
+/// Applies a non-decreasing function to both bounds.
 template <class F>
 [[nodiscard]] constexpr interval map_bounds(const interval& a, F f) {
     return {f(a.low), f(a.high)};
@@ -108,14 +109,14 @@ template <class F>
     return map_bounds(a, [](bound x) { return std::trunc(x); });
 }
 
-/// Sums of `count` numbers of an interval, and of `first` to `last` many.
+/// Sums of `count` numbers of an interval; of between `first` and `last` numbers.
 [[nodiscard]] constexpr interval sum_of(const interval& a, std::int64_t count) {
     return a * number(static_cast<bound>(count));
 }
 [[nodiscard]] constexpr interval sum_of(const interval& a, std::int64_t first, std::int64_t last) {
     return sum_of(a, first) | sum_of(a, last);
 }
-/// Products of 1 to `count` numbers.
+/// Products of 1 to `count` numbers of an interval.
 [[nodiscard]] inline interval product_of(const interval& a, std::int64_t count) {
     const bound largest = std::max(std::abs(a.low), std::abs(a.high));
     if (count == 0) return number(1);
@@ -124,14 +125,14 @@ template <class F>
     return {-power, power};
 }
 
-/// Remainders of a division whose quotient is rounded toward zero: they have the sign of `a`.
+/// Remainders of division rounded toward zero; they have the sign of `a`.
 [[nodiscard]] constexpr interval remainder_toward_zero(const interval& a, const interval& b) {
     const interval divisor = magnitude(b);
     if (a.low >= 0 && a.high < divisor.low) return a;
     const bound most = divisor.high - 1;
     return {a.low >= 0 ? bound{0} : std::max(a.low, -most), a.high <= 0 ? bound{0} : std::min(a.high, most)};
 }
-/// Remainders of a division whose quotient is rounded down: they have the sign of `b`.
+/// Remainders of division rounded down; they have the sign of `b`.
 [[nodiscard]] constexpr interval remainder_downward(const interval& a, const interval& b) {
     if (b.low > 0 && a.low >= 0 && a.high < b.low) return a;
     const bound lowest = b.low >= 0 ? bound{0} : b.low + 1;
@@ -140,13 +141,13 @@ template <class F>
     return {lowest, top};
 }
 
-/// The least 2^k - 1 that is no less than `x`, which is not negative.
+/// Returns the least 2^k - 1 that is at least `x`, which must not be negative.
 [[nodiscard]] constexpr bound all_ones_from(bound x) {
     bound ones = 1;
     while (ones - 1 < x && ones < interval::unlimited) ones *= 2;
     return ones - 1;
 }
-/// A bound for bitwise results of two integers: not negative if neither is, else of both signs.
+/// Bounds a bitwise result of two integers: not negative if neither operand can be, else of either sign.
 [[nodiscard]] constexpr interval bitwise_or(const interval& a, const interval& b) {
     const interval both = a | b;
     const bound most = all_ones_from(std::max(both.high, -both.low - 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines which kernels of ExecuTorch's runtime compute otherwise than PyTorch for some values.
+// Defines which kernels of ExecuTorch's runtime differ from PyTorch for some values.
 #ifndef HEADRACE_INFER_KERNEL_DEVIATIONS_HPP
 #define HEADRACE_INFER_KERNEL_DEVIATIONS_HPP
 
@@ -15,7 +15,7 @@
 namespace headrace::executorch::detail {
 
 [[nodiscard]] inline bool is_whole(value v) { return !is_floating(meta(v).dtype); }
-/// True of integers and of what was dequantized from them, whatever moved it since.
+/// True for integers and for values dequantized from integers, even if rearranged since.
 [[nodiscard]] inline bool never_nan(value v) {
     const auto op_of = [](value made) -> const op_info& { return made.producer->op->functional(); };
     while (op_of(v).has(trait::rearranging) && v.producer->operand_count != 0) v = v.producer->operand(0);
@@ -30,7 +30,7 @@ namespace headrace::executorch::detail {
     if (!is_whole(a.self) || !is_whole(a.other)) return {};
     return "ExecuTorch's remainder of integers has the dividend's sign";
 }
-/// The kernel exchanges its operands then, but not what alpha scales.
+/// The kernel swaps its operands in this case, but still scales the same one by alpha.
 [[nodiscard]] inline reason deviation(aten::add_tensor, const args<aten::add_tensor>& a) {
     if (a.alpha.to_double() == 1 || meta(a.self).elements() != 1) return {};
     return "ExecuTorch's kernel for it scales the other operand if the first has one element";
@@ -54,7 +54,7 @@ namespace headrace::executorch::detail {
     if (a.rounding_mode != "floor" || a.other.to_double() != 0) return {};
     return "ExecuTorch's quotient of 0 and 0 is infinite";
 }
-/// Products of integers wrap around; floats do not.
+/// Integer products wrap around; floating-point ones do not.
 inline constexpr std::string_view powers_in_floats = "ExecuTorch's powers of integers are computed as floats";
 [[nodiscard]] inline reason deviation(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
     if (!is_whole(a.self) || a.exponent.is_floating() || is_boolean(meta(a.self).dtype)) return {};
@@ -66,7 +66,7 @@ inline constexpr std::string_view powers_in_floats = "ExecuTorch's powers of int
 [[nodiscard]] inline reason deviation(aten::pow_scalar, const args<aten::pow_scalar>& a) {
     return !a.self.is_floating() && is_whole(a.exponent) ? reason(powers_in_floats) : reason();
 }
-/// PyTorch takes the lower limit then.
+/// PyTorch takes the lower limit in this case.
 [[nodiscard]] inline reason deviation(aten::logit, const args<aten::logit>& a) {
     if (!a.eps || *a.eps <= 0.5) return {};
     return "ExecuTorch's kernel for it takes a margin of at most 0.5";
@@ -79,7 +79,7 @@ inline constexpr std::string_view powers_in_floats = "ExecuTorch's powers of int
     if (std::isfinite(a.negative_slope.to_double())) return {};
     return "ExecuTorch's kernel for it takes a finite slope";
 }
-/// Axes far outside of a tensor.
+/// The diagonal is far outside of the tensor.
 [[nodiscard]] inline reason deviation(aten::tril, const args<aten::tril>& a) {
     if (std::abs(static_cast<double>(a.diagonal)) < std::ldexp(1.0, 31)) return {};
     return "ExecuTorch's kernel for it takes a diagonal that int32 holds";

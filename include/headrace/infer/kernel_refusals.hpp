@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what each kernel of ExecuTorch's runtime asks of its arguments, beyond what PyTorch's op asks.
+// Defines the requirements of each ExecuTorch kernel on its arguments, beyond those of PyTorch's op.
 #ifndef HEADRACE_INFER_KERNEL_REFUSALS_HPP
 #define HEADRACE_INFER_KERNEL_REFUSALS_HPP
 
@@ -19,7 +19,7 @@
 
 namespace headrace::executorch::detail {
 
-/// Why a kernel refuses a node; empty if it takes it.
+/// The reason why a kernel refuses a node; empty if it takes it.
 using reason = std::pmr::string;
 
 [[nodiscard]] constexpr bool computes_with(kernel_types types, dtype operand, dtype result) {
@@ -43,7 +43,7 @@ using reason = std::pmr::string;
     return false;
 }
 
-/// True if the runtime has tensors of that type, and its kernels compute with them.
+/// True if the runtime has tensors of that type and its kernels support them.
 [[nodiscard]] constexpr bool is_kernel_type(dtype t) {
     return t == dtype::uint8 || t == dtype::boolean || t == dtype::bfloat16 || t == dtype::float16 ||
            t == dtype::float32 || t == dtype::float64 || t == dtype::int8 || t == dtype::int16 ||
@@ -137,7 +137,7 @@ template <one_of<ops<aten::cumsum, aten::unfold>> Op>
     if (meta(a.input).dtype == meta(a.grid).dtype) return {};
     return "ExecuTorch's kernel for it takes an image and a grid of the same type";
 }
-/// The optimized kernel computes in the tensor's own type alone.
+/// The optimized kernel computes only in the tensor's own type.
 [[nodiscard]] inline reason refusal(aten::add_scalar, const args<aten::add_scalar>& a) {
     const dtype type = meta(a.self).dtype;
     const bool same = !a.other.is_floating() || is_floating(type);
@@ -145,7 +145,7 @@ template <one_of<ops<aten::cumsum, aten::unfold>> Op>
     if (same && alpha && !is_boolean(type)) return {};
     return "ExecuTorch's kernel for it takes a number of the tensor's type";
 }
-/// A bound that the tensor's type does not hold.
+/// True if the tensor's type cannot hold the bound.
 [[nodiscard]] inline bool is_outside(const std::optional<scalar>& bound, dtype type) {
     if (!bound || is_boolean(type)) return false;
     const double x = bound->to_double();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the rule of the memory dialect: a buffer is of the type and shape that it was made for.
+// Defines the rule of the memory dialect: a buffer has the type and shape in its arguments.
 #ifndef HEADRACE_INFER_MEMORY_HPP
 #define HEADRACE_INFER_MEMORY_HPP
 

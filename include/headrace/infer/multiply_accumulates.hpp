@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::multiply_accumulates, what a node costs in multiplications.
+// Defines headrace::multiply_accumulates, the number of multiplications of a node.
 #ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
 #define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
 
@@ -15,7 +15,7 @@ namespace headrace {
 
 namespace detail {
 
-/// A product of sizes, or 0 if one is negative or it does not fit.
+/// Returns the product of sizes, or 0 if one is negative or the product does not fit.
 [[nodiscard]] inline std::uint64_t size_product(std::initializer_list<std::int64_t> sizes) {
     std::uint64_t product = 1;
     for (const std::int64_t size : sizes) {
@@ -26,13 +26,13 @@ namespace detail {
 
 }  // namespace detail
 
-/// Does the node multiply and accumulate in a way that multiply_accumulates does not count?
+/// True if the node multiplies and accumulates but multiply_accumulates does not count it.
 [[nodiscard]] inline bool has_uncounted_macs(const node& n) {
     return n.op->has(trait::recurrent) || is<aten::einsum>(n);
 }
 
-/// Multiply-accumulate operations of a convolution, a matrix product or an attention, as its shapes say; 0
-/// for all other nodes, and where shapes are missing or too large. Padding counts as data.
+/// Returns the multiply-accumulate operations of a convolution, a matrix product or an attention, computed
+/// from shapes; 0 for all other nodes, and if shapes are missing or too large. Padding counts as data.
 [[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));
@@ -52,11 +52,11 @@ namespace detail {
         const auto* general = args_if<aten::convolution>(n);
         if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
             return detail::size_product({results, per(weights, second->shape[0])});
-        // Each input element meets the weights of its channel: TOSA has input channels last.
+        // Each input element is multiplied by its channel's weights; TOSA has input channels last.
         const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
         return detail::size_product({inputs, per(weights, channels)});
     }
-    if (n.op->has(trait::matrix_product)) {  // the last axis of the first factor is summed over
+    if (n.op->has(trait::matrix_product)) {  // sums over the last axis of the first factor
         const bool onto_first = is<aten::addmm>(n) || is<aten::baddbmm>(n);
         const tensor_meta& factor = onto_first ? *second : *first;
         return factor.rank() != 0 ? detail::size_product({results, factor.shape[factor.rank() - 1]}) : 0;

@@ -9,10 +9,10 @@
 
 namespace headrace {
 
-/// What PyTorch gives a float that names no dtype.
+/// The dtype of floating-point numbers if none is given.
 inline constexpr dtype default_float = dtype::float32;
 
-/// The dtype of a tensor made of a Python number: bool, int64 or float32.
+/// Returns the dtype of a tensor made from a Python number: bool, int64 or float32.
 [[nodiscard]] constexpr dtype dtype_of(const scalar& number) {
     switch (number.kind()) {
         case scalar::kind_type::boolean:
@@ -24,7 +24,7 @@ inline constexpr dtype default_float = dtype::float32;
     }
 }
 
-/// Integers and booleans become float32, as in division and in most functions of real numbers.
+/// Integers and booleans become float32, as in division and in most real functions.
 [[nodiscard]] constexpr dtype as_floating(dtype t) {
     return is_integral(t) || is_boolean(t) ? default_float : t;
 }
@@ -64,7 +64,8 @@ constexpr dtype promote_floats(dtype a, dtype b) {
 
 }  // namespace detail
 
-/// torch.promote_types. `unknown` promotes to the other; dtypes that PyTorch does not promote give `unknown`.
+/// torch.promote_types. `unknown` promotes to the other dtype; dtypes that PyTorch does not promote give
+/// `unknown`.
 [[nodiscard]] constexpr dtype promote(dtype a, dtype b) {
     if (a == b || b == dtype::unknown) return a;
     const dtype_category left = traits_of(a).category;
@@ -81,8 +82,8 @@ constexpr dtype promote_floats(dtype a, dtype b) {
     return left == dtype_category::integral ? detail::promote_integers(a, b) : detail::promote_floats(a, b);
 }
 
-/// torch.result_type: tensors of rank 0 and Python numbers only decide where their category is above that of
-/// the tensors, and numbers only above that of tensors of rank 0.
+/// torch.result_type: tensors of rank 0 and Python numbers affect the result only if their category is above
+/// that of the other tensors; Python numbers only if it is also above that of tensors of rank 0.
 class promotion {
 public:
     constexpr promotion& add(const tensor_meta& tensor) {
@@ -95,7 +96,7 @@ public:
         return *this;
     }
 
-    /// The common dtype; `unknown` if there is none.
+    /// Returns the common dtype; `unknown` if there is none.
     [[nodiscard]] constexpr dtype type() {
         const dtype combined = combine(dim_, combine(zero_, number_));
         return impossible_ ? dtype::unknown : combined;
@@ -129,7 +130,7 @@ private:
     bool impossible_ = false;
 };
 
-/// The dtype that tensors (tensor_meta) and Python numbers (scalar) have in common.
+/// Returns the common dtype of tensors (tensor_meta) and Python numbers (scalar).
 template <class... Operands>
 [[nodiscard]] constexpr dtype result_type(const Operands&... operands) {
     promotion p;

@@ -17,7 +17,7 @@ namespace quantized_decomposed {
 
 using quantize_ops = ops<quantize_per_channel, quantize_per_channel_group, quantize_per_tensor,
                          quantize_per_tensor_tensor, quantize_per_tensor_tensor2, quantize_per_token>;
-/// Without an out_dtype, they give float32.
+/// Ops whose result is float32 without an out_dtype.
 using dequantize_ops = ops<dequantize_per_channel, dequantize_per_tensor, dequantize_per_tensor_tensor,
                            dequantize_per_tensor_tensor2>;
 using dequantize_to_dtype_ops = ops<dequantize_per_channel_group, dequantize_per_token>;
@@ -27,7 +27,7 @@ using choose_ops = ops<choose_qparams_symmetric_tensor, choose_qparams_tensor>;
 using per_channel_ops = ops<quantize_per_channel, dequantize_per_channel, fake_quant_per_channel>;
 using per_group_ops = ops<quantize_per_channel_group, dequantize_per_channel_group>;
 using per_token_ops = ops<quantize_per_token, dequantize_per_token>;
-/// Their scale and zero point are tensors with one element each.
+/// Ops whose scale and zero point are tensors with one element each.
 using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tensor_tensor2,
                                   dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2>;
 
@@ -35,7 +35,7 @@ using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tenso
 
 namespace detail {
 
-/// Scales and zero points, if there are any, of `count` channels, groups or rows.
+/// Refuses scales, and zero points if any, that are not `count` in number: channels, groups or rows.
 inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
                                      std::int64_t count) {
     HEADRACE_TRY(require_elements("scales", scales, count));
@@ -48,7 +48,7 @@ inline result<void> check_channels(const tensor_meta& input, value scales,
     HEADRACE_TRY(require_rank("scales", inference::of(scales).shape, 1));
     return check_parameters(scales, zero_points, input.shape[axis]);
 }
-/// Groups lie in the rows of a matrix. One that is longer than a row stands for the row.
+/// Groups are parts of a matrix's rows; a group_size above the row's length means the whole row.
 inline result<void> check_groups(const tensor_meta& input, value scales,
                                  const std::optional<value>& zero_points, std::int64_t size) {
     HEADRACE_TRY(require_rank("input", input.shape, 2));
@@ -67,7 +67,7 @@ inline result<void> check_rows(const tensor_meta& input, value scales,
                             element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
 }
 
-/// What quantize and dequantize have in common: as many scales and zero points as they need.
+/// Checks the scales and zero points of quantize and dequantize.
 template <class Op>
 result<void> check_scales(const args<Op>& a) {
     const tensor_meta& input = inference::of(a.input);
@@ -88,7 +88,7 @@ result<void> check_scales(const args<Op>& a) {
         return require_scale("scale", a.scale);
     }
 }
-/// Real numbers that are clamped to a range.
+/// Checks a quantize: its input is floating-point and is clamped to a valid range.
 template <class Op>
 result<void> check_quantize(const args<Op>& a, dtype type) {
     HEADRACE_TRY(require_floating("input", inference::of(a.input).dtype));
@@ -97,8 +97,8 @@ result<void> check_quantize(const args<Op>& a, dtype type) {
     }
     return check_scales<Op>(a);
 }
-/// Quantized values of the type that the op names, or the same in a wider one, in which passes compute
-/// tables. Their range only says which of them occur.
+/// Checks a dequantize: quantized values have the op's dtype or a wider one, in which passes compute tables.
+/// Their range only states which values occur.
 template <class Op>
 result<void> check_dequantize(const args<Op>& a) {
     const dtype given = inference::of(a.input).dtype;
@@ -133,7 +133,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.input));
 }
 
-/// A scale and a zero point for each row.
+/// One scale and zero point per row.
 template <one_of<quantized_decomposed::choose_per_token_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);

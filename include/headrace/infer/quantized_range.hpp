@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::require_quantized_range, which ranges quantized values of a dtype may have.
+// Defines headrace::require_quantized_range, which checks the range of quantized values of a dtype.
 #ifndef HEADRACE_INFER_QUANTIZED_RANGE_HPP
 #define HEADRACE_INFER_QUANTIZED_RANGE_HPP
 
@@ -12,7 +12,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The least and the largest number of an integer dtype; quantized floats have the range of int32.
+/// The least and the greatest number of an integer dtype; quantized floats have the range of int32.
 struct integer_range {
     std::int64_t low;
     std::int64_t high;
@@ -27,7 +27,7 @@ struct integer_range {
 
 }  // namespace detail
 
-/// Refuses a range of quantized values that is empty or that the dtype does not hold.
+/// Refuses a range of quantized values that is empty or does not fit in the dtype.
 [[nodiscard]] inline result<void> require_quantized_range(std::int64_t low, std::int64_t high, dtype type) {
     const detail::integer_range bounds = detail::range_of_integers(type);
     HEADRACE_TRY(require_between("quant_min", low, bounds.low, bounds.high));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of which infer/range_rules_definition.hpp has its table.
+// Defines the functions in the table of infer/range_rules_definition.hpp.
 #ifndef HEADRACE_INFER_RANGE_FUNCTIONS_HPP
 #define HEADRACE_INFER_RANGE_FUNCTIONS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace headrace::detail::range_functions {
 
-// Each is called with the query and an op's arguments, whose members have the names of its schema.
+// Each function is called with the query and an op's arguments, whose members are named as in its schema.
 
 inline constexpr auto as_self = [](const range_query& q, const auto& a) { return q(a.self); };
 inline constexpr auto self_or_zero = [](const range_query& q, const auto& a) {
@@ -29,11 +29,11 @@ inline constexpr auto total = [](const range_query& q, const auto& a) {
 inline constexpr auto total_product = [](const range_query& q, const auto& a) {
     return q.if_integral(product_of(summand(q, a.self), q.reduced_count(a.self)));
 };
-// Elements, then where they were along an axis.
+// Result 0 has elements, result 1 their positions along an axis.
 inline constexpr auto chosen = [](const range_query& q, const auto& a) {
     return q.result() == 0 ? q(a.self) : positions(q.size_of(a.self, a.dim));
 };
-// How many elements there are of something.
+// A count of elements.
 inline constexpr auto counted = [](const range_query& q, const auto& a) {
     return interval{0, static_cast<bound>(q.elements_of(a.self))};
 };
@@ -47,14 +47,14 @@ inline constexpr auto place_between = [](const range_query& q, const auto& a) {
 inline constexpr auto in_triangle = [](const range_query&, const auto& a) {
     return positions(a.row > a.col ? a.row : a.col);
 };
-// Elements of windows, then where they were in their plane.
+// Result 0 has elements of windows, result 1 their positions in the plane.
 inline constexpr auto chosen_in_window = [](const range_query& q, const auto& a) {
     return q.result() == 0 ? q(a.self) : positions(q.elements_of(a.self));
 };
 inline constexpr auto position = [](const range_query& q, const auto& a) {
     return positions(q.size_of(a.self, a.dim));
 };
-// The last operand's elements take the place of others.
+// Elements of the last operand replace some of self.
 inline constexpr auto self_or_source = [](const range_query& q, const auto& a) {
     if constexpr (requires { a.src; }) {
         return q(a.self) | q(a.src);
@@ -76,7 +76,7 @@ inline constexpr auto larger = [](const range_query& q, const auto& a) {
 inline constexpr auto smaller = [](const range_query& q, const auto& a) {
     return minimum(q(a.self), q(a.other));
 };
-// If one of the two is NaN, the result is the other.
+// If one operand is NaN, the result is the other one.
 inline constexpr auto either = [](const range_query& q, const auto& a) { return q(a.self) | q(a.other); };
 inline constexpr auto sum = [](const range_query& q, const auto& a) {
     return q(a.self) + q(a.other) * q(a.alpha);
@@ -129,7 +129,7 @@ inline constexpr auto at_most = [](const range_query& q, const auto& a) {
 inline constexpr auto sign_of_self = [](const range_query& q, const auto& a) {
     const interval signs =
         map_bounds(q(a.self), [](bound x) { return static_cast<bound>((x > 0) - (x < 0)); });
-    return q.is_integral() ? signs : signs | number(0);  // of NaN
+    return q.is_integral() ? signs : signs | number(0);  // for NaN
 };
 inline constexpr auto rectified = [](const range_query& q, const auto& a) {
     return maximum(q(a.self), number(0));

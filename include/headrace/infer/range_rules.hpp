@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::range_rules, which numbers each op can give for operands of known intervals.
+// Defines headrace::detail::range_rules: the interval of each op's results, given those of its operands.
 #ifndef HEADRACE_INFER_RANGE_RULES_HPP
 #define HEADRACE_INFER_RANGE_RULES_HPP
 
@@ -43,21 +43,22 @@ public:
     [[nodiscard]] dtype type() const { return node_->results[result_].meta->dtype; }
     [[nodiscard]] bool is_integral() const { return headrace::is_integral(type()); }
     [[nodiscard]] interval anything() const { return interval_of(type()); }
-    /// An interval if the result holds integers. Sums of floats are rounded each time.
+    /// Returns `i` if the result holds integers. Sums of floats are rounded at each step, so they get no
+    /// bound.
     [[nodiscard]] interval if_integral(const interval& i) const { return is_integral() ? i : interval(); }
 
     [[nodiscard]] static std::int64_t elements_of(value v) {
         const tensor_meta* const meta = meta_of(v);
         return meta == nullptr ? 0 : meta->checked_elements().value_or(INT64_MAX);
     }
-    /// The size of an axis, 1 for a tensor of rank 0, or the number of all elements where no axis is named.
+    /// Returns the size of an axis, 1 for rank 0, or the number of all elements if no axis is given.
     [[nodiscard]] static std::int64_t size_of(value v, std::optional<std::int64_t> axis) {
         const tensor_meta* const meta = meta_of(v);
         if (!axis || meta == nullptr) return elements_of(v);
         const auto at = normalized_axis(*axis, meta->rank());
         return !at || meta->rank() == 0 ? 1 : meta->shape[*at];
     }
-    /// The number of elements of an operand that make one of the result.
+    /// Returns how many elements of an operand are reduced to one of the result.
     [[nodiscard]] std::int64_t reduced_count(value v) const {
         const std::int64_t results = node_->results[result_].meta->checked_elements().value_or(0);
         return results == 0 ? 0 : elements_of(v) / results;
@@ -70,7 +71,7 @@ private:
     const void* known_;
 };
 
-/// What a reduction reads of its operand: PyTorch casts elements to the result's type before it adds them.
+/// Returns the terms of a reduction: PyTorch casts elements to the result's type before adding them.
 inline interval summand(const range_query& q, value v) { return in_category(q.type(), q(v)); }
 
 struct range_rule {
@@ -84,16 +85,16 @@ constexpr range_rule range_of(Rule) {
     return {&info_of<Op>, [](const range_query& q) { return Rule{}(q, args_of<Op>(q.of())); }};
 }
 
-/// Positions along an axis of `size`.
+/// Returns the positions along an axis of `size`.
 constexpr interval positions(std::int64_t size) { return {0, static_cast<bound>(size > 0 ? size - 1 : 0)}; }
 
-/// Integers divided by integers are rounded; a divisor of 0 is an error in PyTorch.
+/// Integer quotients are rounded; a divisor of 0 is an error in PyTorch.
 template <class Round>
 interval rounded_quotient(const range_query& q, const interval& a, interval b, Round round) {
     if (q.is_integral()) {
         if (b.low == 0 && b.high > 0) b.low = 1;
         if (b.high == 0 && b.low < 0) b.high = -1;
-        // Nor is there a quotient of the least integer and -1.
+        // The least integer divided by -1 has no quotient either.
         const interval all = b.contains(bound{0}) ? a | -a : map_bounds(a / b, round);
         return all & q.anything();
     }
@@ -126,7 +127,7 @@ inline interval power(const range_query& q, const interval& x, const scalar& exp
     return map_bounds(even ? magnitude(x) : x, [n](bound b) { return std::pow(b, n); });
 }
 
-/// `clamp` takes numbers or tensors, either of which may be left out; the upper limit wins.
+/// `clamp` takes numbers or tensors, either of them optional; the upper limit wins.
 template <class Limit>
 interval clamped(const range_query& q, interval x, const std::optional<Limit>& low,
                  const std::optional<Limit>& high) {
@@ -142,7 +143,7 @@ interval stepped(const range_query& q, const Args& a) {
     interval step = number(1);
     if constexpr (requires { a.start; }) start = q(a.start);
     if constexpr (requires { a.step; }) step = q(a.step);
-    // Integers are rounded before they are added up, or after.
+    // Integers may be rounded before or after they are added up.
     if (q.is_integral()) {
         start = start | truncated(start);
         step = step | truncated(step);
@@ -150,7 +151,7 @@ interval stepped(const range_query& q, const Args& a) {
     return start | (start + sum_of(step, count > 0 ? count - 1 : 0));
 }
 
-/// The interval that follows from an op's traits alone.
+/// Returns the interval that an op's traits imply.
 inline interval range_by_traits(const range_query& q) {
     using enum trait;
     const op_info& op = q.of().op->functional();
@@ -166,10 +167,10 @@ inline interval range_by_traits(const range_query& q) {
     return q.anything();
 }
 
-/// The rules of the ops of which traits do not tell all; see range_rules_definition.hpp.
+/// The rules of ops whose interval their traits do not determine; see range_rules_definition.hpp.
 [[nodiscard]] std::span<const range_rule> range_rules();
 
-/// The numbers that a result can hold before its dtype wraps them around.
+/// Returns the numbers that a result can hold before its dtype wraps them around.
 [[nodiscard]] interval computed_range(const range_query& q);
 
 }  // namespace headrace::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of infer/range_rules.hpp: the table of what each op can give.
+// Defines the functions of infer/range_rules.hpp: the table of each op's interval.
 #ifndef HEADRACE_INFER_RANGE_RULES_DEFINITION_HPP
 #define HEADRACE_INFER_RANGE_RULES_DEFINITION_HPP
 
@@ -19,7 +19,7 @@ namespace headrace {
 namespace detail {
 
 [[nodiscard]] HEADRACE_INLINE std::span<const range_rule> range_rules() {
-    using namespace aten;             // NOLINT: the table is about its ops
+    using namespace aten;             // NOLINT: a table of its ops
     using namespace range_functions;  // NOLINT
     // clang-format off: a table
     static constexpr range_rule table[] = {
@@ -89,7 +89,7 @@ namespace detail {
             return headrace::maximum(q(a.self), q(a.threshold)) | q(a.value);
         }),
 
-        // Functions of bounded results.
+        // Functions with bounded results.
         range_of<aten::sigmoid>(unit_interval),
         range_of<hardsigmoid>(unit_interval),
         range_of<softmax_int>(unit_interval),
@@ -220,7 +220,7 @@ namespace detail {
         range_of<searchsorted_tensor>(place_between),
         range_of<searchsorted_scalar>(place_between),
 
-        // Rearrangements that traits do not name.
+        // Rearrangements without a trait.
         range_of<channel_shuffle>(as_self),
         range_of<pixel_shuffle>(as_self),
         range_of<pixel_unshuffle>(as_self),

@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-/// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
+/// A shape under construction. It holds up to 16 sizes; add_result refuses a shape with more.
 class shape_builder {
 public:
     static constexpr std::size_t capacity = 16;
@@ -42,7 +42,7 @@ public:
     constexpr void append(sizes shape) {
         for (const std::int64_t size : shape) push_back(size);
     }
-    /// Puts a size before position `at`, which is at most size().
+    /// Inserts a size before position `at`, which is at most size().
     constexpr void insert(std::size_t at, std::int64_t size) {
         push_back(size);
         for (std::size_t i = this->size(); i-- > at + 1;) items_[i] = items_[i - 1];
@@ -50,12 +50,12 @@ public:
     }
     constexpr void erase(std::size_t at) {
         for (std::size_t i = at + 1; i < size(); ++i) items_[i - 1] = items_[i];
-        if (--wanted_ < capacity) items_[wanted_] = 0;  // what is not kept is 0, so that shapes compare
+        if (--wanted_ < capacity) items_[wanted_] = 0;  // slots beyond size() are 0, so that shapes compare
     }
 
     [[nodiscard]] constexpr std::size_t size() const { return wanted_ < capacity ? wanted_ : capacity; }
     [[nodiscard]] constexpr bool empty() const { return wanted_ == 0; }
-    /// The rank is above the capacity.
+    /// True if the rank exceeds the capacity.
     [[nodiscard]] constexpr bool overflowed() const { return wanted_ > capacity; }
     [[nodiscard]] constexpr const std::int64_t* data() const { return items_.data(); }
     [[nodiscard]] constexpr std::int64_t* begin() { return items_.data(); }
@@ -73,23 +73,23 @@ private:
     std::size_t wanted_ = 0;
 };
 
-/// The refusal of a rank that no shape_builder holds: such a tensor is sound, but has no lowering.
+/// The error for a rank that no shape_builder holds: such a tensor is valid, but cannot be lowered.
 [[nodiscard]] error rank_too_large();
 
-/// Adds a result to what a rule writes, unless no tensor can have that type or shape.
+/// Adds a result, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
 [[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
-/// The same with the shape of another tensor.
+/// Adds a result of the given dtype with the shape of another tensor.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const tensor_meta& like);
 
-/// Refuses an operand of another rank.
+/// Refuses an operand of the wrong rank.
 [[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
                                         std::size_t most);
 [[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t rank);
 
 // --- broadcasting ----------------------------------------------------------------------------------------
 
-/// The shape that both broadcast to.
+/// Returns the shape to which both broadcast.
 [[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b);
 template <class... More>
 [[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
@@ -99,15 +99,15 @@ template <class... More>
     return broadcast(shape, more...);
 }
 
-/// The shape that aten.expand gives: -1 keeps a size.
+/// Returns the shape of aten.expand: -1 keeps a size.
 [[nodiscard]] result<shape_builder> expanded_shape(sizes from, sizes to);
 
-/// The shape that aten.view gives: one size may be -1.
+/// Returns the shape of aten.view: one size may be -1.
 [[nodiscard]] result<shape_builder> viewed_shape(sizes from, sizes to);
 
 // --- axes ------------------------------------------------------------------------------------------------
 
-/// An axis of a tensor of that rank, from one that may be negative.
+/// Returns a non-negative axis of a tensor of that rank; `axis` may count from the end.
 [[nodiscard]] result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
 /// A set of axes.
@@ -120,13 +120,13 @@ struct axis_set {
     friend constexpr bool operator==(const axis_set&, const axis_set&) = default;
 };
 
-/// What an empty list of axes means to an op.
+/// The meaning of an empty list of axes.
 enum class no_axes : unsigned char { all, none };
 
-/// The axes that a list names. An axis may not be named twice.
+/// Returns the set of axes in a list; an axis may not be named twice.
 [[nodiscard]] result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all);
 
-/// What is left of a shape when those axes are reduced.
+/// Returns a shape after the reduction of some axes.
 [[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
     shape_builder left;
     for (std::size_t i = 0; i != shape.size(); ++i) {
@@ -139,13 +139,13 @@ enum class no_axes : unsigned char { all, none };
     return left;
 }
 
-/// The order of axes that aten.permute names, non-negative and each once.
+/// Returns the order of axes of aten.permute, non-negative, each exactly once.
 [[nodiscard]] result<shape_builder> permutation_of(sizes axes, std::size_t rank);
 
-/// A list for `count` dimensions: PyTorch lets one number stand for all.
+/// Returns a list for `count` dimensions; in PyTorch one number may be given for all.
 [[nodiscard]] result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count);
 
-/// First and last index that a slice takes of an axis, both within it.
+/// The start and end of a slice of an axis, both within it.
 struct slice_range {
     std::int64_t start = 0;
     std::int64_t end = 0;
@@ -155,7 +155,7 @@ struct slice_range {
     }
 };
 
-/// Python's slice bounds: negative ones count from the end, others are clamped.
+/// Returns Python's slice bounds: negative ones count from the end, others are clamped.
 [[nodiscard]] constexpr slice_range clamped_slice(std::optional<std::int64_t> start,
                                                   std::optional<std::int64_t> end, std::int64_t size) {
     const auto clamp = [size](std::int64_t index, std::int64_t least) {
@@ -166,8 +166,8 @@ struct slice_range {
     return {first, clamp(end.value_or(size), first)};
 }
 
-/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may
-/// go back: parts overlap then.
+/// Returns the start of a part when an axis of that size is cut at indices, as by torch.tensor_split. Indices
+/// may decrease; the parts then overlap.
 [[nodiscard]] constexpr std::int64_t part_start(sizes indices, std::size_t part, std::int64_t size) {
     return part == 0 ? 0 : clamped_slice(indices[part - 1], std::nullopt, size).start;
 }

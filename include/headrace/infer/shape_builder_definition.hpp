@@ -21,7 +21,7 @@ namespace headrace {
 HEADRACE_INLINE error rank_too_large() { return unsupported({"rank is above ", shape_builder::capacity}); }
 
 HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
-    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
+    constexpr std::int64_t largest = std::int64_t{1} << 58;  // 16 bytes each: the bytes fit in 63 bits
     if (shape.overflowed()) return rank_too_large();
     if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
     if (type == dtype::shape) return invalid("no tensor has the type shape");
@@ -38,7 +38,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
 HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
     return add_result(out, meta.dtype, meta);
 }
-// Not inline, as the other is: it would be a copy of a shape in each rule.
+// Not inline, unlike the overload: each rule would contain a copy of a shape.
 [[gnu::noinline]] HEADRACE_INLINE result<void> add_result(inference& out, dtype type,
                                                           const tensor_meta& like) {
     return add_result(out, type, shape_builder(like.shape));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the tosa dialect. CONST and CUSTOM have none: nothing but their
-// metadata says what they give.
+// Defines the shape and dtype rules of the tosa dialect. CONST and CUSTOM have none: only their metadata
+// states their results.
 #ifndef HEADRACE_INFER_TOSA_DEFINITION_HPP
 #define HEADRACE_INFER_TOSA_DEFINITION_HPP
 
@@ -24,11 +24,11 @@ namespace tosa {
 
 using comparison_ops = ops<equal, greater, greater_equal>;
 
-/// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5): those that have no parameters.
+/// Ops that keep shape and dtype (TOSA 1.0, sections 2.3, 2.5) and have no parameters.
 template <class Op>
 concept plain_unary = op_where<Op, dialect, trait::unary> && field_names<Op>.size() == 1;
 
-/// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
+/// Ops of two operands whose dtype is the result's (2.4). MUL and comparisons have a different one.
 template <class Op>
 concept plain_binary =
     op_where<Op, dialect, trait::binary> && !one_of<Op, comparison_ops> && !__is_same(Op, mul);
@@ -41,7 +41,7 @@ namespace tosa_rules {
 template <class Op>
 inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.') + 1);
 
-/// TOSA broadcasts sizes of 1 only, and never ranks (section 1.9.7).
+/// TOSA broadcasts only sizes of 1, and never ranks (section 1.9.7).
 [[nodiscard]] inline result<shape_builder> broadcast_equal_ranks(std::string_view op, sizes a, sizes b) {
     const auto wrong = [&] {
         return refuse(op, {"cannot broadcast ", shape_text(a), " with ", shape_text(b)});
@@ -70,7 +70,7 @@ inline result<void> infer_binary(std::string_view op, value a, value b, dtype ty
     return add_result(out, type, shape);
 }
 
-/// TOSA's axes are never negative.
+/// Returns an axis, which is never negative in TOSA.
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
     if (axis >= 0 && axis < static_cast<std::int64_t>(shape.size())) return static_cast<std::size_t>(axis);
@@ -109,7 +109,7 @@ template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2, dtype::boolean, out);
 }
-/// MUL (2.4.14): integers give INT32.
+/// MUL (2.4.14): the product of integers is INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
     HEADRACE_TRY(tosa_rules::require_single("mul", "shift", a.shift));
     const dtype type = inference::of(a.input1).dtype;
@@ -121,7 +121,7 @@ inline result<void> infer_results(tosa::negate, const args<tosa::negate>& a, inf
     HEADRACE_TRY(tosa_rules::require_single("negate", "output_zp", a.output_zp));
     return add_result(out, inference::of(a.input1));
 }
-/// TABLE (2.4.17): 256 entries for INT8, 513 for INT16, whose interpolated results have 16 more bits.
+/// TABLE (2.4.17): 256 entries for INT8; 513 for INT16, whose results are interpolated to INT32.
 inline result<void> infer_results(tosa::table, const args<tosa::table>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     const int_list& entries = inference::of(a.table).shape;
@@ -180,7 +180,7 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
     }
     return add_result(out, first.dtype, shape);
 }
-/// PAD (2.9.2): padding is [before, after] of each axis.
+/// PAD (2.9.2): padding is [before, after] for each axis.
 inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(padding, tosa_rules::shape_operand("pad", "padding", a.padding));
@@ -209,7 +209,7 @@ inline result<void> infer_results(tosa::reverse, const args<tosa::reverse>& a, i
     HEADRACE_TRY(tosa_rules::axis_in("reverse", a.axis, a.input1));
     return add_result(out, inference::of(a.input1));
 }
-/// SLICE (2.9.5): sizes, not ends.
+/// SLICE (2.9.5): takes start and size, not an end.
 inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(start, tosa_rules::shape_operand("slice", "start", a.start));
@@ -316,7 +316,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     return add_result(out, inference::of(a.output_zp).dtype, input);
 }
 
-/// COND_IF (2.15.1): both branches give the same.
+/// COND_IF (2.15.1): both branches have the same results.
 inline result<void> infer_results(tosa::cond_if, const args<tosa::cond_if>& a, inference& out) {
     if (a.then_graph == nullptr || a.else_graph == nullptr)
         return tosa_rules::refuse("cond_if", "a branch is missing");
@@ -339,7 +339,7 @@ inline result<void> infer_results(tosa::cond_if, const args<tosa::cond_if>& a, i
     if (!same) return tosa_rules::refuse("cond_if", "the branches give different types or shapes");
     return {};
 }
-/// WHILE_LOOP (2.15.2): what is carried keeps type and shape.
+/// WHILE_LOOP (2.15.2): carried values keep type and shape.
 inline result<void> infer_results(tosa::while_loop, const args<tosa::while_loop>& a, inference& out) {
     for (const value v : a.inputs) {
         HEADRACE_TRY(add_result(out, inference::of(v)));
@@ -347,7 +347,7 @@ inline result<void> infer_results(tosa::while_loop, const args<tosa::while_loop>
     return {};
 }
 
-/// VARIABLE and VARIABLE_WRITE give nothing (2.16).
+/// VARIABLE and VARIABLE_WRITE have no results (2.16).
 inline result<void> infer_results(tosa::variable, const args<tosa::variable>&, inference&) { return {}; }
 inline result<void> infer_results(tosa::variable_write, const args<tosa::variable_write>&, inference&) {
     return {};

@@ -21,7 +21,7 @@ namespace tosa_rules {
 
 inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
-/// "conv2d: …", the tag first.
+/// Returns the error "conv2d: …".
 [[nodiscard]] inline error refuse(std::string_view op, std::string_view what) {
     return invalid({op, ": ", what});
 }
@@ -29,7 +29,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return refuse(op, text_of(what));
 }
 
-/// Refuses another number of items in an attribute, or an item below `least`.
+/// Refuses an attribute with the wrong number of items, or with an item below `least`.
 [[nodiscard]] inline result<void> require_items(std::string_view op, std::string_view what,
                                                 const int_list& items, std::size_t count,
                                                 std::int64_t least) {
@@ -51,14 +51,14 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return refuse(op, {what, " ", shape_text(shape), " must have rank ", rank});
 }
 
-/// Refuses an operand of other than one element in one dimension, which zero points and the like have.
+/// Refuses an operand that is not of one dimension with one element, such as a zero point.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == 1 && shape[0] == 1) return {};
     return refuse(op, {what, " ", shape_text(shape), " must have shape [1]"});
 }
 
-/// The elements of a shape operand, which in TOSA 1.0 CONST_SHAPE alone gives.
+/// Returns the elements of a shape operand, which only CONST_SHAPE can produce in TOSA 1.0.
 [[nodiscard]] inline result<const int_list*> shape_operand(std::string_view op, std::string_view what,
                                                            value v) {
     const auto* shape = match<tosa::const_shape>(v);
@@ -66,8 +66,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return &shape->values;
 }
 
-/// `room / stride + 1`, where TOSA demands that the division has no remainder. `terms` names what room is
-/// made of.
+/// Returns `room / stride + 1`; TOSA demands that no remainder is left. `terms` names the parts of `room`.
 [[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
                                                           std::int64_t stride,
                                                           const std::pmr::string& terms) {
@@ -78,7 +77,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return room / stride + 1;
 }
 
-/// Positions of a window along one axis (TOSA 1.0, sections 2.2.2 to 2.2.8).
+/// Returns the number of positions of a window along one axis (TOSA 1.0, sections 2.2.2 to 2.2.8).
 [[nodiscard]] inline result<std::int64_t> window_positions_of(std::string_view op, std::string_view axis,
                                                               std::int64_t size, std::int64_t pad,
                                                               std::int64_t extent, std::int64_t stride) {
@@ -86,8 +85,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                            text_of({axis, " ", size, " + pad ", pad, " - kernel ", extent}));
 }
 
-/// A convolution over the last `Axes` axes but one: shapes of input, kernel and channels, and their
-/// attributes.
+/// A convolution over `axes` spatial axes: its attributes and operands.
 struct convolution {
     std::string_view op;
     std::size_t axes;
@@ -96,7 +94,7 @@ struct convolution {
     const int_list& dilation;
 };
 
-/// Sizes of the result of a convolution, its channels left out.
+/// Returns the spatial sizes of a convolution's result, with its batch but without its channels.
 [[nodiscard]] inline result<shape_builder> convolved(const convolution& c, sizes input, sizes kernel) {
     HEADRACE_TRY(require_items(c.op, "pad", c.pad, 2 * c.axes, 0));
     HEADRACE_TRY(require_items(c.op, "stride", c.stride, c.axes, 1));
@@ -113,7 +111,7 @@ struct convolution {
     return shape;
 }
 
-/// Checks what all convolutions have in common, and adds their result, whose type is the bias's.
+/// Checks the common requirements of convolutions and adds their result, which has the bias's type.
 template <class Args>
 [[nodiscard]] result<void> add_convolved(std::string_view op, const Args& a, shape_builder shape,
                                          std::int64_t channels, inference& out) {
@@ -302,7 +300,7 @@ inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inf
 
 namespace tosa_rules {
 
-/// One axis of RESIZE: scale is a fraction, offset and border are counted in its numerator's units.
+/// One axis of RESIZE: the scale is a fraction; offset and border are in units of its numerator.
 struct resize_axis {
     std::int64_t numerator;
     std::int64_t denominator;

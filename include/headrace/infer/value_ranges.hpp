@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::value_ranges, which numbers each value of a graph can hold.
+// Defines headrace::value_ranges, the interval of numbers of each value of a graph.
 #ifndef HEADRACE_INFER_VALUE_RANGES_HPP
 #define HEADRACE_INFER_VALUE_RANGES_HPP
 
@@ -14,31 +14,32 @@
 
 namespace headrace {
 
-/// Tells whether a value takes both ends of its interval. An interval is often wider than need be:
-/// `x - x` is 0, and its interval is twice as wide as that of x.
+/// Whether a value reaches both ends of its interval. An interval is often too wide: `x - x` is 0, but its
+/// interval is twice as wide as that of x.
 enum class attainment : std::uint8_t {
     unknown,
     by_some,  ///< some element takes each end, as in a constant
-    by_any    ///< any element may, as in the result of argmax
+    by_any    ///< any element may take them, as in the result of argmax
 };
 
 struct value_bounds {
-    interval computed{};  ///< of the op's results before the dtype wraps them around
-    interval held{};      ///< of the elements
+    interval computed{};  ///< before the dtype wraps the op's results around
+    interval held{};      ///< the stored elements
     attainment attained = attainment::unknown;
-    bool varies = true;  ///< depends on an input, not on constants alone
+    bool varies = true;  ///< depends on an input, not only on constants
 };
 
-/// The numbers that values can hold, by interval arithmetic from what is known before the program runs:
+/// The intervals of a graph's values, by interval arithmetic on the facts known before the program runs:
 /// constants, shapes, dtypes, positions and limits. infer/range_rules.hpp has the rule of each op. The graph
-/// must be functional. A branch is computed from what its node is given, a loop until its bounds settle.
+/// must be functional. A branch is evaluated for its node's operands, a loop until its bounds settle. For
+/// example, relu(x) of a float32 tensor is in [0, infinity], and argmax over an axis of size 10 in [0, 9].
 ///
-/// PyTorch's casts of floats that an integer dtype does not hold give no number in particular; they are taken
-/// not to occur. NaN is in no interval, and may be an element of any float value.
+/// Casts of floats that an integer dtype cannot hold are undefined in PyTorch; they are assumed not to occur.
+/// NaN is in no interval, and may be an element of any floating-point value.
 class value_ranges {
 public:
-    /// Gives the bounds of a value once they are known: those that were computed, or others that the caller
-    /// knows or assumes. A value in a loop is asked for when the loop's bounds have settled.
+    /// Returns the bounds of a value, given the computed ones; the caller may know or assume tighter bounds.
+    /// Values in a loop are passed once the loop's bounds have settled.
     using assumption = std::function<value_bounds(value, const value_bounds&)>;
 
     explicit value_ranges(const graph& g, assumption assume = {});
@@ -60,8 +61,8 @@ private:
     static constexpr int deepest_loop = 2;
 
     assumption assume_;
-    bool settled_ = true;  // not while a loop is walked for the first times
-    int nesting_ = 0;      // of loops
+    bool settled_ = true;  // false in the first rounds of a loop
+    int nesting_ = 0;      // depth of nested loops
     std::unordered_map<const node*, bounds_list> known_;
 };
 

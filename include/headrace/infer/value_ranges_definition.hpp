@@ -18,10 +18,10 @@ namespace headrace {
 
 namespace detail {
 
-// The ops whose result takes the ends of its interval where one operand takes those of its own and the
+// True for ops whose result takes the ends of its interval if one operand takes the ends of its own and the
 // others are numbers.
 inline bool keeps_ends(const op_info& op) {
-    using namespace aten;  // NOLINT: the list is of its ops
+    using namespace aten;  // NOLINT: a list of its ops
     static constexpr auto exact =
         ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, mul_tensor,
                mul_scalar, neg, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar, full, full_like,
@@ -89,7 +89,7 @@ HEADRACE_INLINE void value_ranges::visit(const node& n) {
     if (holds_regions(*n.op)) return visit_branches(n);
     bool varies = n.op->has(trait::impure) || is<builtin::opaque>(n);
     attainment given = attainment::by_any;
-    bool related = false;  // are there two operands, of which one may follow from the other
+    bool related = false;  // two operands may depend on each other
     const value_bounds* other = nullptr;
     bounds_list operands;
     operands.reserve(n.operand_count);
@@ -100,7 +100,8 @@ HEADRACE_INLINE void value_ranges::visit(const node& n) {
         related = related || (other != nullptr && operand.varies == other->varies);
         given = std::min(given, operand.attained);
         if (other != nullptr) given = std::min(given, attainment::by_some);
-        // A constant's elements meet all that the other operand can be, if each of its elements can be all.
+        // The elements of a constant combine with all values of the other operand only if each of its
+        // elements can take all of them.
         if (other != nullptr && (operand.varies ? operand : *other).attained != attainment::by_any)
             related = true;
         other = &operand;
@@ -140,13 +141,13 @@ inline value_bounds either_of(const value_bounds& a, const value_bounds& b) {
 
 }  // namespace detail
 
-// A node gives what one of its regions gives for its operands. Of ops that call a graph more than once, the
-// inputs are not known.
+// A node's results are those of one of its regions, run on the node's operands. If an op runs a graph more
+// than once, the inputs are unknown.
 HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
     const bool calls = is<higher_order::cond>(n) || is<higher_order::wrap_with_autocast>(n) ||
                        is<higher_order::wrap_with_set_grad_enabled>(n);
     bounds_list inputs;
-    const std::size_t first = is<higher_order::cond>(n) ? 1 : 0;  // after the condition
+    const std::size_t first = is<higher_order::cond>(n) ? 1 : 0;  // skips the condition
     for (std::size_t i = first; calls && i < n.operand_count; ++i) inputs.push_back(of(n.operand(i)));
     bounds_list results;
     for_each_region(n, [&](const field_info&, const graph* region) {
@@ -163,8 +164,8 @@ HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
     }
 }
 
-// Bounds grow from round to round. Those that still do after some are given up, and found again from the last
-// round: what the condition limits stays limited.
+// Bounds grow from round to round. Bounds that still grow after a few rounds are widened to their dtype's
+// range; then they are narrowed again by further rounds, so that limits from the condition hold.
 HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
     const auto& loop = args_of<higher_order::while_loop>(n);
     if (loop.cond_graph == nullptr || loop.body_graph == nullptr) return;
@@ -191,7 +192,7 @@ HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
     };
     constexpr int rounds = 3;
     bounds_list bounds = start;
-    const bool unknown = nesting_ > deepest_loop;  // as rounds multiply
+    const bool unknown = nesting_ > deepest_loop;  // rounds multiply with nesting
     for (int i = unknown ? rounds : 0;; ++i) {
         const bounds_list next = round(bounds, false);
         bool grows = false;
@@ -207,7 +208,7 @@ HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
         }
         if (!grows) break;
     }
-    for (int i = 0; i != rounds && !unknown; ++i) {  // from wide bounds downward: each is sound
+    for (int i = 0; i != rounds && !unknown; ++i) {  // narrows wide bounds: each round is sound
         const bounds_list next = round(bounds, false);
         for (std::size_t c = 0; c != carried; ++c) bounds[c].held = bounds[c].held & next[c].held;
     }
@@ -217,7 +218,7 @@ HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
     for (std::uint32_t i = 0; i != n.result_count; ++i) keep(n, i, last[i]);
 }
 
-// In the body of `while (x < limit)`, x is below the limit.
+// In the body of `while (x < limit)`, x is less than the limit.
 HEADRACE_INLINE void value_ranges::limit_by_condition(const graph& condition, bounds_list& carried) const {
     const auto outputs = condition.outputs();
     if (outputs.size() != 1) return;

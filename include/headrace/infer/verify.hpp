@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::verify, which finds what a pass has broken in a graph.
+// Defines headrace::verify, which finds broken invariants of a graph.
 #ifndef HEADRACE_INFER_VERIFY_HPP
 #define HEADRACE_INFER_VERIFY_HPP
 
@@ -11,25 +11,26 @@
 
 namespace headrace {
 
-/// What verify checks beyond the structure of a graph.
+/// Options of verify, for checks beyond the structure of a graph.
 struct verify_options {
-    /// The inference rule of an op, or null if none is known; `&find_rule<Dialects...>`. Without it, metadata
-    /// is not compared with inference.
+    /// A function that returns the inference rule of an op, or null if there is none:
+    /// `&find_rule<Dialects...>`. Without it, metadata is not compared with inference.
     inference_rule (*rule_of)(const op_info&) = nullptr;
-    /// Checks one node by the rules of a dialect, such as TOSA's legality, after all of the structure;
-    /// `&verify_by_op<Dialects...>` asks the verifiers of its ops.
+    /// A function that checks one node by the rules of a dialect, such as TOSA's legality, after all
+    /// structural checks; `&verify_by_op<Dialects...>` runs the verifiers of the ops.
     result<void> (*check_node)(const graph&, const node&) = nullptr;
-    /// Must each value have metadata? Otherwise what is missing is passed over.
+    /// If true, missing metadata is an error; else it is skipped.
     bool metadata_required = false;
 };
 
-/// Checks what every pass must leave true: operands belong to the graph and lie before their users, uses and
-/// census agree with the nodes, one output node and it is last, names of inputs and of outputs differ, and,
-/// where `options` say so, metadata is what inference gives. The error names the first node that fails.
+/// Checks the invariants that every pass must keep: operands belong to the graph and precede their users;
+/// uses and census agree with the nodes; there is one output node, and it is last; names of inputs and of
+/// outputs differ; and, if `options` ask for it, metadata equals inference. The error names the first node
+/// that fails.
 [[nodiscard]] result<void> verify(const graph& g, const verify_options& options = {});
 
-/// Matches ops with a verifier of their own, which says what inference does not: the limits of a machine,
-/// arguments that exclude each other. It is declared beside the op:
+/// Matches ops with a verifier of their own, for rules beyond inference: the limits of a machine, arguments
+/// that exclude each other. It is declared next to the op:
 ///
 ///     result<void> verify_op(npu::conv, const args<npu::conv>& a, const node& n);
 template <class Op>
@@ -59,7 +60,7 @@ struct verifiers_of<ops<Ops...>> {
 
 }  // namespace detail
 
-/// Asks the verifier of a node's op, if the op is of these dialects and has one.
+/// Runs the verifier of a node's op, if the op is of these dialects and has one.
 template <class... Dialects>
 [[nodiscard]] result<void> verify_by_op(const graph&, const node& n) {
     result<void> sound;
@@ -73,7 +74,7 @@ template <class... Dialects>
     return sound;
 }
 
-/// The same, with the inference rules and verifiers of these dialects, which must have been included.
+/// Runs verify with the inference rules and verifiers of these dialects, whose headers must be included.
 template <class... Dialects>
     requires(sizeof...(Dialects) != 0)
 [[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {

@@ -53,7 +53,7 @@ private:
                        std::move(what));
     }
 
-    // The list of nodes: as long as it says, and linked both ways.
+    // Checks the list of nodes: its length, and the links in both directions.
     result<void> check_links() {
         std::size_t count = 0;
         const node* previous = nullptr;
@@ -138,7 +138,7 @@ private:
         return {};
     }
 
-    // Every operand is among the uses of its producer, and nothing else is.
+    // Checks that the uses of a producer are exactly its operands.
     result<void> check_edges() const {
         std::size_t used = 0;
         std::size_t operands = 0;
@@ -158,7 +158,7 @@ private:
                             counted_text(used, "use")});
         }
         if (too_early == nullptr) return {};
-        // A cycle is worth a better message than the order that it makes impossible.
+        // A cycle deserves a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
         return broken(*too_early->target,
                       text_of({"comes before its operand ", node_label(*too_early->source)}));
@@ -174,7 +174,7 @@ private:
         return {};
     }
 
-    // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
+    // Inputs and outputs are identified by name. A value that is returned twice may repeat its name.
     result<void> check_names() const {
         std::pmr::unordered_map<std::string_view, const node*> inputs;
         for (const node& n : graph_->inputs()) {
@@ -212,7 +212,7 @@ private:
                 return broken(n, text_of({"result ", i, " has the impossible shape ", meta_text(*meta)}));
             }
         }
-        // What an input or a constant is, the program says: no rule can.
+        // The metadata of inputs and constants comes from the program, not from a rule.
         if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
             return {};
         }
@@ -233,7 +233,7 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
-            const bool open = expected.dtype == dtype::unknown;  // the rule does not say
+            const bool open = expected.dtype == dtype::unknown;  // the rule leaves it open
             if (meta && !open && !(*meta == expected)) {
                 return broken(n, text_of({"result ", i, " is ", meta_text(*meta), ", inference gives ",
                                           meta_text(expected)}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the arithmetic of windows: the sizes that convolutions and poolings give, and "same" padding.
+// Defines the arithmetic of windows: the result sizes of convolutions and poolings, and "same" padding.
 #ifndef HEADRACE_INFER_WINDOW_HPP
 #define HEADRACE_INFER_WINDOW_HPP
 
@@ -21,7 +21,7 @@ struct window {
     std::int64_t before = 0;  ///< padding
     std::int64_t after = 0;
 
-    /// How much of the axis the window covers.
+    /// Returns how many elements of the axis the window spans.
     [[nodiscard]] constexpr std::int64_t extent() const {
         return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
     }
@@ -37,7 +37,7 @@ struct window {
 /// Refuses a window that does not move, or that is larger than any tensor.
 [[nodiscard]] result<void> check_window(const window& w);
 
-/// PyTorch's padding="same" for stride 1: the odd element comes last.
+/// Returns PyTorch's padding="same" for stride 1; an odd element is added at the end.
 [[nodiscard]] constexpr window same_padded(window w) {
     const std::int64_t total = w.extent() - 1;
     w.before = total / 2;
@@ -45,16 +45,16 @@ struct window {
     return w;
 }
 
-/// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
-/// if it starts inside the axis or the padding before it.
+/// Returns the number of positions of a window on an axis of that size. With `ceil_mode`, a window may extend
+/// past the end if it starts inside the axis or the padding before it.
 [[nodiscard]] result<std::int64_t> window_positions(std::int64_t size, const window& w,
                                                     bool ceil_mode = false);
 
-/// The size that a transposed convolution gives.
+/// Returns the result size of a transposed convolution.
 [[nodiscard]] result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
                                                           std::int64_t output_padding);
 
-/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
+/// The parameters of a convolution or pooling as in its op: a single number may be given for all dimensions.
 struct window_lists {
     sizes kernel;
     sizes stride;
@@ -62,7 +62,7 @@ struct window_lists {
     sizes dilation;
 };
 
-/// The windows of `count` dimensions. An empty stride means that of the kernel.
+/// Returns the windows of `count` dimensions. An empty stride means the kernel's size.
 [[nodiscard]] result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count);
 
 }  // namespace headrace

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// So many values of a trivially destructible type, in memory that is given back with the resource's alone.
+/// Returns an array of trivially destructible values, freed only with the resource's memory.
 template <class T>
 [[nodiscard]] T* make_array(std::pmr::memory_resource& memory, std::size_t count) {
     if (count == 0) return nullptr;
@@ -25,9 +25,9 @@ template <class T>
     return copy;
 }
 
-/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
-/// the graph, up to 1 MiB, and one of its own for what is large: constants do not make chunks grow
-/// as those of std::pmr::monotonic_buffer_resource do.
+/// A memory resource that frees everything at once, when it is destroyed. Chunks grow with the graph, up to 1
+/// MiB; a large allocation gets a chunk of its own, so that constants do not make the other chunks grow, as
+/// they do in std::pmr::monotonic_buffer_resource.
 class arena final : public std::pmr::memory_resource {
 public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
@@ -47,14 +47,14 @@ private:
         return this == &other;
     }
 
-    // A chunk with room for that much after its header.
+    // Allocates a chunk with room for that many bytes after its header.
     void* take(std::size_t bytes, std::size_t alignment);
 
     std::pmr::memory_resource* upstream_;
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
-    std::size_t shared_bytes_ = 0;  // of the chunks for what is small
+    std::size_t shared_bytes_ = 0;  // of the chunks for small allocations
 };
 
 }  // namespace headrace

@@ -21,12 +21,11 @@ namespace headrace {
 
 namespace detail {
 
-/// Chunks of this size are asked for at once; the processor's second cache holds one.
+/// Chunks of this size are mapped at once; one fits in the processor's second-level cache.
 inline constexpr std::size_t populated_bytes = std::size_t{1} << 20U;
 
-/// Has the kernel give the pages of a large block together, which takes it less time than one after the
-/// other. No huge pages: where a virtual machine's host takes back what is free, the kernel clears one at 0.5
-/// GB/s.
+/// Makes the kernel map the pages of a large block in one call, which is faster than one by one. Huge pages
+/// are not used: if a virtual machine's host reclaims free memory, the kernel clears them at 0.5 GB/s.
 inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     if (bytes < populated_bytes) return;
@@ -34,7 +33,7 @@ inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     const std::uintptr_t first = (begin + page - 1) / page * page;
     const std::uintptr_t end = (begin + bytes) / page * page;
-    // If it is refused, pages come one after the other.
+    // If this fails, pages are mapped one by one.
     madvise(static_cast<std::byte*>(memory) + (first - begin), end - first, MADV_POPULATE_WRITE);
 #endif
 }
@@ -49,9 +48,9 @@ HEADRACE_INLINE arena::~arena() {
     }
 }
 
-// Passes walk over nodes far more often than over what nodes refer to. So nodes are laid side by side from a
-// chunk's begin, where the processor fetches the next ones ahead, and all else from its end: in a graph that
-// no cache holds, that saves part of the time of a lowering.
+// Passes read nodes far more often than the data that nodes refer to. So nodes are stored contiguously from
+// the start of a chunk, where the processor prefetches the next ones, and everything else from its end. For
+// graphs larger than the caches this shortens a lowering.
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
     constexpr std::size_t least = std::size_t{16} * 1024;
     // Small machines have no memory to spare.
@@ -59,7 +58,7 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
     if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
-        // As much as there is, so that chunks are few and at most half of all is taken in vain.
+        // Each new chunk is as large as all before it: chunks are few, and at most half of them is unused.
         const std::size_t whole = std::min(std::max(std::bit_floor(shared_bytes_), least), most);
         shared_bytes_ += whole;
         free_bytes_ = whole - sizeof(chunk);

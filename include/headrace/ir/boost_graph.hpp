@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-/// Goes along an intrusive list and gives the address of each member: descriptors are pointers here.
+/// Iterates over an intrusive list and returns the address of each member: descriptors are pointers here.
 template <class T, T* T::*Next>
 class descriptor_iterator {
 public:
@@ -45,7 +45,7 @@ private:
     T* at_ = nullptr;
 };
 
-/// Goes along the operands of a node.
+/// Iterates over the operands of a node.
 class operand_iterator {
 public:
     using value_type = edge*;
@@ -72,7 +72,7 @@ private:
     edge* at_ = nullptr;
 };
 
-/// Goes along the operands of all nodes, in execution order.
+/// Iterates over the operands of all nodes, in execution order.
 class graph_edge_iterator {
 public:
     using value_type = edge*;
@@ -108,7 +108,7 @@ private:
     std::uint32_t operand_ = 0;
 };
 
-/// Property tags of edges: which operand of its target an edge is, and which result of its source.
+/// Property tags of edges: the operand index at the target, and the result index at the source.
 struct operand_position_t {
     using kind = boost::edge_property_tag;
 };
@@ -142,7 +142,7 @@ struct result_index_map {
     friend std::uint32_t get(result_index_map, const edge* e) { return e->slot->result; }
 };
 
-/// A colour for each node, as the searches of Boost.Graph want one: sized by id_bound, since ids have gaps.
+/// A colour for each node, for the searches of Boost.Graph; sized by id_bound, since ids have gaps.
 class node_colors {
 public:
     using color = boost::default_color_type;
@@ -193,7 +193,7 @@ struct boost::property_map<headrace::graph, headrace::result_index_t> {
 
 namespace headrace {
 
-/// Boost.Graph finds these by argument-dependent lookup.
+/// Functions that Boost.Graph finds by argument-dependent lookup.
 [[nodiscard]] inline auto vertices(const graph& g) {
     using iterator = boost::graph_traits<graph>::vertex_iterator;
     return std::pair(iterator(g.first()), iterator());
@@ -203,7 +203,7 @@ namespace headrace {
 [[nodiscard]] inline auto edges(const graph& g) {
     return std::pair(graph_edge_iterator(g.first()), graph_edge_iterator());
 }
-/// Counts: linear in the number of nodes.
+/// Counts the edges, in time linear in the number of nodes.
 [[nodiscard]] inline std::size_t num_edges(const graph& g) {
     std::size_t count = 0;
     for (const node& n : g.nodes()) count += n.operand_count;

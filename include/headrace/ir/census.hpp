@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::census: how many nodes of each op a graph has, and which.
+// Defines headrace::census, the number of nodes of each op in a graph, and their lists.
 #ifndef HEADRACE_IR_CENSUS_HPP
 #define HEADRACE_IR_CENSUS_HPP
 
@@ -13,11 +13,10 @@
 
 namespace headrace {
 
-/// The nodes of one op in a graph, in the order in which they were created. Nodes may be erased and created
-/// while they are gone through.
+/// The nodes of one op in a graph, in order of creation. Nodes may be erased and created during iteration.
 class nodes_of_op {
 public:
-    /// Places of nodes; those of erased nodes are empty, but for the first.
+    /// A list of nodes; erased ones are null, and `first` skips those at the front.
     struct places {
         node** nodes = nullptr;
         std::uint32_t first = 0;
@@ -73,13 +72,13 @@ private:
     const places* in_;
 };
 
-/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes.
-/// Nodes of nested regions count as present, too: a pass must run if only a loop's body has its targets.
+/// The ops of a graph, updated by every insertion and removal, so that a query never visits the nodes. Nodes
+/// of nested regions count as present, too: a pass must run even if only a loop's body has its targets.
 class census {
 public:
     explicit census(std::pmr::memory_resource* arena) : arena_(arena) {}
 
-    /// Nodes of that op in this graph, nested regions left out.
+    /// Returns the number of nodes of that op in this graph, without nested regions.
     [[nodiscard]] std::size_t count(const op_info& op) const {
         const entry* d = find(*op.dialect);
         return d == nullptr ? 0 : d->ops[op.index].count;
@@ -90,7 +89,8 @@ public:
         return headrace::nodes_of_op(d == nullptr ? nullptr : &d->ops[op.index].listed);
     }
 
-    /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
+    /// Returns a bit for each op of a dialect, set if it occurs here or in a nested region; empty if none
+    /// does.
     [[nodiscard]] std::span<const std::uint64_t> present(const dialect_info& dialect) const {
         const entry* d = find(dialect);
         return d == nullptr ? std::span<const std::uint64_t>()
@@ -99,10 +99,10 @@ public:
 
     void insert(node& n);
     void remove(node& n);
-    /// Drops the places of erased nodes where they are the most. No list may be gone through meanwhile.
+    /// Removes null entries where they are the majority. No list may be iterated over meanwhile.
     void tidy();
 
-    /// The census that also counts this one's nodes as present: that of the graph around a region.
+    /// Sets the census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }
 
     /// Calls `f(const op_info&, count)` for each op that occurs in this graph.
@@ -120,7 +120,7 @@ private:
     struct bucket {
         nodes_of_op::places listed;
         std::uint32_t count = 0;
-        std::uint32_t occurrences = 0;  // count, and those in nested regions
+        std::uint32_t occurrences = 0;  // count, plus the nodes in nested regions
     };
     struct entry {
         const dialect_info* dialect;

@@ -11,14 +11,14 @@ namespace headrace {
 
 namespace detail {
 
-/// Erases all nodes, those of regions as well, and returns how many.
+/// Erases all nodes, including those of regions, and returns how many.
 std::size_t erase_all(graph& g);
 
 }  // namespace detail
 
-/// Removes the nodes that neither the outputs nor an effect need, and returns how many. Placeholders stay:
-/// they are the program's signature. A region is treated likewise, and emptied if no node holds it any more,
-/// so that the census does not count its ops as present. A graph without an output node stays as it is.
+/// Removes the nodes that neither an output nor an effect needs, and returns how many. Placeholders stay:
+/// they are the program's signature. Regions are cleaned, too; a region is emptied once no node holds it, so
+/// that the census does not count its ops as present. A graph without an output node is left unchanged.
 std::size_t eliminate_dead_code(graph& g);
 
 }  // namespace headrace

@@ -39,7 +39,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     for (node& n : g.nodes_alone()) {
         if (is_dead(n)) dead.push_back(&n);
     }
-    // Then those that only dead ones used. A node that is used twice by one would be found twice.
+    // Next come nodes that only dead nodes used. A node that one node uses twice would be found twice.
     std::size_t erased = 0;
     while (!dead.empty()) {
         node& n = *dead.back();

@@ -8,15 +8,15 @@
 
 namespace headrace {
 
-/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
-/// metadata and names, and its annotations.
+/// Replaces `n` by a node of another op and erases `n`. The new node gets its results, with their metadata
+/// and names, and its annotations.
 void replace_node(node& n, const op_info& op, const void* arguments);
 
-/// Erases a node that nothing uses, and what only it used. `heir`, if there is one, stands for all of that
-/// now: their origins are joined to its own.
+/// Erases a node if it is unused, and then its operands if they become unused. If `heir` is given, it
+/// replaces all of them: their origins are joined to its own.
 void erase_dead(graph& g, node& n, node* heir = nullptr);
 
-/// A result's name goes over to a new value that has none.
+/// Gives a result's name to a new value, unless that has one.
 inline void hand_over_name(const result_slot& from, value to) {
     result_slot& slot = to.producer->results[to.result];
     if (slot.name.empty()) slot.name = from.name;

@@ -29,7 +29,7 @@ HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
         return other.owner != nullptr && other.first_use == nullptr && !is<builtin::placeholder>(other) &&
                !is<builtin::output>(other);
     };
-    pmr_vector<node*> pending;  // empty as a rule, which costs nothing
+    pmr_vector<node*> pending;  // usually empty, and then free
     for (node* dead = &n; dead != nullptr;) {
         if (is_dead(*dead)) {
             if (heir != nullptr && !is<builtin::constant>(*dead)) g.join_origins(*heir, *dead);

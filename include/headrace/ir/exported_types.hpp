@@ -9,7 +9,7 @@
 namespace headrace {
 
 /// Annotation of the output node: the type of each of its values in the exported program. A lowering narrows
-/// some, such as int64.
+/// some of them, such as int64.
 struct exported_output_types {
     static constexpr bool inherited = false;
     list<dtype> types;

@@ -21,13 +21,12 @@
 
 namespace headrace {
 
-/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It
-/// models Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it;
-/// nodes are its vertices and operands its edges.
+/// A program as a directed acyclic graph of nodes, kept in an order in which they can be executed. It models
+/// Boost.Graph's bidirectional graph (ir/boost_graph.hpp), with nodes as vertices and operands as edges, so
+/// that Boost.Graph's algorithms run on it.
 ///
-/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments,
-/// metadata, names and the data of constants that passes make. Erased nodes keep their memory but are in no
-/// list.
+/// Everything that a graph holds is in its arena and lives as long as the graph: nodes, arguments, metadata,
+/// names and the data of constants that passes create. Erased nodes keep their memory but are in no list.
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
@@ -37,29 +36,28 @@ public:
 
     // --- reading -----------------------------------------------------------------------
 
-    /// Nodes in execution order. Who erases nodes on the way must read `next` before.
+    /// Iterates over nodes in execution order. Read `next` before erasing the current node.
     [[nodiscard]] node_range<true> nodes() const { return node_range<true>(first_); }
-    /// The same, for walks that read few members of nodes: what nodes refer to is not prefetched.
+    /// Iterates without prefetching the data that nodes refer to, for loops that read few of their members.
     [[nodiscard]] node_range<false> nodes_alone() const { return node_range<false>(first_); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// Is it known that `a` lies before `b` in the execution order? It is, but where so many nodes were put
-    /// between two others that their positions left no room.
+    /// True if `a` is known to precede `b` in the execution order; false if so many nodes were inserted
+    /// between them that positions ran out.
     [[nodiscard]] static bool is_before(const node& a, const node& b) { return a.position < b.position; }
-    /// All ids of nodes are below this.
+    /// An upper bound of node ids, exclusive.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
-    /// Makes walks over this graph and its regions fast again, where many nodes are others than when that was
-    /// done last: what lies ahead of each is noted, and ids are numbered anew, in execution order, so that
-    /// tables by id are as long as the graph and read from begin to end. Pipelines do so after each pass: ids
-    /// do not outlast one.
+    /// Makes iteration over this graph and its regions fast again after many nodes have changed: refreshes
+    /// the prefetch hints, and renumbers ids in execution order, so that tables by id are compact and read in
+    /// order. Pipelines call it after each pass, so ids are only valid within a pass.
     void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] nodes_of_op nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
     /// Inputs in the order of the program's signature.
     [[nodiscard]] auto inputs() const { return nodes_of(info_of<builtin::placeholder>); }
-    /// The output node, or null while the graph is being built.
+    /// Returns the output node, or null while the graph is being built.
     [[nodiscard]] node* output() const {
         const auto found = nodes_of(info_of<builtin::output>);
         return found.empty() ? nullptr : &*found.begin();
@@ -69,7 +67,7 @@ public:
         return out == nullptr ? list<value>() : args_of<builtin::output>(*out).values;
     }
 
-    /// What the graph is lowered to; passes read it.
+    /// Returns the target of the lowering, for passes.
     [[nodiscard]] const target_spec& target() const {
         return parent_ != nullptr ? parent_->target() : target_;
     }
@@ -77,8 +75,8 @@ public:
 
     // --- building and rewriting --------------------------------------------------------
 
-    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
-    /// and texts refer to is copied.
+    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; its lists and
+    /// strings are copied.
     node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr);
 
     template <op_tag Op>
@@ -92,17 +90,17 @@ public:
         return create(info_of<Op>, &arguments, results, before);
     }
 
-    /// Removes a node that nothing uses.
+    /// Removes an unused node.
     void erase(node& n);
 
-    /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
+    /// Changes only the execution order: moves `n` directly before `before`, or to the end.
     void move_before(node& n, node* before) {
         if (&n == before) return;
         unlink(n);
         link(n, before);
     }
 
-    /// Changes the execution order alone: `order` must hold each node of the graph once.
+    /// Changes only the execution order: `order` must hold each node of the graph once.
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
@@ -119,7 +117,7 @@ public:
         link_use(e);
     }
 
-    /// Makes every user of `from` use `to`, `except` aside.
+    /// Makes every user of `from` use `to` instead, except the node `except`.
     void replace_all_uses(value from, value to, const node* except = nullptr) {
         for (edge* e = from.producer->first_use; e != nullptr;) {
             edge* next = e->next_use;
@@ -134,8 +132,7 @@ public:
     void clear_meta(value v) { v.producer->results[v.result].meta = nullptr; }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
-    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the
-    /// arena.
+    /// Attaches metadata to a node, replacing any of its type. `T` may hold strings and lists of the arena.
     template <class T>
     void annotate(node& n, const T& data) {
         static_assert(std::is_trivially_copyable_v<T>,
@@ -149,18 +146,18 @@ public:
                 }
             }
         }
-        // Before one of its type, which other nodes may have as well.
+        // Prepended, because the older annotation of that type may be shared with other nodes.
         n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
     }
 
     /// Gives `to` the inheritable annotations of `from` that it lacks, and joins their origins.
     void inherit_annotations(node& to, const node& from);
 
-    /// `to` now stands for what `from` came from as well: messages name the one that it had, for_each_origin
-    /// gives all. Nodes that are none of the exported program's, or come from one node, have nothing to join.
+    /// Adds the origins of `from` to those of `to`. Messages name the first origin of `to`; for_each_origin
+    /// visits all. Does nothing if either node has no exported origin, or both have the same one.
     void join_origins(node& to, const node& from);
 
-    /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
+    /// Adds a nested graph, such as a branch of a condition, in this graph's arena.
     graph& create_region();
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
@@ -178,18 +175,18 @@ public:
     [[nodiscard]] list<T> own(const list<T>& items) {
         return {copy_array(*arena_, items.data(), items.size()), items.size()};
     }
-    /// Room for the data of a constant, aligned to 16 bytes.
+    /// Allocates the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
         outermost().data_bytes_ += bytes;
         return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
-    /// What allocate_data has given in all, to regions as well; nothing of it is given back.
+    /// Returns the total size of allocate_data's memory, including regions; none of it is freed.
     [[nodiscard]] std::uint64_t data_bytes() { return outermost().data_bytes_; }
 
 private:
     [[nodiscard]] graph& outermost() { return parent_ != nullptr ? parent_->outermost() : *this; }
 
-    // A region: it allocates where its parent does, and nothing of its own.
+    // A region allocates from its parent's arena.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
         : memory_(std::pmr::null_memory_resource()),
@@ -211,7 +208,7 @@ private:
     }
 
     [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
-    // Copies what the arguments refer to into the arena.
+    // Copies the lists and strings of the arguments into the arena.
     void own_arguments(node& n);
 
     // Calls `f(const value&)` for each operand in an argument struct.
@@ -256,13 +253,13 @@ private:
         --size_;
         ++changes_;
     }
-    // For a node that a walk from the first to the last meets as the `position`-th.
+    // Records `n`, the `position`-th node of the order, as the prefetch hint of an earlier node.
     void note_for_those_behind(node& n, std::size_t position) {
         node*& behind = met_[position % met_.size()];
         if (behind != nullptr) note_ahead(*behind, &n);
         behind = &n;
     }
-    // After `previous`, and in the first part of the room before `before`: more follow more often than not.
+    // Returns a position soon after `previous`: insertions usually come in runs, so room is left.
     static std::uint64_t position_between(const node* previous, const node* before) {
         constexpr std::uint64_t step = std::uint64_t{1} << 32U;
         const std::uint64_t from = previous == nullptr ? 0 : previous->position;
@@ -290,9 +287,9 @@ private:
     meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
-    std::array<node*, 32> met_{};  // the last ones that note_for_those_behind was told of
+    std::array<node*, 32> met_{};  // ring of the last nodes passed to note_for_those_behind
     std::size_t size_ = 0;
-    std::size_t changes_ = 0;  // of the order, since it was tidied
+    std::size_t changes_ = 0;  // changes of the order since the last tidy()
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;
     target_spec target_{};
@@ -301,9 +298,9 @@ private:
     graph* next_region_ = nullptr;
 };
 
-/// A constant of that type and shape, row-major, with elements that allocate_data has made room for.
+/// Creates a constant of that type and shape, row-major, whose elements are in memory from allocate_data.
 value create_constant(graph& g, const tensor_meta& meta, node* before, std::span<std::byte> data);
-/// A constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
+/// Creates a constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
 template <class Fill>
 value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fill) {
     const std::span<std::byte> data = g.allocate_data(bytes_in_memory(meta));

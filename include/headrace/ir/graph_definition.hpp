@@ -20,7 +20,7 @@ namespace headrace {
 
 HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
                                     node* before) {
-    // What a node refers to lies in one block: results, arguments, operands.
+    // The results, arguments and operands of a node are in one block of memory.
     std::size_t operands = 0;
     for_each_slot(op, arguments, [&](const value&) { ++operands; });
     const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
@@ -40,7 +40,7 @@ HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, st
     own_arguments(n);
     n.operands = reinterpret_cast<edge*>(block + operands_at);
     for_each_slot(op, n.arguments, [&](const value& slot) {
-        // It lies in the block, or in a list that own_arguments has copied.
+        // The slot is in the block, or in a list that own_arguments has copied.
         edge* const e = new (n.operands + n.operand_count)
             edge{.target = &n, .operand = n.operand_count, .slot = &const_cast<value&>(slot)};
         link_use(*e);
@@ -55,7 +55,7 @@ HEADRACE_INLINE void graph::erase(node& n) {
     for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
     census_.remove(n);
     unlink(n);
-    n.owner = nullptr;  // who has collected it before can tell that it is gone
+    n.owner = nullptr;  // lets code that has collected it see that it was erased
 }
 
 HEADRACE_INLINE void graph::tidy() {
@@ -99,8 +99,8 @@ HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
     const auto* joined = to.find_annotation<joined_origin>();
     const auto* others = from.find_annotation<joined_origin>();
     if (kept->node_name == other->node_name && (others == nullptr || others == joined)) return;
-    // A cell of its own, as nodes may share theirs. It leads to those that the last one does: who joins many
-    // would have as long a list else.
+    // A new cell, since nodes may share theirs. It links to the cells of the last origin; otherwise a node
+    // that joins many origins would have a list of the same length.
     const joined_origin* more = make<joined_origin>(from.annotations, joined);
     annotation* rest = to.annotations;
     if (rest->key == &annotation_key<joined_origin>) rest = rest->next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::listing, a graph as text that people read, and headrace::printed_names.
+// Defines headrace::listing, a readable text of a graph, and headrace::printed_names.
 #ifndef HEADRACE_IR_LISTING_HPP
 #define HEADRACE_IR_LISTING_HPP
 
@@ -22,62 +22,62 @@
 
 namespace headrace {
 
-/// A name for each value of a graph and its regions, no two alike, and printable. Values keep the names that
-/// they have; where two share one, or a value has none, a name made of the op and a number serves.
+/// A unique, printable name for each value of a graph and its regions. Values keep their names; a value
+/// without a name, or whose name is taken, gets one made of its op and a number.
 class printed_names {
 public:
     explicit printed_names(const graph& g);
     [[nodiscard]] std::string_view operator[](value v) const;
-    /// Where a region stands among those of its graph: that with the number 0 was made first.
+    /// Returns the index of a region among those of its graph, in order of creation.
     [[nodiscard]] std::size_t number_of(const graph& region) const;
 
 private:
     struct names_of_graph {
         const graph* owner;
         std::size_t number;
-        std::string_view** names;  // of each result, by the node's id; null of one that is no more
+        std::string_view** names;  // of each result, by the node's id; null for an erased node
     };
 
-    // As std::qsort and std::bsearch want it: their templates cost much of what a listing costs to compile.
+    // For std::qsort and std::bsearch: <algorithm> would cost much of a listing's compile time.
     static int order_by_address(const void* a, const void* b);
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
-    // In the order in which they were made; a graph lists the last one first.
+    // Returns the regions in order of creation; a graph lists the last one first.
     [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);
     void claim_own(const graph& g, std::size_t number);
     void fill_missing(const graph& g);
-    // "aten.conv2d.default" gives "conv2d".
+    // Returns "conv2d" for "aten.conv2d.default".
     static std::pmr::string base_of(const op_info& op);
-    // Makes `text` the name `as`, if no value has it.
+    // Makes `text` the name `as`, unless another value has it.
     bool claim(std::string_view text, std::string_view& as);
     std::string_view unused(std::string_view base);
 
     arena memory_{std::pmr::get_default_resource()};
-    pmr_vector<names_of_graph> graphs_;  // by their owners' addresses
-    name_table<int> taken_;                    // with the last number that was tried behind each
+    pmr_vector<names_of_graph> graphs_;  // sorted by their owners' addresses
+    name_table<int> taken_;                    // by name, the last number that was appended
 };
 
 namespace detail {
 
-// What stands for a value and for a region in a listing.
+// Returns the text of a value or a region in a listing.
 class listed_names {
 public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
     std::pmr::string operator()(value v) const;
-    // By its number, as in "#0".
+    // Returns the region's number: "#0".
     std::pmr::string operator()(const graph* region) const;
 
 private:
     const printed_names* names_;
 };
 
-// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
-// tensors need no name as long as none before them was left out.
+// Returns "%x, %w, stride=[2, 2]". Arguments equal to the schema's default are left out, except lists of
+// tensors; tensors are positional until an argument before them is left out.
 [[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
 
 }  // namespace detail
 
-/// One line for each node, in execution order:
+/// Returns one line for each node, in execution order:
 ///
 ///     %x: float32[1, 16, 8, 8] = input
 ///     %w: float32[4, 16, 3, 3] = constant

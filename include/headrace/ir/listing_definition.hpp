@@ -49,7 +49,7 @@ HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
 HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
     const names_of_graph* names = find(&region);
     if (names != nullptr) return names->number;
-    // Of a graph that is not listed here.
+    // The region belongs to a graph that is not listed here.
     std::size_t number = 0;
     for (const graph* other : regions_of(*region.parent())) {
         if (other == &region) break;

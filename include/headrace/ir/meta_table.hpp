@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-/// A hash of what same_val compares.
+/// Returns a hash of the members that same_val compares.
 [[nodiscard]] std::uint64_t hash_of_val(const tensor_meta& meta);
 
-/// The metadata of a graph's values. A network has many values and few types: each is kept once, so that
-/// those that a walk reads stay in the processor's caches even if the graph does not.
+/// The metadata of a graph's values. A network has many values but few types; each type is stored once, so
+/// that iteration finds it in the processor's caches even if the graph does not fit.
 class meta_table {
 public:
-    /// `memory` gives nothing back.
+    /// The table never deallocates: `memory` must free everything at once, like an arena.
     explicit meta_table(std::pmr::memory_resource* memory) : memory_(memory) {}
     meta_table(const meta_table&) = delete;
     meta_table& operator=(const meta_table&) = delete;
 
-    /// The one of that dtype, shape and dim order. It stays where it is.
+    /// Returns the stored metadata of that dtype, shape and dim order; its address is stable.
     [[nodiscard]] const tensor_meta* find_or_add(const tensor_meta& meta);
 
 private:
@@ -36,8 +36,8 @@ private:
     void grow();
 
     std::pmr::memory_resource* memory_;
-    const tensor_meta* last_ = nullptr;  // what was asked for before: nodes that are made together are alike
-    slot* slots_ = nullptr;              // a power of two of them, at most half in use
+    const tensor_meta* last_ = nullptr;  // the last result: nodes created in a row are often alike
+    slot* slots_ = nullptr;              // a power of two in number, at most half in use
     std::size_t capacity_ = 0;
     std::size_t size_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::meta_text, how listings and messages write a value's type.
+// Defines headrace::meta_text, the text of a value's type in listings and messages.
 #ifndef HEADRACE_IR_META_TEXT_HPP
 #define HEADRACE_IR_META_TEXT_HPP
 
@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// "float32[1, 16]".
+/// Returns "float32[1, 16]".
 [[nodiscard]] std::pmr::string meta_text(const tensor_meta& meta);
-/// The same, or "?" for a type that is not known.
+/// Returns "float32[1, 16]", or "?" if the type is unknown.
 [[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
     return meta == nullptr ? "?" : meta_text(*meta);
 }

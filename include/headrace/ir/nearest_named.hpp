@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::nearest_named: by which node a message tells people of one that has no name.
+// Defines headrace::nearest_named, which finds a named node by which a message can identify an unnamed one.
 #ifndef HEADRACE_IR_NEAREST_NAMED_HPP
 #define HEADRACE_IR_NEAREST_NAMED_HPP
 
@@ -17,8 +17,8 @@
 
 namespace headrace {
 
-/// The node itself if a message has a name for it; else the nearest node with a name that takes its result,
-/// or else that it takes. Constants and copies that readers and passes make have no names of their own.
+/// Returns the node itself if it has a name for messages; else the nearest named node among its users, or
+/// else among its operands. Constants and copies that readers and passes create have no names of their own.
 [[nodiscard]] inline const node& nearest_named(const node& n) {
     constexpr std::size_t most = 64;
     const auto search = [&](auto&& add_neighbours) -> const node* {
@@ -42,7 +42,7 @@ namespace headrace {
     return found != nullptr ? *found : n;
 }
 
-/// The relation between `n` and the node by whose name a message goes, for that message.
+/// Returns the relation between `n` and the node that a message names, for that message.
 [[nodiscard]] inline std::pmr::string relation_text(const node& n, const node& named) {
     if (&n == &named) return {};
     if (is<builtin::constant>(n)) return "one of its constants: ";

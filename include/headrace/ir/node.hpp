@@ -13,8 +13,7 @@
 
 namespace headrace {
 
-/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses
-/// it.
+/// An operand of a node: an edge of the graph from the producer of a value to the node that uses it.
 struct edge {
     node* source = nullptr;
     node* target = nullptr;
@@ -24,26 +23,26 @@ struct edge {
     edge* next_use = nullptr;
 };
 
-/// What is known of one result of a node.
+/// A result of a node.
 struct result_slot {
     const tensor_meta* meta =
         nullptr;            ///< `val`; may be missing, and then inference must run before it is asked for
     std::string_view name;  ///< the exported program's name for it, or empty
 };
 
-/// User metadata of a node: a value of any trivially copyable type, found again by that type. Nodes that
-/// descend from one node share what they inherit; the first of a type counts.
+/// User metadata of a node: a value of any trivially copyable type, found by that type. Nodes with a common
+/// origin share their inherited annotations; the first of a type counts.
 struct annotation {
     const void* key;
     const void* data;
-    bool inherited;  ///< do the nodes that replace this one get it too
+    bool inherited;  ///< copied to nodes that replace this one
     annotation* next;
 };
 
 template <class T>
 inline constexpr char annotation_key = 0;
 
-/// The annotation of that type in a node's list, or null.
+/// Returns the annotation of that type in a node's list, or null.
 template <class T>
 [[nodiscard]] const T* find_in(const annotation* annotations) {
     for (const annotation* a = annotations; a != nullptr; a = a->next) {
@@ -59,11 +58,11 @@ struct provenance {
     std::string_view op_name;
 };
 
-/// Annotation: a further exported node that a node descends from, as a rewrite of several nodes into one
-/// leaves it; see for_each_origin in ir/origins.hpp.
+/// Annotation: a further exported node that a node descends from, after a rewrite of several nodes into one;
+/// see for_each_origin in ir/origins.hpp.
 struct joined_origin {
     static constexpr bool inherited = true;
-    const annotation* annotations;  ///< of the node that was joined, its own joined origins among them
+    const annotation* annotations;  ///< of the joined node, including its own joined origins
     const joined_origin* next;
 };
 
@@ -119,8 +118,8 @@ private:
     T* first_;
 };
 
-/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
-/// nodes: the members are for reading. Those that a walk over a graph reads are in its first cache line.
+/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph may modify
+/// nodes; other code reads the members. The members that iteration reads are in the first cache line.
 struct alignas(64) node {
     const op_info* op = nullptr;
     node* next = nullptr;       ///< execution order
@@ -131,13 +130,13 @@ struct alignas(64) node {
     std::uint32_t id = 0;  ///< unique in the graph; see graph::tidy
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
-    std::int32_t ahead = 0;  ///< where another lies that comes some way after it; see noted_ahead
+    std::int32_t ahead = 0;  ///< distance to a later node; see noted_ahead
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
     annotation* annotations = nullptr;
     std::uint64_t position = 0;     ///< in the execution order, with gaps; see graph::is_before
-    std::uint32_t place_of_op = 0;  ///< in the census's list of the nodes of its op
+    std::uint32_t place_of_op = 0;  ///< index in the census's list of the nodes of its op
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
@@ -153,15 +152,16 @@ struct alignas(64) node {
     }
 };
 
-/// Where a node lies that came some way after this one in the order, when that was noted: `ahead` counts from
-/// this one in steps of their alignment. A walk over a list knows the next node alone, so that each step
-/// waits for memory if no cache holds the graph; what is noted can be asked for early (history pointers of
-/// C.-K. Luk and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS 1996).
+/// Returns a node that came some way after this one in the order when it was recorded; `ahead` is the
+/// distance in units of the node's alignment. Iteration over a list knows only the next node, so each step
+/// waits for memory if the graph exceeds the caches; a recorded node can be prefetched early (history
+/// pointers of C.-K. Luk and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS
+/// 1996).
 inline const node* noted_ahead(const node& n) {
     return reinterpret_cast<const node*>(reinterpret_cast<const std::byte*>(&n) +
                                          std::ptrdiff_t{n.ahead} * std::ptrdiff_t{alignof(node)});
 }
-/// Notes that, or nothing if it is too far away.
+/// Records `later` as the node to prefetch, or nothing if it is too far away.
 inline void note_ahead(node& n, const node* later) {
     const std::intptr_t steps =
         (reinterpret_cast<std::intptr_t>(later) - reinterpret_cast<std::intptr_t>(&n)) /
@@ -171,16 +171,15 @@ inline void note_ahead(node& n, const node* later) {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// Asks the processor for the block of memory that a node refers to, from its results to its operands, before
-/// it is read: in a graph that no cache holds, a pass waits for memory most of its time.
+/// Prefetches the memory that a node refers to, from its results to its operands. If the graph exceeds the
+/// caches, a pass spends most of its time waiting for memory.
 inline void prefetch(const node& n) {
     const auto* const end = reinterpret_cast<const std::byte*>(n.operands + n.operand_count);
     for (const auto* at = reinterpret_cast<const std::byte*>(n.results); at < end; at += cache_line)
         __builtin_prefetch(at);
 }
 
-/// The same for who goes through many nodes: at the i-th, some of those after it are asked for. `node_at(i)`
-/// gives the i-th.
+/// Prefetches nodes a few steps after index i, with their data. `node_at(i)` returns the i-th node.
 template <class NodeAt>
 void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     constexpr std::size_t distance = 4;
@@ -188,7 +187,7 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + distance < count) prefetch(*node_at(i + distance));
 }
 
-/// The same for who rewrites them: of each, all is read, of its operands the type, of its results the users.
+/// Prefetches for rewriting: later nodes, the types of their operands and the users of their results.
 template <class NodeAt>
 void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + 8 < count) {
@@ -210,9 +209,8 @@ void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
     }
 }
 
-/// The nodes of a graph in execution order, those ahead prefetched, with `Parts` together with what they
-/// refer to. Erased nodes keep their memory, so that what lies ahead may be read whatever a pass does to the
-/// graph.
+/// The nodes of a graph in execution order, with later ones prefetched, and with `Parts` also the data that
+/// they refer to. Erased nodes keep their memory, so prefetching is safe whatever a pass does to the graph.
 template <bool Parts>
 class node_range {
 public:
@@ -270,34 +268,34 @@ template <op_tag Op>
     return n.op == &info_of<Op>;
 }
 
-/// Is the op of a node one of that dialect?
+/// True if the op of a node is of that dialect.
 template <class Dialect>
 [[nodiscard]] constexpr bool is_of_dialect(const node& n) {
     return n.op->dialect == &info_of_dialect<Dialect>;
 }
 
-/// The arguments of a node that is known to be of that op.
+/// Returns the arguments of a node, which must be of that op.
 template <op_tag Op>
 [[nodiscard]] const args<Op>& args_of(const node& n) {
     return *static_cast<const args<Op>*>(n.arguments);
 }
 
-/// The arguments of a node if it is of that op, else null.
+/// Returns the arguments of a node if it is of that op, else null.
 template <op_tag Op>
 [[nodiscard]] const args<Op>* args_if(const node& n) {
     return is<Op>(n) ? &args_of<Op>(n) : nullptr;
 }
 
-/// The arguments of the node behind a value if it is of that op, else null.
+/// Returns the arguments of the node that produces a value if it is of that op, else null.
 template <op_tag Op>
 [[nodiscard]] const args<Op>* match(value v) {
     return v ? args_if<Op>(*v.producer) : nullptr;
 }
 
-/// Metadata of a value, or null if it is missing.
+/// Returns the metadata of a value, or null if it is missing.
 [[nodiscard]] inline const tensor_meta* meta_of(value v) { return v.producer->results[v.result].meta; }
 
-/// Number of operands that are this value.
+/// Returns the number of operands that are this value.
 [[nodiscard]] inline std::size_t use_count(value v) {
     const bool is_only_result = v.producer->result_count == 1;
     std::size_t count = 0;
@@ -305,13 +303,13 @@ template <op_tag Op>
     return count;
 }
 [[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
-/// Is it an operand of some node?
+/// True if some node has it as an operand.
 [[nodiscard]] inline bool is_used(value v) {
     if (v.producer->result_count == 1) return v.producer->first_use != nullptr;
     return use_count(v) != 0;
 }
 
-/// The name that a message gives a node: the exported node that it descends from, or its own.
+/// Returns a node's name for messages: that of the exported node that it descends from, or its own.
 [[nodiscard]] inline std::string_view origin_name(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
     return origin != nullptr ? origin->node_name : n.name();

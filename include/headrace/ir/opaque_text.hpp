@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how people see nodes of ops that no dialect knows.
+// Defines the text of nodes whose op no dialect knows.
 #ifndef HEADRACE_IR_OPAQUE_TEXT_HPP
 #define HEADRACE_IR_OPAQUE_TEXT_HPP
 
@@ -13,13 +13,13 @@
 
 namespace headrace {
 
-/// What a node computes, by name: of an opaque one its target.
+/// Returns the name of a node's op; for an opaque node, its target.
 [[nodiscard]] inline std::string_view op_name(const node& n) {
     const auto* opaque = args_if<builtin::opaque>(n);
     return opaque != nullptr ? opaque->target : n.op->name;
 }
 
-/// The arguments of an opaque node, with `name(value)` where its text refers to operands: `self=%x, n=2`.
+/// Returns the arguments of an opaque node, with `name(value)` for references to operands: `self=%x, n=2`.
 template <class Name>
 [[nodiscard]] std::pmr::string opaque_arguments(const args<builtin::opaque>& a, Name&& name) {
     std::pmr::string out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::operand_fields, which arguments the operands of a node are.
+// Defines headrace::operand_fields, the argument names of a node's operands.
 #ifndef HEADRACE_IR_OPERAND_FIELDS_HPP
 #define HEADRACE_IR_OPERAND_FIELDS_HPP
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// The name of the field that each operand is of, in order.
+/// Returns the name of the field of each operand, in order.
 [[nodiscard]] inline pmr_vector<std::string_view> operand_fields(const node& n) {
     pmr_vector<std::string_view> names;
     for (const field_info& f : *n.op) {

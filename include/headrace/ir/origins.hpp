@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::for_each_origin, which goes over the exported nodes that a node descends from.
+// Defines headrace::for_each_origin, which visits the exported nodes that a node descends from.
 #ifndef HEADRACE_IR_ORIGINS_HPP
 #define HEADRACE_IR_ORIGINS_HPP
 
@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Calls `f(annotations)` for each exported node that a node descends from: the one that messages name first,
-/// then those that rewrites of several nodes into one have joined to it, each once. `annotations` are those
-/// of that origin: find_in<provenance>, find_in<source_location> or find_in<traced_call> reads them.
+/// Calls `f(annotations)` once for each exported node that a node descends from: first the one that messages
+/// name, then those that rewrites of several nodes into one have joined. `annotations` are those of the
+/// origin: read them with find_in<provenance>, find_in<source_location> or find_in<traced_call>.
 template <class F>
 void for_each_origin(const node& n, F&& f) {
     std::pmr::unordered_set<const provenance*> seen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::has_effects and headrace::is_pure: what running a node does beside giving its results.
+// Defines headrace::has_effects and headrace::is_pure, the effects of a node beyond its results.
 #ifndef HEADRACE_IR_PURITY_HPP
 #define HEADRACE_IR_PURITY_HPP
 
@@ -11,14 +11,14 @@
 
 namespace headrace {
 
-/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
-/// TOSA's variables), and ops that write in place.
+/// True if a node of that op has an effect even if its results are unused: ops without results (assertions,
+/// TOSA's variables) and ops that write in place.
 [[nodiscard]] constexpr bool has_effects(const op_info& op) {
     return op.has(trait::no_results | trait::in_place);
 }
 
-/// True if an op of PyTorch of that name writes in place, as "aten.fill_.Scalar" and "aten.__iand__.Tensor"
-/// do; "aten.__and__.Tensor" does not.
+/// True if a PyTorch op of that name writes in place, such as "aten.fill_.Scalar" or "aten.__iand__.Tensor",
+/// but not "aten.__and__.Tensor".
 [[nodiscard]] constexpr bool is_named_in_place(std::string_view target) {
     const std::size_t end = target.rfind('.');
     if (end == std::string_view::npos || end == 0) return false;
@@ -26,9 +26,9 @@ namespace headrace {
     return target[end - 1] == '_' && target.find("__") == std::string_view::npos;
 }
 
-/// The same of one node: an op that holds graphs has the effects of what is in them.
+/// True if a node has an effect; a node that holds graphs has the effects of their nodes.
 [[nodiscard]] inline bool has_effects(const node& n) {
-    // An unknown op without results is called for what else it does.
+    // An unknown op without results must have an effect.
     bool found = has_effects(*n.op);
     if (const auto* unknown = args_if<builtin::opaque>(n))
         found = n.result_count == 0 || is_named_in_place(unknown->target);
@@ -41,8 +41,8 @@ namespace headrace {
     return found;
 }
 
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
-/// dialect that does not say so, no op is.
+/// True if the node is a function of its operands and arguments alone, and running it has no other observable
+/// effect. False for all ops of a dialect that does not declare purity.
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
     if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;

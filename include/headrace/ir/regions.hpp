@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what finds the graphs that nodes hold: for_each_region, holds_regions, live_regions and
+// Defines functions that find the graphs of nodes: for_each_region, holds_regions, live_regions and
 // for_each_graph.
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
@@ -16,8 +16,7 @@
 
 namespace headrace {
 
-/// Calls `f(const field_info&, graph*)` for each argument of a node that is a graph, null or not; an optional
-/// one that is missing is passed over.
+/// Calls `f(const field_info&, graph*)` for each graph argument of a node, null or not; skips absent ones.
 template <class F>
 void for_each_region(const node& n, F&& f) {
     for (const field_info& field : *n.op) {
@@ -31,13 +30,13 @@ void for_each_region(const node& n, F&& f) {
     }
 }
 
-/// Has an op graphs among its arguments?
+/// True if an op has graphs among its arguments.
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
     return any_of(op, [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
-/// The regions that nodes of `g` hold, each once, in the order of these nodes. Those whose node was erased
-/// are still the graph's, but dead.
+/// Returns the regions that nodes of `g` hold, each once, in the order of these nodes. A region whose node
+/// was erased still belongs to the graph, but is dead.
 [[nodiscard]] inline pmr_vector<graph*> live_regions(const graph& g) {
     pmr_vector<graph*> live;
     if (g.regions().empty()) return live;
@@ -58,7 +57,7 @@ void for_each_region(const node& n, F&& f) {
     return live;
 }
 
-/// Calls `f(graph&)` for `g` and then for each graph that its nodes hold, however deep.
+/// Calls `f(graph&)` for `g` and then for each graph nested in it, at any depth.
 template <class F>
 void for_each_graph(graph& g, F&& f) {
     f(g);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the annotations of what lies at the border of a graph: how the exported program names its outputs,
-// what integers stand for, whether they have a sign, and in which order the axes of images are.
+// Defines annotations of a graph's inputs and outputs: exported names of outputs, quantization, signedness,
+// and the layout of images.
 #ifndef HEADRACE_IR_SIGNATURE_HPP
 #define HEADRACE_IR_SIGNATURE_HPP
 
@@ -11,15 +11,15 @@
 
 namespace headrace {
 
-/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
-/// computes an output, and with it the name of the value; this one stays.
+/// Annotation of the output node: the exported name of each of its values, in order. It stays when passes
+/// replace the node that computes an output, and with it the name of the value.
 struct output_names {
     static constexpr bool inherited = false;
     list<std::string_view> names;
 };
 
-/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
-/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+/// Annotation of a placeholder whose user provides real numbers: the input is real / scale, rounded half to
+/// even, plus zero_point, clamped to [lowest, highest]. A scale of 0 means that it is not quantized.
 struct interface_quantization {
     static constexpr bool inherited = false;
     double scale = 0;
@@ -28,28 +28,28 @@ struct interface_quantization {
     std::int64_t highest = 0;
 };
 
-/// Annotation of the output node: the same for each of its values, in order.
+/// Annotation of the output node: the quantization of each of its values, in order.
 struct output_quantizations {
     static constexpr bool inherited = false;
     list<interface_quantization> values;
 };
 
-/// Annotation of a placeholder whose elements are int8 to the graph and uint8, of the same bits, to its user.
+/// Annotation of a placeholder: its elements are int8 in the graph and uint8, of the same bits, for its user.
 struct unsigned_interface {
     static constexpr bool inherited = false;
 };
 
-/// Annotation of the output node: the positions of its values of which the same holds.
+/// Annotation of the output node: the indices of values that are int8 in the graph and uint8 for their user.
 struct unsigned_outputs {
     static constexpr bool inherited = false;
     list<std::int64_t> positions;
 };
 
-/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
-/// their user, not NCHW as they were exported.
+/// Annotation of a placeholder, or of the output node for all its values: tensors of rank 4 are NHWC for
+/// their user, not NCHW as exported.
 struct channels_last_interface {
     static constexpr bool inherited = false;
-    bool applied = false;  ///< the shapes say so already
+    bool applied = false;  ///< the shapes are NHWC already
 };
 
 }  // namespace headrace

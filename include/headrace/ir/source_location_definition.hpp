@@ -21,7 +21,7 @@ struct frame_place {
     std::string_view line;
 };
 
-// Of `File "net.py", line 42, in forward`; empty parts if the text is something else.
+// Parses `File "net.py", line 42, in forward`; the parts are empty if the text has another form.
 [[nodiscard]] inline frame_place place_of_frame(std::string_view frame) {
     constexpr std::string_view opening = "File \"";
     constexpr std::string_view middle = "\", line ";
@@ -35,7 +35,7 @@ struct frame_place {
     return {frame.substr(0, end), rest.substr(0, digits)};
 }
 
-// Installed as a package, or the modules and tracers of a source tree of PyTorch.
+// True for an installed PyTorch package, and for the modules and tracers of a PyTorch source tree.
 [[nodiscard]] inline bool is_of_pytorch(std::string_view file) {
     for (const std::string_view part : {"-packages/torch/", "-packages\\torch\\", "/torch/nn/modules/",
                                         "/torch/_", "/torch/fx/", "/torch/export/"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what a graph says of its states, which go in as inputs and come out as outputs.
+// Defines the annotations of a graph's states, which are inputs and outputs.
 #ifndef HEADRACE_IR_STATE_HPP
 #define HEADRACE_IR_STATE_HPP
 
@@ -15,7 +15,7 @@ struct input_state {
     std::string_view name;
 };
 
-/// Annotation of the output node: for each of its values the state whose new value it is, or an empty name.
+/// Annotation of the output node: the state that each of its values updates, or an empty name.
 struct output_states {
     static constexpr bool inherited = false;
     list<std::string_view> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::for_each_position, a walk over elements that do not lie in row-major order.
+// Defines headrace::for_each_position, which visits elements that are not stored in row-major order.
 #ifndef HEADRACE_IR_STRIDED_WALK_HPP
 #define HEADRACE_IR_STRIDED_WALK_HPP
 
@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Calls `f(position)` for each index of `shape` in row-major order, where position is the sum of each
-/// coordinate times its stride. `strides` has an entry for each axis.
+/// Calls `f(position)` for each index of `shape` in row-major order; the position is the sum of each
+/// coordinate times its stride. `strides` has one entry per axis.
 template <class F>
 void for_each_position(sizes shape, sizes strides, F f) {
     for (const std::int64_t size : shape) {

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the
-/// tensor out in memory is kept apart, in `dim_order` (empty: contiguous).
+/// The type of a value, known before the program runs. Shapes are static and logical; the order of dimensions
+/// in PyTorch's memory is in `dim_order` (empty: contiguous).
 struct tensor_meta {
     headrace::dtype dtype = headrace::dtype::unknown;
     int_list shape{};
@@ -21,8 +21,8 @@ struct tensor_meta {
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 
-    /// Number of elements, or nothing if it does not fit in 63 bits: neither do the strides of an empty
-    /// tensor if it would not without its sizes of 0.
+    /// Returns the number of elements, or nothing if it does not fit in 63 bits. An empty tensor is refused,
+    /// too, if the product of its other sizes does not fit, because its strides would not.
     [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
         std::int64_t count = 1;
         bool empty = false;
@@ -32,7 +32,7 @@ struct tensor_meta {
         }
         return empty ? 0 : count;
     }
-    /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
+    /// Returns the number of elements of a shape that is known to be valid, as every shape in a graph is.
     [[nodiscard]] constexpr std::int64_t elements() const {
         std::int64_t count = 1;
         for (const std::int64_t size : shape) count *= size;
@@ -44,27 +44,27 @@ struct tensor_meta {
     }
 };
 
-/// Are metadata equal, dim orders included, which == leaves out?
+/// True if metadata is equal, including dim orders, which == ignores.
 [[nodiscard]] constexpr bool same_val(const tensor_meta& a, const tensor_meta& b) {
     return a == b && a.dim_order == b.dim_order;
 }
 
-/// Are metadata equal that may both be missing?
+/// True if metadata is equal or missing on both sides.
 [[nodiscard]] constexpr bool same_meta(const tensor_meta* a, const tensor_meta* b) {
     return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
-/// Bytes of a tensor whose elements are packed as TOSA packs them.
+/// Returns the bytes of a tensor whose elements are packed as in TOSA.
 [[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
     return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
 }
-/// The same of a tensor that lies in memory, as the data of every constant does.
+/// Returns the packed bytes of a tensor that is in memory, such as the data of any constant.
 [[nodiscard]] constexpr std::size_t bytes_in_memory(const tensor_meta& meta) {
     return static_cast<std::size_t>(packed_bytes(meta));
 }
 
-/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
-/// is out of range.
+/// Returns a non-negative axis of a tensor of that rank, or nothing if it is out of range. Rank 0 counts as
+/// 1, as in PyTorch.
 [[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
     const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
     if (axis < -limit || axis >= limit) return std::nullopt;

@@ -12,20 +12,20 @@
 
 namespace headrace {
 
-/// How messages about the order name a node: its own name, or its op and id if it has none.
+/// Returns a node's name for messages about the order: its own name, or its op and id.
 [[nodiscard]] std::pmr::string node_label(const node& n);
 
-/// Does every node lie after all that it uses?
+/// True if every node comes after all of its operands.
 [[nodiscard]] bool is_ordered(const graph& g);
 
-/// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
+/// Returns the nodes of a cycle, each before one of its users, the last before the first; empty if none.
 [[nodiscard]] pmr_vector<node*> find_cycle(const graph& g);
 
-/// The nodes in an order in which they can be executed, the output node last. It is the order in which they
-/// lie, as far as that is sound. The error names the nodes of a cycle.
+/// Returns the nodes in an order in which they can be executed, with the output node last. It keeps the
+/// current order as far as that is valid. The error names the nodes of a cycle.
 [[nodiscard]] result<pmr_vector<node*>> topological_order(const graph& g);
 
-/// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
+/// Restores a topological order that a pass has broken; nodes in valid order keep it.
 [[nodiscard]] result<void> restore_order(graph& g);
 
 }  // namespace headrace

@@ -21,7 +21,7 @@ namespace headrace {
 
 namespace detail {
 
-// Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
+// The nodes in finishing order of the search, and the first cycle, each node before one of its users.
 struct order_search {
     pmr_vector<node*> finished;
     pmr_vector<node*> path;
@@ -47,7 +47,7 @@ public:
         if (!found_->cycle.empty()) return;
         const auto start = std::find(found_->path.begin(), found_->path.end(), target(e, g));
         found_->cycle.assign(start, found_->path.end());
-        // The path goes from users to producers: turned round, it still begins where the search met it.
+        // The path leads from users to producers; reversed, it still begins where the search found it.
         std::reverse(found_->cycle.begin() + 1, found_->cycle.end());
     }
 
@@ -55,8 +55,8 @@ private:
     order_search* found_;
 };
 
-// The search goes from users to producers and starts at each node in turn: a node is finished right after
-// what it uses, so that an order that is sound already comes out as it was.
+// The search follows operands and starts at each node in turn. A node is finished directly after its
+// operands, so a valid order is kept.
 [[nodiscard]] inline order_search search_order(const graph& g) {
     order_search found;
     found.finished.reserve(g.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::unknown_op_reason, by which nodes of ops that no dialect has are refused.
+// Defines headrace::unknown_op_reason, the message that refuses a node whose op is in no dialect.
 #ifndef HEADRACE_IR_UNKNOWN_OP_HPP
 #define HEADRACE_IR_UNKNOWN_OP_HPP
 
@@ -18,7 +18,7 @@ namespace headrace {
 inline constexpr std::string_view no_complex_numbers =
     "complex numbers, for which there is no lowering; compute with their real and imaginary parts";
 
-/// True if the node takes or gives complex numbers.
+/// True if the node has complex operands or results.
 [[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
     const auto is_of_complex = [](const tensor_meta* meta) {
         return meta != nullptr && is_complex(meta->dtype);
@@ -29,7 +29,7 @@ inline constexpr std::string_view no_complex_numbers =
     return any_of(n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
 }
 
-/// Says that `lacking`, "lowering" or "kernel", is not there for the node's op, and what may help.
+/// Returns a message that the node's op has no `lacking`, "lowering" or "kernel", and what may help.
 [[nodiscard]] inline std::pmr::string unknown_op_reason(const node& n, std::string_view lacking) {
     if (is_of_complex_numbers(n)) return std::pmr::string(no_complex_numbers);
     return text_of({"unknown op; Headrace has no ", lacking,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::is_view: does a node give its operand's elements in another shape, and no more?
+// Defines headrace::is_view, true for nodes that only reshape their operand.
 #ifndef HEADRACE_IR_VIEWS_HPP
 #define HEADRACE_IR_VIEWS_HPP
 
@@ -7,9 +7,8 @@
 
 namespace headrace {
 
-/// Can the result of that node lie where its first operand lies, because it has the same elements in the same
-/// order? So it is for reshapes, of TOSA and of PyTorch. Tensors lie row by row here, so what only renames
-/// axes is no computation; a permutation is one.
+/// True if the result can share the memory of the first operand because it has the same elements in the same
+/// order, as in reshapes of TOSA and PyTorch. Tensors are row-major here, so a permutation of axes is a copy.
 [[nodiscard]] inline bool is_view(const node& n) {
     if (!n.op->functional().has(trait::reshaping | trait::forwarding)) return false;
     if (n.result_count != 1 || n.operand_count == 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::execution_span: the part of a graph's execution order that some nodes lie in.
+// Defines headrace::detail::execution_span, the part of a graph's execution order that contains given nodes.
 #ifndef HEADRACE_MATCH_EXECUTION_SPAN_HPP
 #define HEADRACE_MATCH_EXECUTION_SPAN_HPP
 
@@ -13,9 +13,9 @@
 
 namespace headrace::detail {
 
-/// From the first to the last of some nodes of one graph. Constants do not count, as they depend on nothing.
-/// What lies between is all that a path between two of the nodes can lead through, so it is found in time
-/// that does not depend on the graph's size.
+/// The part of the execution order from the first to the last of some nodes of one graph. Constants do not
+/// count, since they depend on nothing. Every path between two of the nodes stays in this part, so paths are
+/// found in time independent of the graph's size.
 class execution_span {
 public:
     explicit execution_span(std::span<node* const> nodes) {
@@ -28,9 +28,9 @@ public:
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
 
-    /// Does no path leave the nodes and come back?
+    /// True if no path leaves the nodes and comes back.
     [[nodiscard]] bool convex() const { return scan(nullptr); }
-    /// What lies between, is not of the nodes and uses their results, directly or not.
+    /// Returns the other nodes of the span that use results of the nodes, directly or not.
     [[nodiscard]] pmr_vector<node*> users_between() const {
         pmr_vector<node*> users;
         scan(&users);
@@ -39,7 +39,7 @@ public:
 
 private:
     void find_ends() {
-        // Both ways at once, from any of them: neither end is further than the span is long.
+        // Search both directions at once, from any node: neither end is further away than the span is long.
         node* back = first_;
         node* ahead = first_;
         for (std::size_t missing = inside_.size() - 1; missing != 0;) {
@@ -52,10 +52,10 @@ private:
                 last_ = ahead;
                 --missing;
             }
-            if (back == nullptr && ahead == nullptr) break;  // not all in one graph
+            if (back == nullptr && ahead == nullptr) break;  // the nodes are in different graphs
         }
     }
-    // False if one of the nodes uses what is outside of them and uses another.
+    // Returns false if one of the nodes depends on another through a node outside.
     bool scan(pmr_vector<node*>* users) const {
         std::pmr::unordered_set<const node*> dependent;
         for (node* n = first_; n != nullptr; n = n->next) {

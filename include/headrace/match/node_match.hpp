@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines patterns of nodes, which headrace::on_match takes, and headrace::node_match, what they matched.
+// Defines patterns of nodes for headrace::on_match, and headrace::node_match, the nodes that they matched.
 #ifndef HEADRACE_MATCH_NODE_MATCH_HPP
 #define HEADRACE_MATCH_NODE_MATCH_HPP
 
@@ -15,15 +15,15 @@
 
 namespace headrace {
 
-/// Patterns of nodes, as types. Where the matcher of graphs (match/subgraph_matcher.hpp) finds any pattern
-/// in a graph as FX does, these are trees, read from the node that is rewritten towards its operands: they
-/// cost a few comparisons, compile fast, and give each node's arguments with their type.
+/// Patterns of nodes, as types. The graph matcher (match/subgraph_matcher.hpp) finds any pattern in a graph,
+/// like FX; these patterns are trees, read from the rewritten node to its operands. They cost a few
+/// comparisons, compile fast, and give each node's arguments with their type.
 template <fixed_string Name, class Ops, bool Optional, class... Operands>
 struct node_pattern {
     static constexpr auto name = Name;
     using op_list = Ops;
 };
-/// A constant, whatever its elements are.
+/// A constant with any elements.
 template <fixed_string Name>
 struct constant_pattern {
     static constexpr auto name = Name;
@@ -31,13 +31,13 @@ struct constant_pattern {
 };
 
 /// A node of one of these ops: `node_of<"conv", tosa::conv2d, tosa::depthwise_conv2d>(x)`. The operands are
-/// those that are neither optional nor lists, in order; those that are left out, and all other arguments, may
-/// be anything. A wildcard that stands twice is the same value in both places.
+/// those that are neither optional nor lists, in order; operands that are left out, and all other arguments,
+/// may be anything. If a wildcard occurs twice, it is the same value in both places.
 template <fixed_string Name, op_tag... Ops, class... Operands>
 [[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
     return {};
 }
-/// Such a node, or what its first operand would be: `optional_node<"cast", tosa::cast>(x)`.
+/// A node of such an op, or directly the value of its first operand: `optional_node<"cast", tosa::cast>(x)`.
 template <fixed_string Name, op_tag... Ops, class... Operands>
 [[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
     return {};
@@ -47,8 +47,8 @@ template <fixed_string Name>
     return {};
 }
 
-/// The pattern of a node of an op whose first operand is another of that op: `twice<tosa::clamp>` has an
-/// "outer" and an "inner" one.
+/// The pattern of a node whose first operand comes from another node of the same op: `twice<tosa::clamp>` has
+/// an "outer" and an "inner" node.
 template <op_tag Op>
 struct twice_t {
     constexpr auto operator()(auto x) const { return node_of<"outer", Op>(node_of<"inner", Op>(x)); }
@@ -58,7 +58,7 @@ inline constexpr twice_t<Op> twice{};
 
 namespace detail {
 
-// The named nodes of a pattern, in the order in which they are matched.
+// The named nodes of a pattern, in matching order.
 template <class... Nodes>
 struct node_patterns {
     static constexpr std::size_t size = sizeof...(Nodes);
@@ -88,7 +88,7 @@ constexpr std::size_t equal_at_both_ends(std::string_view a, std::string_view b)
     while (back != shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
     return front + back;
 }
-// The position of the node of that name, or of the one whose name is most like it.
+// Returns the index of the node of that name, or of the node with the most similar name.
 template <class... Nodes>
 constexpr std::size_t position_of_name(std::string_view name, node_patterns<Nodes...>) {
     constexpr std::array<std::string_view, sizeof...(Nodes)> names{Nodes::name.view()...};
@@ -108,10 +108,10 @@ auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::typ
 template <class... Nodes>
 pattern_names<Nodes::name...> names_of(node_patterns<Nodes...>);
 
-// An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
-// is read with symbols and asks for a node which its pattern does not have compiles, with the node whose name
-// is most like it, and notes the name: as the type of this function, which has none as long as no name is
-// missing. The pipeline that reads the rule reports it.
+// An error in the body of a rewrite would list all templates that read the body. So if a rewrite, read with
+// symbols, asks for a node that its pattern does not have, it still compiles, with the node of the most
+// similar name. The missing name is recorded as the return type of this function, which stays undeduced as
+// long as no name is missing; the pipeline that reads the rule reports it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -138,8 +138,8 @@ constexpr auto fault_of_names() {
 
 }  // namespace detail
 
-/// The nodes that a pattern has matched for a rewrite, by their names, for the functions below:
-/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which calls nothing.
+/// The nodes that a pattern has matched, by name, for the body of a rewrite and the functions below:
+/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite without running it.
 template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
@@ -148,7 +148,7 @@ class node_match {
         if constexpr (!detail::has_name(Name.view(), nodes{})) {
             using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
             if constexpr (!IsSymbol) {
-                // Is in code that symbols do not reach: a function whose return type is written out.
+                // Symbols do not reach functions with an explicit return type; this reports the fault there.
                 static_assert(
                     node_is_in_pattern<diagnosis>,
                     "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
@@ -164,32 +164,32 @@ class node_match {
     static args<Op> arguments(ops<Op>);
 
 public:
-    // Their return types are deduced, so that what reads a rewrite sees the names that it asks for.
+    // Return types are deduced, so that reading a rewrite shows the names that it asks for.
 
-    /// The node of that name; null if it is optional and not there.
+    /// Returns the node of that name; null if it is optional and absent.
     template <fixed_string Name>
     [[nodiscard]] auto find() const {
         constexpr std::size_t at = position<Name>();
         return nodes_[at];
     }
-    /// The arguments of a node that has one op, with their type.
+    /// Returns the arguments of a node that has only one possible op, with their type.
     template <fixed_string Name>
     [[nodiscard]] const auto& get() const {
         using op_args = decltype(arguments(ops_of<Name>{}));
         return *static_cast<const op_args*>(find<Name>()->arguments);
     }
-    /// Does nothing else read what that node computes? Then it is gone after the rewrite.
+    /// True if the node's result has no other user, so that it is gone after the rewrite.
     template <fixed_string Name>
     [[nodiscard]] auto is_sole_use() const {
         return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
     }
 
-    /// For the matcher.
+    /// Set by the matcher.
     std::array<const node*, nodes::size> nodes_{};
 };
 
-/// Functions for generic code, which calls them without the word `template`: the node of that name, its
-/// arguments, and whether nothing else reads its result.
+/// Free functions for generic code, to avoid the word `template`: the node of that name, its arguments, and
+/// whether its result has no other user.
 template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
 [[nodiscard]] auto find(const node_match<Pattern, Rewrite, IsSymbol>& m) {
     return m.template find<Name>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_match, the rewrite of a node together with those that its operands come from.
+// Defines headrace::on_match, the rewrite of a node together with nodes that produce its operands.
 #ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
 #define HEADRACE_MATCH_NODE_PATTERN_HPP
 
@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-// Walks a pattern along the operands of a node.
+// Matches a pattern against a node and its operands.
 template <class Pattern, std::size_t Inputs>
 class node_matcher {
 public:
@@ -40,7 +40,7 @@ private:
     template <fixed_string Name, class... Ops, bool Optional, class... Operands>
     bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
         const std::size_t at = next++;
-        [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
+        [[maybe_unused]] const node_matcher before = *this;  // restores the bindings of an absent node
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
             found[at] = v.producer;
             return true;
@@ -77,17 +77,17 @@ using pattern_of = decltype(expression_of(std::declval<const P&>()));
 
 }  // namespace detail
 
-/// The rewrite `F` of what the pattern that `P` writes matches; see on_match.
+/// The rule that rewrites nodes matching the pattern of `P` by `F`; see on_match.
 template <class P, class F, class Policy = as_they_are>
 struct match_rule {};
 
 namespace detail {
 
-// The match that a rewrite is read with.
+// The symbolic match with which a rewrite is read.
 template <class P, class F>
 using match_symbol = node_match<pattern_of<P>, F, true>;
 
-// Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
+// Calls a rewrite with the values of the wildcards, and with the match if it takes one.
 template <class F, class Match, class... Readings>
 constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
     if constexpr (requires { F{}(inputs...); }) {
@@ -102,7 +102,7 @@ template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
     -> decltype(apply_to_match<F>(std::declval<const match_symbol<P, F>&>(), symbol_at<I>{}...));
 
-// What a rewrite returns when it is called with symbols.
+// The type that a rewrite returns when called with symbols.
 template <class P, class F>
 using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
 
@@ -120,7 +120,7 @@ struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>>
         requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
 };
 
-// Diagnoses a node of a pattern that has more operands than its op.
+// Diagnoses a pattern's node with more operands than its op has.
 template <class Op, std::size_t Given>
 using arity_fault =
     std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
@@ -141,7 +141,7 @@ template <class P, class F, std::size_t... I>
 constexpr bool has_error_in_match(std::index_sequence<I...>) {
     return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
 }
-// Diagnoses a rewrite by reading it.
+// Diagnoses a rewrite by reading it with symbols.
 template <class P, class F>
 auto diagnose_match() {
     using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
@@ -167,7 +167,7 @@ template <class P, class F, class Policy>
 struct rule_effects<match_rule<P, F, Policy>> {
     using op_type = typename type_at<0, typename pattern_of<P>::op_list>::type;
     using fault = decltype(diagnose_match<P, F>());
-    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr bool may_decline = true;  // other nodes of the op may not match
     static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
 template <class P, class F, class NewPolicy, class Policy>
@@ -190,13 +190,13 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
 template <class P>
 struct match_rules {
     template <class F>
-    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it creates a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return std::conditional_t<std::is_empty_v<F>, rule_list<match_rule<P, F>>,
                                   rule_list<reported_rule>>{};
     }
 };
-// In their place after an error.
+// Replaces match_rules after an error.
 struct no_match_rules {
     template <class F>
     constexpr rule_list<reported_rule> operator=(F) const {  // NOLINT: as above
@@ -220,14 +220,14 @@ inline constexpr bool writes_node_pattern = [] {
 
 }  // namespace detail
 
-/// The rewrite of a node together with some that lead to it, in a pass's list of rules:
+/// Starts the rewrite of a node together with nodes that lead to it, in a pass's list of rules:
 ///
 ///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
 ///         [](auto x, const auto& m) { … get<"inner">(m).min_val … }
 ///
-/// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
-/// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
-/// may have other readers; is_sole_use tells.
+/// The pattern is a callable over wildcards. The rewrite takes the values of the wildcards and, optionally,
+/// the match. If several rules match a node, the first that does not decline is used. Inner nodes may have
+/// other users; see is_sole_use.
 template <class P>
 [[nodiscard]] constexpr auto on_match(P) {
     static_assert(detail::writes_node_pattern<P>,

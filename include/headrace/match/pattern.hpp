@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pattern, a pattern whose expression the compiler has checked, and how graphs are made
-// from expressions.
+// Defines headrace::pattern, a pattern whose expression is checked at compile time, and the conversion of
+// expressions to graphs.
 #ifndef HEADRACE_MATCH_PATTERN_HPP
 #define HEADRACE_MATCH_PATTERN_HPP
 
@@ -28,7 +28,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Writes an expression down as a graph. Calls that are the same become one node.
+/// Writes an expression as a graph. Equal calls become one node.
 class expression_writer {
 public:
     expression_writer(graph& g, std::size_t inputs) : graph_(g) {
@@ -64,7 +64,7 @@ private:
                               {.filled_with = c.number});
     }
     value write(const any_constant_type&) {
-        return graph_.create<builtin::constant>({}).result();  // each is a constant of its own
+        return graph_.create<builtin::constant>({}).result();  // each one is a separate constant
     }
     template <class Op, bool Commutative, bool AnyLiterals, class Label, class... Ts>
     value write(const call_expression<Op, call_modifiers<Commutative, AnyLiterals, Label>, Ts...>& e) {
@@ -86,7 +86,7 @@ private:
                 rule.free_fields |= std::uint64_t{1} << k;
         }
         rule.literals = bindings;
-        // How many results an op of any number has, the graph that is matched says.
+        // The number of results of a variadic op depends on the matched node.
         constexpr std::size_t results = Op::results == variadic_results ? 16 : std::size_t{Op::results};
         return find_or_create(info_of<Op>, &a, results, rule);
     }
@@ -198,7 +198,7 @@ private:
 
     graph& graph_;
     pmr_vector<value> inputs_;
-    std::pmr::deque<pmr_vector<value>> lists_;  // they stay where they are until their node has copied them
+    std::pmr::deque<pmr_vector<value>> lists_;  // stable addresses until their node has copied them
     std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
@@ -207,7 +207,7 @@ void write_expression(graph& g, const F& f) {
     expression_writer(g, input_count<F>).write_outputs(expression_of(f));
 }
 
-/// An expression as a graph that is made when it is first asked for.
+/// Returns the graph of an expression, created at the first call.
 template <class F>
 const graph& graph_of() {
     struct written : graph {
@@ -229,8 +229,8 @@ const graph& graph_of() {
 ///     };
 ///     using p = pattern<add_then_mul>;  // or pattern<decltype([](auto x, auto y) { ... })>
 ///
-/// An op that is not one, a wrong number of operands, an argument of the wrong kind and a placeholder that
-/// stands for nothing do not compile.
+/// It does not compile if a call names something other than an op, the number of operands is wrong, an
+/// argument is of the wrong kind, or a placeholder is unused.
 template <pattern_function F>
 class pattern {
     using facts = detail::pattern_facts<F>;
@@ -250,19 +250,19 @@ class pattern {
 
 public:
     using function = F;
-    /// The ops that it calls, that of the first value that it returns first.
+    /// The ops that it calls; first that of the first returned value.
     using called = typename facts::called;
     static constexpr std::size_t inputs = facts::inputs;
     static constexpr std::size_t outputs = facts::outputs;
 
-    /// The pattern as a graph, made at the first call.
+    /// Returns the pattern as a graph, created at the first call.
     [[nodiscard]] static const graph& as_graph() { return detail::graph_of<F>(); }
     [[nodiscard]] static subgraph_matcher matcher(matcher_options options = {}) {
         return subgraph_matcher(as_graph(), std::move(options));
     }
 };
 
-/// A pattern's graph, from a callable that may hold values, such as literals that are known at run time.
+/// Returns a pattern's graph, from a callable that may hold values, such as literals known only at run time.
 template <pattern_function F>
 [[nodiscard]] std::unique_ptr<graph> make_pattern(const F& f) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the compiler knows of a pattern's expression, and the diagnoses that name what is wrong with
-// it.
+// Defines the compile-time checks of a pattern's expression, and the diagnoses that name its faults.
 #ifndef HEADRACE_MATCH_PATTERN_CHECKS_HPP
 #define HEADRACE_MATCH_PATTERN_CHECKS_HPP
 
@@ -19,13 +18,13 @@
 
 namespace headrace {
 
-/// Diagnoses of patterns, for compile errors, beside those of calls (pass/call_checks.hpp).
+/// Diagnoses of patterns, for compile errors, in addition to those of calls (pass/call_checks.hpp).
 template <class Op, std::size_t Result>
 struct no_such_result {};
-/// `Op` is that of the first value that the pattern returns.
+/// A placeholder without a use; `Op` is that of the first value that the pattern returns.
 template <std::size_t Index, class Op>
 struct unused_placeholder {};
-/// It stands for an operand in one place and for a literal in another, or for two kinds of literals.
+/// A placeholder used both as an operand and as a literal, or as two kinds of literals.
 template <std::size_t Index, class Op>
 struct mixed_placeholder {};
 template <class Expression>
@@ -53,7 +52,7 @@ template <std::size_t Given, std::size_t Wanted>
 inline constexpr bool replacement_fits<other_inputs<Given, Wanted>> = false;
 template <std::size_t Given, std::size_t Wanted>
 inline constexpr bool replacement_fits<other_outputs<Given, Wanted>> = false;
-/// All of these at once.
+/// True if none of these diagnoses applies.
 template <class Diagnosis>
 inline constexpr bool sound_expression = false;
 template <>
@@ -63,7 +62,7 @@ namespace detail {
 
 enum class expression_side : bool { pattern, replacement };
 
-/// What a placeholder stands for.
+/// The uses of a placeholder.
 struct placeholder_use {
     bool as_operand = false;
     bool as_literal = false;
@@ -114,7 +113,7 @@ template <class... Ts>
 inline constexpr bool is_optional_tensor_list<tensors_expression<Ts...>> =
     ((is_operand<Ts> || std::is_same_v<Ts, std::nullopt_t>)&&...);
 
-/// Can a C++ value of type T stand for a literal of that kind?
+/// True if a C++ value of type T can be a literal of that kind.
 template <class T>
 constexpr bool is_literal_of(field_kind kind) {
     constexpr bool integral = std::is_integral_v<T> && !std::is_same_v<T, bool>;
@@ -188,11 +187,11 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
             places[i] = next++;
         }
     }
-    places[sizeof...(Ts)] = next;  // how many are in order
+    places[sizeof...(Ts)] = next;  // the number of positional arguments
     return places;
 }
 
-// Are all arguments there that have no default, the operands?
+// True if all operands without a default are given.
 template <class Op, std::size_t N>
 constexpr bool operands_given(const std::array<std::size_t, N>& places) {
     for (std::size_t k = 0; k != field_names<Op>.size(); ++k) {
@@ -219,7 +218,7 @@ constexpr std::size_t first_misfit(const std::array<std::size_t, N>& places,
     return i;
 }
 
-// Diagnoses an argument that an op does not take, in the field at a position or in one that it does not have.
+// Diagnoses an argument that does not fit the field at `Place`, or that has no field.
 template <class Op, std::size_t Place, class T>
 auto misfit_at() {
     if constexpr (Place < field_names<Op>.size()) {
@@ -230,8 +229,8 @@ auto misfit_at() {
     }
 }
 
-/// What is known of a part of an expression: the ops that it calls, what is wrong with it, and what its
-/// placeholders stand for. Literals are in no way to blame here: whoever calls compares them with the field.
+/// The facts of a part of an expression: the ops that it calls, its fault, and the uses of its placeholders.
+/// Literals have no fault of their own; the call compares them with its fields.
 template <expression_side Side, class E>
 struct expression_facts {
     using called = ops<>;
@@ -286,7 +285,7 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
     using arguments = facts_of_all<Side, Ts...>;
     using called = joined<ops<Op>, typename arguments::called>;
 
-    // Faults further in come first: those that hold them are to blame for less.
+    // Inner faults come first, because they cause the outer ones.
     static auto diagnose() {
         if constexpr (!std::is_same_v<typename arguments::fault, no_fault>) {
             return typename arguments::fault{};
@@ -376,7 +375,7 @@ constexpr std::size_t first_mixed(const placeholder_uses& uses) {
     return i;
 }
 
-/// A pattern's callable, checked; `fault` is the first that is wrong with it.
+/// The facts of a pattern's callable; `fault` is its first fault.
 template <class F>
 struct pattern_facts {
     static constexpr std::size_t inputs = input_count<F>;
@@ -409,7 +408,7 @@ struct pattern_facts {
     static constexpr bool sound = std::is_same_v<fault, no_fault>;
 };
 
-// Do the placeholders of a replacement stand for what they stand for in the pattern?
+// Returns the first placeholder that a replacement uses differently than the pattern, or `Inputs`.
 template <std::size_t Inputs>
 constexpr std::size_t first_changed(const placeholder_uses& pattern, const placeholder_uses& replacement) {
     std::size_t i = 0;
@@ -422,7 +421,7 @@ constexpr std::size_t first_changed(const placeholder_uses& pattern, const place
     return i;
 }
 
-/// A replacement's callable, checked against its pattern.
+/// The facts of a replacement's callable, checked against its pattern.
 template <class F, class Pattern>
 struct replacement_facts {
     static constexpr std::size_t inputs = input_count<F>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the expressions that patterns and replacements are written in: headrace::call and what goes with
-// it.
+// Defines the expressions of patterns and replacements: headrace::call and its companions.
 #ifndef HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
 #define HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
 
@@ -15,12 +14,12 @@
 
 namespace headrace {
 
-/// An input of a pattern, by position: what the pattern's callable is called with. As an operand it stands
-/// for any value, as another argument for any literal; where it stands twice, both are the same.
+/// An input of a pattern, by position; the pattern's callable is called with these. As an operand it matches
+/// any value, as another argument any literal; if it occurs twice, both must be equal.
 template <std::size_t I>
 struct wildcard {};
 
-/// The most inputs that a pattern can have.
+/// The maximum number of inputs of a pattern.
 inline constexpr std::size_t max_wildcards = 32;
 
 namespace detail {
@@ -43,7 +42,7 @@ template <class Op, class Modifiers, class... Arguments>
 struct call_expression {
     std::tuple<Arguments...> arguments;
 };
-/// Expression: another than the first result of a node.
+/// Expression: result I of a node with several results.
 template <std::size_t I, class Call>
 struct result_expression {
     Call call;
@@ -53,28 +52,28 @@ template <class Label, class T>
 struct named_argument {
     T item;
 };
-/// Expression: a constant whose elements are all one number.
+/// Expression: a constant whose elements all equal one number.
 struct filled_constant {
     scalar number;
 };
-/// What a pattern returns, if that is more than one value.
+/// The values that a pattern returns if there are several.
 template <class... Items>
 struct returned_values {
     std::tuple<Items...> items;
 };
 
-/// In a pattern, in place of a literal: whatever it is.
+/// Any literal, in a pattern.
 struct any_literal_type {};
 inline constexpr any_literal_type any_literal{};
-/// In a pattern, in place of an operand: a constant, whatever its elements are.
+/// A constant with any elements, in a pattern.
 struct any_constant_type {};
 inline constexpr any_constant_type any_constant{};
 
 namespace detail {
 
-// A call with wildcards, which is a pattern's: a node of `Op` whose operands are wildcards and calls, and
-// whose literals are C++ values, any_literal or wildcards. Two calls that are the same are one node, unless
-// they are `named` differently.
+// A call with wildcards, as in a pattern: a node of `Op` whose operands are wildcards and calls, and whose
+// literals are C++ values, any_literal or wildcards. Equal calls are one node, unless they are `named`
+// differently.
 template <class Op>
 struct pattern_call {
     template <class... Arguments>
@@ -95,26 +94,26 @@ inline constexpr bool is_reading<result_expression<I, Call>> = true;
 template <>
 inline constexpr bool is_reading<any_constant_type> = true;
 
-/// Result `I` of a node that has several.
+/// Result `I` of a node with several results.
 template <std::size_t I, class Call>
 [[nodiscard]] constexpr result_expression<I, Call> result_at(const Call& c) {
     return {c};
 }
-/// An argument by name, after those in order: `call<aten::conv2d>(x, w, with<"groups">(2))`.
+/// An argument by name, after the positional ones: `call<aten::conv2d>(x, w, with<"groups">(2))`.
 template <fixed_string Name, class T>
 [[nodiscard]] constexpr named_argument<detail::label<Name>, std::decay_t<const T&>> with(const T& item) {
     return {item};
 }
-/// A constant whose elements are all `number`. A replacement gets one of the type of the first value that it
-/// replaces, and of a shape (1, …, 1) that broadcasts with it.
+/// A constant whose elements all equal `number`. In a replacement it has the type of the first value that is
+/// replaced, and a shape (1, …, 1) that broadcasts with it.
 [[nodiscard]] constexpr filled_constant filled_with(scalar number) { return {number}; }
-/// In a pattern, a number beside an operand: `x * 0.5`.
+/// A number next to an operand in a pattern: `x * 0.5`.
 template <reading X>
     requires(!requires(const X& x) { x.constant(0); })
 [[nodiscard]] constexpr filled_constant constant_beside(const X&, double number) {
     return filled_with(number);
 }
-/// What a pattern with several outputs returns.
+/// The return value of a pattern with several outputs.
 template <class... Items>
 [[nodiscard]] constexpr returned_values<Items...> returns(const Items&... items) {
     return {{items...}};
@@ -126,13 +125,13 @@ template <class Op, bool C, bool A, class L, class... Ts>
     const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
     return call_expression<Op, detail::call_modifiers<true, A, L>, Ts...>{c.arguments};
 }
-/// Literals that are left out may be any.
+/// Literals that are not given may have any value.
 template <class Op, bool C, bool A, class L, class... Ts>
 [[nodiscard]] constexpr auto any_literals(
     const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
     return call_expression<Op, detail::call_modifiers<C, true, L>, Ts...>{c.arguments};
 }
-/// A name, by which a match finds the node: `m["sum"]`.
+/// Names a call, so that a match finds the node: `m["sum"]`.
 template <fixed_string Name, class Op, bool C, bool A, class L, class... Ts>
 [[nodiscard]] constexpr auto named(const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
     return call_expression<Op, detail::call_modifiers<C, A, detail::label<Name>>, Ts...>{c.arguments};
@@ -161,16 +160,16 @@ constexpr auto write_out(const F& f, std::index_sequence<I...>) {
 
 }  // namespace detail
 
-/// How many inputs a pattern's callable takes; 0 if it takes no wildcards.
+/// The number of inputs of a pattern's callable; 0 if it takes no wildcards.
 template <class F>
 inline constexpr std::size_t input_count = detail::count_inputs<F>();
 
-/// Matches callables that take wildcards, from one on, and return an expression.
+/// Matches callables that take at least one wildcard and return an expression.
 template <class F>
 concept pattern_function = input_count<F>
 != 0;
 
-/// The expression that a pattern's callable writes.
+/// Returns the expression of a pattern's callable.
 template <pattern_function F>
 [[nodiscard]] constexpr auto expression_of(const F& f) {
     return detail::write_out(f, std::make_index_sequence<input_count<F>>{});

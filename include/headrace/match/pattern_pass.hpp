@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-/// Names a type that can be no replacement: neither an expression nor a callable that emits.
+/// Names a type that cannot be a replacement: neither an expression nor a callable that emits.
 template <class T>
 struct not_a_replacement {};
 template <class Diagnosis>
@@ -39,7 +39,7 @@ inline constexpr bool matches_anything = std::is_same_v<T, any_literal_type> || 
 
 template <class... Ts>
 constexpr bool wildcards_differ() {
-    // As many placeholders as wildcards: none stands twice.
+    // There are as many placeholders as wildcards, so none occurs twice.
     constexpr std::size_t wildcards = (std::size_t{is_wildcard<argument_type<Ts>>} + ... + 0);
     placeholder_uses uses{};
     (expression_facts<expression_side::pattern, argument_type<Ts>>::note(uses), ...);
@@ -48,8 +48,8 @@ constexpr bool wildcards_differ() {
     return used == wildcards;
 }
 
-/// Does a pattern match every node of its op? So does one call of an op with one result, whose arguments are
-/// all wildcards, each another, and none of which may be missing or a list.
+/// True if a pattern matches every node of its op: it is one call of an op with one result, whose arguments
+/// are distinct wildcards, none of them optional or a list.
 template <class E>
 inline constexpr bool matches_every_node = false;
 template <class Op, bool C, bool AnyLiterals, class L, class... Ts>
@@ -69,7 +69,7 @@ inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, A
     }
 }();
 
-// What a pass knows of its replacement.
+// The facts of a replacement that a pass needs.
 template <class R, class Pattern>
 struct replacement_traits {
     using produces = ops<>;
@@ -95,18 +95,17 @@ struct replacement_traits<R, Pattern> {
 
 }  // namespace detail
 
-/// A rewrite of a pattern as a pass: it replaces each match of `Pattern`, a stateless callable that writes an
-/// expression, by `Replacement`, another such callable or one that emits, where all of the `Filters` agree.
+/// A rewrite of a pattern as a pass. It replaces each match of `Pattern`, a stateless callable that returns
+/// an expression, by `Replacement`, another such callable or one that emits, if all `Filters` agree.
 ///
 ///     struct fuse_to_sub : pattern_pass<add_then_mul, just_sub> {};
 ///
-/// It looks at the whole graph, nested regions included, since a match must see all users of what it takes;
-/// so it does the same whichever driver runs the rest. What it targets is the op of the first value that the
-/// pattern returns: without that there is no match. It removes that op if the pattern is one call that
-/// matches whatever its arguments are, and nothing otherwise. Unlike replace_pattern, it lets two
-/// placeholders stand for the same value.
+/// It processes the whole graph including nested regions, because a match must see all users of its nodes, so
+/// its result is the same for both drivers. It targets the op of the first returned value, without which
+/// there is no match. It removes that op if the pattern is one call that matches every node of it, and
+/// nothing otherwise. Unlike replace_pattern, it lets two placeholders match the same value.
 ///
-/// `static constexpr std::string_view name` in `Pattern` is what messages call it.
+/// Messages use `static constexpr std::string_view name` of `Pattern` as its name.
 template <pattern_function Pattern, class Replacement, class... Filters>
 struct pattern_pass : pass {
 private:
@@ -143,10 +142,10 @@ public:
     using targets = typename root_list<sound, typename facts::root>::type;
     using produces = std::conditional_t<sound, typename traits::produces, ops<>>;
     using removes = std::conditional_t<always, targets, ops<>>;
-    /// Those that must have inference when the pass runs.
+    /// The ops that must have inference when the pass runs.
     using made_by_expressions = std::conditional_t<sound, typename traits::made_by_expressions, ops<>>;
 
-    /// What messages call the pattern.
+    /// Returns the pattern's name for messages.
     static constexpr std::string_view pattern_name() {
         if constexpr (requires {
                           { Pattern::name } -> std::convertible_to<std::string_view>;
@@ -186,8 +185,8 @@ public:
     }
 };
 
-/// Repeats pattern passes in turn until none of them matches any more; a pass itself. If they match what they
-/// make without end, the run stops with an error that names the patterns.
+/// A pass that repeats pattern passes in turn until none of them matches. If they match their own results
+/// without end, the run stops with an error that names the patterns.
 ///
 ///     struct fold_negations : to_fixed_point<fuse_double_negation, sink_negation> {};
 template <pass_type... Passes>

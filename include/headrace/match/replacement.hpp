@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::replacement: what headrace::replace_pattern puts in the place of a match.
+// Defines headrace::replacement, which replaces a match in headrace::replace_pattern.
 #ifndef HEADRACE_MATCH_REPLACEMENT_HPP
 #define HEADRACE_MATCH_REPLACEMENT_HPP
 
@@ -26,7 +26,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Where a replacement is made: before `before`, or at the end of the graph, on behalf of `current`.
+/// The place of a replacement: before `before`, or at the end of the graph, on behalf of `current`.
 struct replacement_site {
     graph& g;
     node& current;
@@ -34,7 +34,7 @@ struct replacement_site {
     pass_context& context;
 };
 
-/// The arguments of a node on other operands, without a node that they belong to.
+/// A copy of a node's arguments with other operands, not attached to a node.
 class remapped_arguments {
 public:
     template <class Map>
@@ -59,7 +59,7 @@ public:
     }
 
     [[nodiscard]] void* data() { return bytes_.data(); }
-    /// Writes a literal of another node into a member of the same kind.
+    /// Sets a member to the literal of another node, which must be of the same kind.
     void set(const field_info& f, const literal& from) {
         visit_field(*from.field, from.arguments, [&]<class T>(const T& item) {
             if constexpr (std::is_same_v<T, custom_member>) {
@@ -87,7 +87,7 @@ private:
     std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
-/// Copies a replacement graph to where a match is.
+/// Copies a replacement graph to the place of a match.
 class replacement_copy {
 public:
     replacement_copy(const graph& from, pass_context::node_inference rules, const subgraph_match& m,
@@ -152,7 +152,7 @@ private:
             const std::pmr::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
             return invalid({"operand ", which, " has no `val`"});
         }
-        node probe;  // inference looks at an op and its arguments alone
+        node probe;  // inference only needs an op and its arguments
         probe.op = &op;
         probe.arguments = arguments.data();
         return rules_ != nullptr ? rules_(probe, out) : site_.context.infer(probe, out);
@@ -191,10 +191,10 @@ private:
     pass_context::node_inference rules_;
     const subgraph_match& match_;
     const replacement_site& site_;
-    pmr_vector<pmr_vector<value>> made_;  // by the id of the replacement's node: its results
+    pmr_vector<pmr_vector<value>> made_;  // results, by the id of the replacement's node
 };
 
-/// The rules of a replacement's own ops.
+/// The inference rules of the ops in a replacement.
 template <class List>
 struct rules_among;
 template <class... Ops>
@@ -207,7 +207,7 @@ struct rules_among<ops<Ops...>> {
     }
 };
 
-// What a callable that makes nodes itself says that it produces, and what it returns.
+// The ops that a callable that makes nodes declares to produce, and its return type.
 template <class Member>
 struct emitting_signature;
 template <class F, class R, class Produces>
@@ -220,27 +220,27 @@ using emitting_signature_of = emitting_signature<decltype(&F::operator())>;
 
 }  // namespace detail
 
-/// Matches callables that make the nodes of a replacement themselves: satisfied by a const call operator that
-/// takes `const subgraph_match&` and `emit<ops<...>>&`. It returns what a pass's handler does.
+/// Matches callables that make the nodes of a replacement themselves: a const call operator that takes `const
+/// subgraph_match&` and `emit<ops<...>>&`, and returns the same types as a pass's handler.
 template <class F>
 concept emitting_function = requires { typename detail::emitting_signature_of<F>::produces; };
 
-/// Matches callables that give a replacement graph for each match.
+/// Matches callables that return a replacement graph for each match.
 template <class F>
 concept graph_callback =
     !pattern_function<F> && std::is_invocable_r_v<result<std::shared_ptr<const graph>>, const F&,
                                                   const subgraph_match&, const graph&, const graph&>;
 
-/// What is put in the place of a match. It has the inputs of the pattern, in their order, and returns a value
-/// for each that the pattern returns. It is made from
+/// The replacement of a match. It has the inputs of the pattern, in order, and returns one value for each
+/// that the pattern returns. It is made from
 ///
-/// - a graph, or a callable that writes an expression, as patterns are written: copied for each match;
-/// - a callable `(match, original, pattern) -> result<std::shared_ptr<const graph>>`: such a graph for each;
-/// - a callable `(const subgraph_match&, emit<ops<...>>&)`, which makes nodes as a pass's handler does, and
-///   may decline as one does.
+/// - a graph, or a callable that returns an expression, like a pattern: copied for each match;
+/// - a callable `(match, original, pattern) -> result<std::shared_ptr<const graph>>`: one graph per match;
+/// - a callable `(const subgraph_match&, emit<ops<...>>&)`, which makes nodes like a pass's handler, and may
+///   decline like one.
 ///
-/// The metadata of what a graph brings is inferred by the context's rules, in the other cases by the ops'
-/// own.
+/// Nodes that come from a graph get metadata by the context's inference rules, all others by the rules of
+/// their ops.
 class replacement {
 public:
     /// The graph must outlive this object.
@@ -294,7 +294,7 @@ public:
         };
     }
 
-    /// Makes it for one match; `with` then holds what stands for the match's returned values.
+    /// Makes the replacement of one match; `with` receives the values that replace the returned ones.
     detail::outcome_kind operator()(const subgraph_match& m, const graph& pattern,
                                     const detail::replacement_site& site, value_list& with) const {
         return make_ ? make_(m, pattern, site, with) : detail::outcome_kind::declined;

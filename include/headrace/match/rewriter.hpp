@@ -26,29 +26,28 @@
 
 namespace headrace {
 
-/// What became of one match.
+/// The result of one replaced match.
 struct replaced_pattern {
-    node* anchor = nullptr;          ///< from which the match was found; it may be erased
-    node_map nodes_map;              ///< the pattern's nodes, and those that they stood for
+    node* anchor = nullptr;          ///< the match was found from it; may be erased
+    node_map nodes_map;              ///< the pattern's nodes, and the matched ones
     pmr_vector<node*> replacements;  ///< the nodes that were added
-    /// The pattern that nodes_map begins at, where it was written as an expression.
+    /// The pattern whose nodes are in nodes_map, if it was given as an expression.
     std::shared_ptr<const graph> pattern{};
 };
 
-/// Decides if a match is replaced: `(match, original graph, pattern graph)`. All filters must agree.
+/// Decides whether a match is replaced: `(match, original graph, pattern graph)`. All filters must agree.
 using match_filter = std::function<bool(const subgraph_match&, const graph&, const graph&)>;
 
-/// How a pattern is replaced. Of `matching`, `match_output` and `remove_overlapping_matches` are not asked: a
-/// replaced graph has its output still, and of overlapping matches the first that the filters let pass
-/// counts.
+/// Options of a replacement. In `matching`, `match_output` and `remove_overlapping_matches` are ignored: the
+/// output is never replaced, and of overlapping matches the first that passes the filters counts.
 struct rewrite_options {
     matcher_options matching{};
-    std::string_view name = "pattern";  ///< what messages call it
+    std::string_view name = "pattern";  ///< for messages
 };
 
 namespace detail {
 
-/// One replacement of all matches of a pattern in a graph.
+/// Replaces all matches of a pattern in a graph.
 class pattern_rewrite {
 public:
     pattern_rewrite(graph& g, const graph& pattern, const replacement& with,
@@ -84,7 +83,7 @@ private:
         follow_changes(m);
         const pmr_vector<node*> nodes = m.nodes();
         if (!all_alive(m, nodes)) return {};
-        // What was replaced before may have closed a path that leaves this match and comes back.
+        // Earlier replacements may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
         if (!span.convex()) return {};
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
@@ -108,7 +107,7 @@ private:
             for (const node* from : nodes) graph_.inherit_annotations(*n, *from);
         }
         put_in_place(m, with, made);
-        // Users of what this match makes now come behind it, in the order that they had.
+        // Users of new results move after them, in their old order.
         for (node* n : users) graph_.move_before(*n, behind);
         erase_unused(made);
         std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
@@ -127,7 +126,7 @@ private:
         }
     }
 
-    // An input of this match may be what a match before it returned.
+    // An input of this match may have been replaced by an earlier match.
     void follow_changes(subgraph_match& m) const {
         for (std::size_t i = 0; i != m.placeholder_values.size(); ++i) {
             value& v = m.placeholder_values[i];
@@ -143,7 +142,7 @@ private:
             m.nodes_map.replace(before, v.producer);
         }
     }
-    // Dead nodes go with the match that made them so, even if they are of another.
+    // Dead nodes were erased with the match that made them dead, even if they belong to another.
     [[nodiscard]] static bool all_alive(const subgraph_match& m, const pmr_vector<node*>& nodes) {
         return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
                std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
@@ -168,7 +167,7 @@ private:
         }
         return {};
     }
-    // A replacement may use what it replaces.
+    // A replacement may use the value that it replaces.
     void redirect(value from, value to, const pmr_vector<node*>& made) {
         for (edge* e = from.producer->first_use; e != nullptr;) {
             edge* const next = e->next_use;
@@ -195,11 +194,10 @@ private:
 
 }  // namespace detail
 
-/// Replaces each match of the pattern, of overlapping ones the first, and returns what became of them. Nested
-/// regions are left out. Nodes that are added get the metadata that inference gives them and the annotations
-/// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
-/// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
-/// replacement: it has too few outputs, or another shape.
+/// Replaces each match of the pattern, of overlapping ones the first, and returns the results. Nested regions
+/// are skipped. New nodes get inferred metadata and the annotations of the nodes that they replace. A match
+/// whose replacement fails or declines is kept; the context's diagnostics give the reason. An error, prefixed
+/// by the options' name, is a fault of the pattern or of the replacement: too few outputs, or another shape.
 [[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
@@ -228,7 +226,7 @@ result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const
 
 }  // namespace detail
 
-/// The same with a pattern that is written as an expression.
+/// Replaces matches of a pattern that is given as an expression.
 template <pattern_function F>
 [[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
@@ -255,7 +253,7 @@ template <pattern_function F>
     }
 }
 
-/// A rewrite with a name, as rewrite_to_fixed_point takes several of.
+/// A named rewrite, for rewrite_to_fixed_point.
 struct rewrite_rule {
     std::pmr::string name;
     std::shared_ptr<const graph> pattern;
@@ -273,12 +271,12 @@ template <pattern_function F>
     return {std::move(name), std::move(written), std::move(with), std::move(filters), std::move(matching)};
 }
 
-/// How many rewrites a graph of that size can have coming before they are taken for endless.
+/// Returns the number of rewrites after which a run on a graph of that size is considered endless.
 [[nodiscard]] constexpr std::size_t default_rewrite_limit(std::size_t nodes) { return 16 * nodes + 256; }
 
 namespace detail {
 
-/// Runs steps in turn, each `result<std::size_t>(graph&)`, until none rewrites anything any more.
+/// Runs steps in turn, each `result<std::size_t>(graph&)`, until none rewrites anything.
 template <class Step, class Name>
 result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& step, Name&& name,
                                           std::size_t limit) {
@@ -305,9 +303,9 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
 
 }  // namespace detail
 
-/// Applies the rules in turn until none matches any more, and returns how many matches were replaced. If that
-/// takes more than `limit` rewrites (0: in proportion to the graph's size), the error names the patterns that
-/// still match.
+/// Applies the rules in turn until none matches, and returns the number of replaced matches. After more than
+/// `limit` rewrites (0: in proportion to the graph's size) it fails; the error names the patterns that still
+/// match.
 [[nodiscard]] inline result<std::size_t> rewrite_to_fixed_point(graph& g, std::span<const rewrite_rule> rules,
                                                                 pass_context& context,
                                                                 std::size_t limit = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::subgraph_match, a place where a pattern graph was found, and headrace::matching_rule,
-// with which a pattern's node says how it may differ from what it stands for.
+// Defines headrace::subgraph_match, a match of a pattern graph, and headrace::matching_rule, which states how
+// a pattern's node may differ from the node that it matches.
 #ifndef HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
 #define HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
 
@@ -15,24 +15,24 @@
 
 namespace headrace {
 
-/// A literal argument that a placeholder of the pattern stands for.
+/// A literal argument that is a placeholder of the pattern.
 struct literal_binding {
-    std::uint32_t field = 0;        ///< position among the fields of the op
-    std::uint32_t placeholder = 0;  ///< position among the inputs of the pattern
+    std::uint32_t field = 0;        ///< index of the op's field
+    std::uint32_t placeholder = 0;  ///< index of the pattern's input
 };
 
 /// Annotation of a node in a pattern: how it may differ from the node that it matches. Without it, op and
-/// literals must be the same, and operands in the same order.
+/// literals must be equal, and operands in the same order.
 struct matching_rule {
     static constexpr bool inherited = false;
-    bool commutative = false;             ///< its first two operands may be swapped
+    bool commutative = false;             ///< the first two operands may be swapped
     std::uint64_t free_fields = 0;        ///< bit i: argument i is a wildcard, if it is not a tensor
-    std::optional<scalar> filled_with{};  ///< of a constant: each of its elements is this number
-    list<literal_binding> literals{};     ///< arguments that placeholders stand for
+    std::optional<scalar> filled_with{};  ///< for a constant: each of its elements is this number
+    list<literal_binding> literals{};     ///< arguments that are placeholders
     std::string_view name{};              ///< by which subgraph_match finds the node
 };
 
-/// Which node of the graph each node of the pattern stands for, in the pattern's execution order.
+/// The matched node of each node of the pattern, in the pattern's execution order.
 class node_map {
 public:
     using value_type = std::pair<const node*, node*>;
@@ -62,7 +62,7 @@ private:
 /// A literal in the graph: one argument of one node.
 struct literal {
     const field_info* field = nullptr;
-    const void* arguments = nullptr;  ///< of the node that it is an argument of
+    const void* arguments = nullptr;  ///< of the node that has the argument
 
     explicit operator bool() const { return field != nullptr; }
     /// The literal as `T`, the member's own type.
@@ -72,24 +72,24 @@ struct literal {
     }
 };
 
-/// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
+/// A match of a pattern. It refers to the pattern's nodes, so the pattern must outlive it.
 struct subgraph_match {
     /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
     pmr_vector<node*> anchors;
     node_map nodes_map;
-    /// What each input of the pattern stands for: in its order, null where it stands for a literal.
+    /// The node that matches each input of the pattern, in order; null if the input matches a literal.
     pmr_vector<node*> placeholder_nodes;
-    /// What the pattern's output returns, in its order.
+    /// The nodes that match the pattern's outputs, in order.
     pmr_vector<node*> returning_nodes;
 
-    /// The same, as values: nodes have several results here.
+    /// The values that match inputs and outputs, since nodes may have several results.
     pmr_vector<value> placeholder_values;
     pmr_vector<value> returning_values;
-    /// What each input of the pattern stands for where that is a literal.
+    /// The literal that matches each input of the pattern, for inputs that match literals.
     pmr_vector<literal> literals;
 
-    /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
-    /// for, or null.
+    /// Returns the node that matches the pattern's node of that name (named<"...">, or the name of its first
+    /// result), or null.
     [[nodiscard]] node* operator[](std::string_view name) const {
         for (const auto& [from, to] : nodes_map) {
             const auto* rule = from->find_annotation<matching_rule>();
@@ -97,7 +97,7 @@ struct subgraph_match {
         }
         return nullptr;
     }
-    /// The nodes that the match consists of, without what placeholders and the output stand for.
+    /// Returns the nodes of the match, without those that match placeholders and the output.
     [[nodiscard]] pmr_vector<node*> nodes() const {
         pmr_vector<node*> inside;
         for (const auto& [from, to] : nodes_map) {

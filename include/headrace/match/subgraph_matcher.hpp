@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::subgraph_matcher, which finds the places in a graph that look like a pattern graph.
+// Defines headrace::subgraph_matcher, which finds the matches of a pattern graph.
 #ifndef HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
 #define HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
 
@@ -21,12 +21,12 @@
 
 namespace headrace {
 
-/// Finds a pattern: a graph whose placeholders are wildcards for any value, and whose other nodes stand for
-/// nodes of the same op and literals. A match is whole: what it does not return, nothing outside of it uses,
-/// and no path leaves it and comes back, so that one node could stand in its place.
+/// Finds the matches of a pattern: a graph whose placeholders match any value, and whose other nodes match
+/// nodes of the same op with the same literals. A match could be replaced by one node: nodes outside use only
+/// the results that it returns, and no path leaves it and comes back.
 ///
-/// The search goes from the pattern's sinks, the anchors, to what they use, as a value has many users but one
-/// producer. The pattern must outlive the matcher.
+/// The search starts at the pattern's sinks, the anchors, and follows operands, because a value has many
+/// users but only one producer. The pattern must outlive the matcher.
 ///
 ///     graph pattern;  // x -> relu -> output
 ///     const subgraph_matcher matcher(pattern);
@@ -41,13 +41,13 @@ public:
 
     [[nodiscard]] const graph& pattern() const { return *pattern_; }
     [[nodiscard]] const matcher_options& options() const { return options_; }
-    /// The sinks of the pattern: its own nodes.
+    /// Returns the sinks of the pattern, as nodes of the pattern.
     [[nodiscard]] const pmr_vector<const node*>& pattern_anchors() const { return anchors_; }
-    /// Empty, or why the pattern can stand for nothing.
+    /// Returns why the pattern cannot match anything; empty if it can.
     [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
 
-    /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
-    /// says what is wrong with the pattern.
+    /// Returns the matches in a graph, without nested regions, in the execution order of their anchors. An
+    /// error describes a fault of the pattern.
     [[nodiscard]] result<pmr_vector<subgraph_match>> match(const graph& g) const {
         if (!fault_.empty()) return invalid({"pattern: ", fault_});
         pmr_vector<subgraph_match> found;
@@ -59,14 +59,14 @@ public:
         return found;
     }
 
-    /// The match whose only anchor is that node. For patterns with one anchor.
+    /// Returns the match whose only anchor is that node, for patterns with one anchor.
     [[nodiscard]] std::optional<subgraph_match> match_at(node& anchor) const {
         if (!fault_.empty() || anchors_.size() != 1) return std::nullopt;
         return match_from({&anchor});
     }
 
-    /// Keeps the first of several matches that share a node; constants may be shared. It is what
-    /// `remove_overlapping_matches` does, for callers that first drop other matches.
+    /// Keeps the first of several matches that share a node; constants may be shared.
+    /// `remove_overlapping_matches` does this, too; call it directly to drop other matches first.
     static void remove_overlapping(pmr_vector<subgraph_match>& matches) {
         std::pmr::unordered_set<const node*> taken;
         const auto overlaps = [&](const subgraph_match& m) {
@@ -123,7 +123,7 @@ private:
         }
     }
 
-    // The census says at once that most graphs have no match for most patterns.
+    // The census rules out most graphs for most patterns at once.
     [[nodiscard]] bool has_enough_nodes(const graph& g) const {
         bool enough = true;
         pattern_->census().for_each([&](const op_info& op, std::size_t needed) {
@@ -141,7 +141,7 @@ private:
         }
         if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
             return candidates;
-        // The census lists nodes as they were created: matches come in execution order, whatever passes did.
+        // The census lists nodes in order of creation; matches must come in execution order.
         pmr_vector<std::size_t> position(g.id_bound());
         std::size_t at = 0;
         for (const node& n : g.nodes()) position[n.id] = at++;
@@ -152,8 +152,7 @@ private:
         return candidates;
     }
 
-    // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
-    // cannot be.
+    // Chooses a node for each anchor in turn, and gives up a choice as soon as the chosen ones cannot match.
     void extend(const pmr_vector<pmr_vector<node*>>& candidates, pmr_vector<node*>& chosen,
                 pmr_vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
@@ -180,7 +179,7 @@ private:
         return m;
     }
 
-    // Does nothing outside use what the match does not return? A constant may have other users: it stays.
+    // True if nodes outside use only results that the match returns. Constants are kept: they may have users.
     [[nodiscard]] bool is_contained(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
         const pmr_vector<node*> inside = m.nodes();
@@ -198,7 +197,7 @@ private:
         return true;
     }
 
-    // A match that returns nothing but its one anchor is always convex: each path that leaves it begins
+    // A match that returns only results of its one anchor is always convex: each path that leaves it starts
     // there, at its last node.
     [[nodiscard]] bool is_convex(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::matcher_options and the backtracking search behind headrace::subgraph_matcher.
+// Defines headrace::matcher_options and the backtracking search of headrace::subgraph_matcher.
 #ifndef HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
 #define HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
 
@@ -20,19 +20,19 @@ namespace headrace {
 
 /// How a pattern is compared with a graph.
 struct matcher_options {
-    bool match_output = false;               ///< the pattern's outputs are the graph's, all of them
-    bool match_placeholder = false;          ///< the pattern's placeholders stand for placeholders alone
-    bool remove_overlapping_matches = true;  ///< of matches that share a node, only the first is returned
-    bool ignore_literals = false;            ///< arguments that are not tensors are wildcards
-    bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
-    bool match_constants = false;            ///< constants have the same elements, not just any
-    /// Ops whose first two operands may be swapped, wherever the pattern has them.
+    bool match_output = false;               ///< the pattern's outputs must be all of the graph's outputs
+    bool match_placeholder = false;          ///< placeholders match only placeholders
+    bool remove_overlapping_matches = true;  ///< of matches that share a node, return only the first
+    bool ignore_literals = false;            ///< arguments that are not tensors match anything
+    bool distinct_placeholders = true;       ///< two placeholders never match the same value
+    bool match_constants = false;            ///< constants must have equal elements
+    /// Ops whose first two operands may be swapped anywhere in the pattern.
     pmr_vector<const op_info*> commutative_ops{};
 };
 
 namespace detail {
 
-/// Where element `i`, counted in row-major order, of a constant begins; for dtypes of whole bytes.
+/// Returns the address of element `i`, in row-major order, of a constant; for dtypes of whole bytes.
 [[nodiscard]] inline const std::byte* element_of(const tensor_data& data, const tensor_meta& meta,
                                                  std::int64_t i) {
     const std::int64_t size = traits_of(meta.dtype).bits / 8;
@@ -43,7 +43,7 @@ namespace detail {
     return data.bytes + offset * size;
 }
 
-/// Is each element of a constant that number, as its dtype stores it?
+/// True if each element of a constant is that number, as stored in its dtype.
 [[nodiscard]] inline bool is_filled_with(const node& constant, scalar number) {
     const auto& meta = constant.results[0].meta;
     std::byte wanted[8]{};
@@ -57,7 +57,7 @@ namespace detail {
     return true;
 }
 
-/// Do two constants have the same type, shape and elements?
+/// True if two constants have the same type, shape and elements.
 [[nodiscard]] inline bool same_elements(const node& a, const node& b) {
     const auto& meta = a.results[0].meta;
     if (meta == nullptr || !same_meta(meta, b.results[0].meta)) return false;
@@ -73,23 +73,25 @@ namespace detail {
     return true;
 }
 
-/// Are two literals, of any ops, the same?
+/// True if two literals are equal, even of different ops.
 [[nodiscard]] inline bool equal_literals(const literal& a, const literal& b) {
     if (a.field->kind != b.field->kind || a.field->optional != b.field->optional) return false;
-    // equal_field reads both at its field's offset.
+    // equal_field reads both at the offset of its field.
     const field_info at_start{a.field->name, a.field->kind, a.field->optional, 0};
     return equal_field(at_start, static_cast<const std::byte*>(a.arguments) + a.field->offset,
                        static_cast<const std::byte*>(b.arguments) + b.field->offset);
 }
 
-/// Pairs the nodes of a pattern with those of a graph, beginning with pairs of anchors. What is to be equal
-/// stands in a list of goals; only a commutative op makes it try one way after another.
+/// Matches the nodes of a pattern with those of a graph, starting from pairs of anchors. Pairs still to be
+/// matched are in a list of goals, and the search backtracks only at commutative ops. For example, mul(add(x,
+/// y), y) starts with the pair of muls, whose operands become the next two goals; if add is commutative, its
+/// operands are tried in both orders.
 class subgraph_search {
 public:
     subgraph_search(const graph& pattern, const matcher_options& options)
         : pattern_(pattern), options_(options) {}
 
-    /// True if the first anchors can stand for these nodes.
+    /// True if the first anchors match these nodes.
     bool run(const pmr_vector<const node*>& anchors, const pmr_vector<node*>& chosen) {
         state_ = {};
         state_.nodes.resize(pattern_.id_bound());
@@ -97,12 +99,12 @@ public:
         state_.literals.resize(pattern_.id_bound());
         for (std::size_t i = 0; i != chosen.size(); ++i)
             state_.goals.push_back({const_cast<node*>(anchors[i]), chosen[i], {}, {}});
-        // In the order of the anchors, and each with all that it uses before the next.
+        // The goals are popped in the order of the anchors, each with all its operands before the next.
         std::reverse(state_.goals.begin(), state_.goals.end());
         return solve();
     }
 
-    /// What run() has found; without anchors.
+    /// Returns the match that run() found, without anchors.
     [[nodiscard]] subgraph_match collect() const {
         subgraph_match m;
         for (const node& n : pattern_.nodes()) {
@@ -122,7 +124,7 @@ public:
     }
 
 private:
-    // A pair of nodes, or of operands.
+    // A pair of nodes, or of values.
     struct goal {
         node* pattern_node = nullptr;
         node* graph_node = nullptr;
@@ -134,8 +136,8 @@ private:
         pmr_vector<node*> nodes;  // by the id of the pattern's node
         pmr_vector<value> values;
         pmr_vector<literal> literals;
-        pmr_vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
-        pmr_vector<value> placeholders;  // what placeholders stand for
+        pmr_vector<const node*> used;    // matched nodes, without those of placeholders
+        pmr_vector<value> placeholders;  // matched by placeholders
     };
 
     bool solve() {
@@ -170,7 +172,8 @@ private:
     bool pair_nodes(node& p, node& n) {
         if (state_.nodes[p.id] == &n) return true;
         if (!can_pair(p, n)) return false;
-        // An anchor is met through no operand: the goal of its operands is itself, seen as a value.
+        // An anchor is not reached through an operand; a goal for its value makes the search try both orders
+        // of its operands.
         if (!is_commutative(p)) return pair_operands(p, n, false);
         state_.nodes[p.id] = nullptr;
         state_.used.pop_back();
@@ -178,7 +181,7 @@ private:
         return true;
     }
 
-    // Marks the pair, if nothing but operands and literals can still be in its way.
+    // Pairs the nodes unless something other than operands and literals already differs.
     bool can_pair(node& p, node& n) {
         if (p.op != n.op || state_.nodes[p.id] != nullptr) return false;
         if (std::find(state_.used.begin(), state_.used.end(), &n) != state_.used.end()) return false;
@@ -200,7 +203,7 @@ private:
         return true;
     }
 
-    // What a placeholder stands for comes from outside: the match is to be taken away from under it.
+    // A placeholder must match a value from outside, because the match itself will be removed.
     [[nodiscard]] bool no_placeholder_inside() const {
         return std::none_of(state_.placeholders.begin(), state_.placeholders.end(), [&](value v) {
             return std::find(state_.used.begin(), state_.used.end(), v.producer) != state_.used.end();
@@ -216,7 +219,7 @@ private:
                 std::find(ops.begin(), ops.end(), p.op) != ops.end());
     }
 
-    // Compares literals, and makes goals of the operands.
+    // Compares literals, and adds goals for the operands.
     bool pair_operands(const node& p, const node& n, bool swapped) {
         const auto* rule = p.find_annotation<matching_rule>();
         if (is<builtin::constant>(p)) return constants_match(p, n, rule);
@@ -246,7 +249,7 @@ private:
                 if (in_p[i] && in_n[i]) {
                     pair();
                 } else if (in_n[i] && free) {
-                    ++next_n;  // that it is absent is a literal, too
+                    ++next_n;  // an absent operand counts as a literal
                 } else if (in_p[i] || in_n[i]) {
                     return false;
                 }
@@ -254,7 +257,7 @@ private:
         }
         if (swapped && state_.goals.size() >= first + 2)
             std::swap(state_.goals[first].graph_value, state_.goals[first + 1].graph_value);
-        // The first operand is the next goal.
+        // The first operand becomes the next goal.
         std::reverse(state_.goals.begin() + static_cast<std::ptrdiff_t>(first), state_.goals.end());
         return true;
     }
@@ -281,7 +284,7 @@ private:
         return !options_.match_constants || same_elements(p, n);
     }
 
-    // Which of the tensors that a member has room for are there.
+    // Returns which of a member's tensors are present.
     static pmr_vector<bool> presence(const field_info& f, const void* arguments) {
         pmr_vector<bool> present;
         const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;

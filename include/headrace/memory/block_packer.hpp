@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how a memory plan places blocks whose lifetimes overlap.
+// Defines headrace::detail::block_packer, which assigns memory offsets to blocks whose lifetimes overlap.
 #ifndef HEADRACE_MEMORY_BLOCK_PACKER_HPP
 #define HEADRACE_MEMORY_BLOCK_PACKER_HPP
 
@@ -25,8 +25,13 @@ struct memory_block {
     [[nodiscard]] std::uint64_t length() const { return std::uint64_t{last} - first + 1; }
 };
 
-/// Places blocks one after the other, in several orders, and keeps the best result. No order suits all
-/// graphs: if none of them reaches the lower bound, a local search improves the best.
+/// Assigns an offset to each block such that blocks that are live at the same time do not overlap, and the
+/// peak, the highest end of a block, is low. Example: A has 64 bytes and lives in steps 0 to 2, B has 32 (1
+/// to 3) and C has 64 (3 to 4). With A at 0, B at 64 and C at 0 the peak is 96 bytes, which is the lower
+/// bound: the largest sum of blocks live in one step.
+///
+/// Blocks are placed one by one in several orders, and the best result is kept. No order suits all graphs; if
+/// none reaches the lower bound, a local search improves the best one.
 class block_packer {
 public:
     block_packer(pmr_vector<memory_block> blocks, planning_algorithm algorithm)
@@ -49,7 +54,7 @@ public:
 private:
     using order_type = pmr_vector<std::size_t>;
 
-    // Which blocks live at the same time: a sweep over starts meets each pair once.
+    // Finds the blocks that are live at the same time; a sweep over starts visits each pair once.
     void find_neighbours() {
         neighbours_.resize(blocks_.size());
         order_type active;
@@ -66,7 +71,7 @@ private:
     void find_bound() {
         std::uint32_t steps = 0;
         for (const memory_block& b : blocks_) steps = std::max(steps, b.last + 1);
-        pmr_vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
+        pmr_vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: the sums are right
         for (const memory_block& b : blocks_) {
             change[b.first] += b.bytes;
             change[b.last + std::size_t{1}] -= b.bytes;
@@ -78,7 +83,7 @@ private:
 
     // --- orders ------------------------------------------------------------------------
 
-    // Ascending by key, and by position where keys are equal.
+    // Sorts in ascending order of key, and by index for equal keys.
     template <class Key>
     [[nodiscard]] order_type sorted(Key&& key) const {
         order_type order(blocks_.size());
@@ -106,7 +111,7 @@ private:
             return std::array{std::uint64_t{blocks_[i].first}, ~blocks_[i].bytes};
         });
     }
-    // Blocks that are live at the fullest step first.
+    // Blocks that are live at the fullest step come first.
     [[nodiscard]] order_type by_breadth() const {
         return sorted([&](std::size_t i) {
             const auto from = live_.begin() + blocks_[i].first;
@@ -117,7 +122,7 @@ private:
 
     // --- placing -----------------------------------------------------------------------
 
-    // Places all in that order. Returns the peak.
+    // Places all blocks in that order. Returns the peak.
     std::uint64_t attempt(const order_type& order) {
         offsets_.assign(blocks_.size(), unplaced);
         std::uint64_t peak = 0;
@@ -138,7 +143,7 @@ private:
             if (offsets_[k] != unplaced) taken_.emplace_back(offsets_[k], offsets_[k] + blocks_[k].bytes);
         }
         std::sort(taken_.begin(), taken_.end());
-        std::uint64_t end = 0;  // of what lies lower
+        std::uint64_t end = 0;  // highest end of the blocks so far
         std::uint64_t best = unplaced;
         std::uint64_t smallest = unplaced;
         for (const auto& [from, to] : taken_) {
@@ -152,8 +157,8 @@ private:
         return best == unplaced ? end : best;
     }
 
-    // Starting from the best order, the block that ends at the peak is placed before the first block that is
-    // live with it, so that it may get that one's place.
+    // Starting from the best order, moves the block that ends at the peak before the first block that is live
+    // with it, so that it may get that block's offset.
     void advance_top() {
         constexpr int max_rounds = 48;
         order_type order = best_order_;
@@ -167,9 +172,8 @@ private:
             std::rotate(first, top, top + 1);
         }
     }
-    // Starting from the best order, two blocks at a time exchange their turns: one that ends at the peak or
-    // is live with one that does, and one that is live with it. An exchange is kept unless it raises the
-    // peak, so that the walk crosses plateaus.
+    // Starting from the best order, swaps two blocks at a time: one that ends at the peak, or a neighbour of
+    // one, and a neighbour of it. A swap is kept unless it raises the peak, to cross plateaus.
     void exchange_turns() {
         order_type order = best_order_;
         order_type turns(order.size());
@@ -195,7 +199,7 @@ private:
             }
         }
     }
-    // Fewer for large graphs, so that the search takes about the same time for all.
+    // Returns the number of rounds: fewer for large graphs, so that the time is about the same for all.
     [[nodiscard]] std::size_t rounds() const {
         constexpr std::size_t budget = 500'000;
         std::size_t visits = blocks_.size();
@@ -213,7 +217,7 @@ private:
     [[nodiscard]] std::size_t any_neighbour(std::size_t i) {
         return neighbours_[i][next_random() % neighbours_[i].size()];
     }
-    // Xorshift, from a fixed seed: the same graph gives the same plan everywhere.
+    // Xorshift with a fixed seed, so that a graph gets the same plan on every machine.
     std::size_t next_random() {
         state_ ^= state_ << 13U;
         state_ ^= state_ >> 7U;

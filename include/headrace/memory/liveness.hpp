@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::liveness: which tensors a graph keeps in memory while it runs, and from when to when.
+// Defines headrace::liveness, the lifetimes of the tensors that a graph keeps in memory while it runs.
 #ifndef HEADRACE_MEMORY_LIVENESS_HPP
 #define HEADRACE_MEMORY_LIVENESS_HPP
 
@@ -22,46 +22,46 @@
 
 namespace headrace {
 
-/// The buffers that a node writes its results into, one for each; empty if it makes its results itself.
+/// Returns the buffers that a node writes its results into, one for each; empty if it has none.
 [[nodiscard]] list<value> out_buffers(const node& n);
 
-/// A tensor that has memory of its own, with the steps of execution at which it is in use. A step is the
-/// execution of one node; both bounds count.
+/// A tensor with memory of its own, and its lifetime in steps. A step is the execution of one node; both
+/// bounds are inclusive.
 struct live_tensor {
     value tensor{};  ///< the value that it was made for; others may be views of it
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t memory = 0;  ///< 0: the graph's; each delegate computes in one of its own
+    std::uint32_t memory = 0;  ///< 0: the graph's; each delegate has its own
     bool is_input = false;
     bool is_output = false;
 };
 
-/// Lifetimes of all tensors of a graph, in its order of execution, nested graphs included.
+/// The lifetimes of all tensors of a graph, in execution order, including nested graphs.
 ///
-/// Inputs are there from the beginning, outputs until the end. Constants are not counted: they stay in the
-/// file. A view (headrace::is_view) shares the memory of what it shows, and a result of an out-variant
-/// shares the memory of its buffer.
+/// Inputs live from the beginning, outputs until the end. Constants are not counted: they stay in the file. A
+/// view (headrace::is_view) shares the memory of its operand; a result of an out-variant shares the memory of
+/// its buffer.
 ///
-/// The nodes of a nested graph have steps between the first and the last of the node that holds it. Its
-/// inputs are the operands of that node, which therefore live until the last; its outputs are copied into
-/// the results, which live from the first, since a loop keeps what it carries there. The nested graphs of a
-/// node follow each other, so that only one of them needs memory at a time. A delegate's tensors lie in the
-/// memory of its backend.
+/// The nodes of a nested graph have steps between the first and the last step of the node that holds it. The
+/// inputs of a nested graph are the operands of that node, which therefore live until its last step. Its
+/// outputs are copied into the results, which live from the first step, because a loop keeps its carried
+/// values there. The nested graphs of a node run one after the other, so only one of them needs memory at a
+/// time. A delegate's tensors are in the memory of its backend.
 class liveness {
 public:
     explicit liveness(const graph& g);
 
     [[nodiscard]] std::span<const live_tensor> tensors() const { return tensors_; }
-    /// The graph of each memory: that of memory 0 is the whole graph, then come those of delegates.
+    /// Returns the graph of each memory: memory 0 is for the whole graph, the others are for delegates.
     [[nodiscard]] std::span<const graph* const> memories() const { return memories_; }
-    /// Steps are numbered from 0, at which inputs are given, and are below this.
+    /// Returns the number of steps; step 0 is when inputs are given.
     [[nodiscard]] std::uint32_t step_count() const { return step_ + 1; }
 
-    /// The position in `tensors()` of the tensor that holds a value; nothing for constants, for inputs of
-    /// nested graphs, and for views of those.
+    /// Returns the index in `tensors()` of the tensor that holds a value; nothing for constants, for inputs
+    /// of nested graphs, and for views of these.
     [[nodiscard]] std::optional<std::size_t> tensor_of(value v) const;
     [[nodiscard]] const live_tensor* find(value v) const;
-    /// The last step of a node: where its results are there. Nothing for nodes that are not executed.
+    /// Returns the last step of a node, when its results are complete; nothing if it is not executed.
     [[nodiscard]] std::optional<std::uint32_t> step_of(const node& n) const;
 
 private:
@@ -69,7 +69,7 @@ private:
 
     void analyze(const graph& g, std::uint32_t memory);
 
-    // Constants, and the shapes that TOSA's ops take.
+    // True for constants, and for the shape operands of TOSA's ops.
     [[nodiscard]] static bool is_known_before(const node& n);
 
     void execute(const node& n, std::uint32_t memory);
@@ -84,10 +84,10 @@ private:
 
     pmr_vector<live_tensor> tensors_;
     pmr_vector<const graph*> memories_;
-    std::pmr::unordered_map<const node*, pmr_vector<std::size_t>> positions_;  // in tensors_, by result
+    std::pmr::unordered_map<const node*, pmr_vector<std::size_t>> positions_;  // index in tensors_, by result
     std::pmr::unordered_map<const node*, std::uint32_t> steps_;
     std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
-    pmr_vector<value> captured_;  // what nested graphs use of graphs around them
+    pmr_vector<value> captured_;  // values of outer graphs that nested graphs use
     std::uint32_t step_ = 0;
 };
 

@@ -95,11 +95,11 @@ HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region != nullptr) enter(*region, memory, is<delegate::call_delegate>(n));
     });
-    if (step_ != begin) ++step_;  // when the nested graphs are done
+    if (step_ != begin) ++step_;  // the nested graphs have finished
     steps_[&n] = step_;
     for (const edge& e : n.operand_edges()) use(*e.slot, n);
     for (std::uint32_t i = 0; i != n.result_count; ++i) touch(tensor_of({const_cast<node*>(&n), i}));
-    // A nested graph may run again: what it takes from outside must outlive the node that holds it.
+    // A nested graph may run again, so the outer values that it uses must outlive the node that holds it.
     for (std::size_t i = outer_uses; i != captured_.size(); ++i) touch(tensor_of(captured_[i]));
     const auto is_own = [&](value v) { return v.producer->owner == n.owner; };
     captured_.erase(
@@ -109,7 +109,7 @@ HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
 
 HEADRACE_INLINE void liveness::enter(const graph& region, std::uint32_t memory, bool is_delegate) {
     const auto [known, is_new] = regions_.try_emplace(&region, tensors_.size(), std::size_t{0});
-    if (!is_new) {  // another node holds it as well: its tensors keep their places until then
+    if (!is_new) {  // another node holds it, too: its tensors keep their memory until then
         ++step_;
         for (std::size_t i = known->second.first; i != known->second.second; ++i) touch(i);
         return;

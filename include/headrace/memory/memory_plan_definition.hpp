@@ -34,7 +34,7 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
                     ", steps ", t.first, " to ", t.last});
 }
 
-/// The sizes of all tensors.
+/// Computes the sizes of all tensors.
 [[nodiscard]] inline result<pmr_vector<planned_tensor>> measure(const liveness& lifetimes,
                                                                 const planning_options& options) {
     constexpr std::int64_t max_elements = std::int64_t{1} << 48;
@@ -54,7 +54,7 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
     return tensors;
 }
 
-// The largest sum of live bytes over all steps, and its first step.
+// Computes the largest sum of live bytes of all steps, and the first step that has it.
 inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps,
                           planned_memory& m) {
     pmr_vector<std::uint64_t> live(steps + std::size_t{1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::out::variant, the form of an op that writes its results into buffers it is given, and the
-// out dialect of all of them.
+// Defines headrace::out::variant, the form of an op that writes its results into given buffers, and the out
+// dialect of all such ops.
 #ifndef HEADRACE_MEMORY_OUT_VARIANT_HPP
 #define HEADRACE_MEMORY_OUT_VARIANT_HPP
 
@@ -59,16 +59,16 @@ struct joined<ops<As...>, ops<Bs...>, Lists...> : joined<ops<As..., Bs...>, List
 
 }  // namespace detail
 
-/// Every functional op that has an out-variant, in the order of the dialects: trait::has_out. Of ATen those
-/// of which PyTorch has one, except composite ops such as conv2d; of TOSA all that compute, except RESHAPE,
-/// which is a view.
+/// Every functional op with an out-variant (trait::has_out), in the order of the dialects. For ATen these are
+/// the ops with an out-variant in PyTorch, except composite ops such as conv2d; for TOSA all ops that
+/// compute, except RESHAPE, which is a view.
 using functional_ops = typename detail::joined<
     ops_where<aten::dialect, trait::has_out>, ops_where<quantized_decomposed::dialect, trait::has_out>,
     ops_where<dim_order_ops::dialect, trait::has_out>, ops_where<tosa::dialect, trait::has_out>>::type;
 
-/// The op `Op` with one more argument, `out`: a buffer for each result, which it overwrites. Its results are
-/// those buffers' contents. PyTorch calls the arguments of ops with several results by several names; here
-/// they are one list.
+/// The op `Op` with an additional argument `out`: one buffer for each result, which it overwrites. Its
+/// results are the contents of those buffers. PyTorch has a separate argument for each buffer; here they are
+/// one list.
 ///
 ///     out::variant<aten::add_tensor>     aten.add.out(%x, %y, out=%buffer)
 template <op_tag Op>
@@ -96,8 +96,8 @@ struct dialect : decltype(detail::dialect_of_variants(functional_ops{})) {};
 
 namespace headrace {
 
-// The functional op's arguments come first, so what takes a pointer to them (kernels, inference rules) takes
-// one to the variant's.
+// The functional op's arguments come first, so kernels and inference rules that take a pointer to them also
+// accept a pointer to the variant's.
 template <op_tag Op>
 inline constexpr auto fields_of<out::variant<Op>> = [] {
     using variant_args = args<out::variant<Op>>;
@@ -114,12 +114,12 @@ namespace out {
 
 inline constexpr const auto& functional_table = headrace::detail::op_table_of<functional_ops>::value;
 
-/// The functional op of an out-variant; of any other op itself.
+/// Returns the functional op of an out-variant, or the op itself if it is not one.
 [[nodiscard]] constexpr const op_info& functional_of(const op_info& op) {
     return op.dialect == &info_of_dialect<dialect> ? *functional_table[op.index] : op;
 }
 
-/// The out-variant of a functional op, or null if there is none.
+/// Returns the out-variant of a functional op, or null if there is none.
 [[nodiscard]] constexpr const op_info* variant_of(const op_info& op) {
     for (std::size_t i = 0; i != functional_table.size(); ++i) {
         if (functional_table[i] == &op) return op_table<dialect>[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::plan_memory, and the annotations in which it leaves its plan.
+// Defines headrace::plan_memory, and the annotations that hold its plan.
 #ifndef HEADRACE_MEMORY_PLAN_MEMORY_HPP
 #define HEADRACE_MEMORY_PLAN_MEMORY_HPP
 
@@ -15,9 +15,9 @@
 
 namespace headrace {
 
-/// Where a tensor lies: in which of the program's memories, and at which of its bytes.
+/// The place of a tensor: the index of the program's memory, and the first byte there.
 struct memory_place {
-    std::int64_t memory = -1;  ///< below 0: it has no place of its own in any
+    std::int64_t memory = -1;  ///< negative: it has no memory of its own
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
 
@@ -30,25 +30,24 @@ struct memory_places {
     list<memory_place> of_results;
 };
 
-/// Annotation of a graph's output node: how large each memory must be, and the bound below which no plan can
-/// go.
+/// Annotation of a graph's output node: the size of each memory, and a lower bound for any plan.
 struct memory_sizes {
     static constexpr bool inherited = false;
     list<std::int64_t> bytes;
     list<std::int64_t> lower_bounds;
 };
 
-/// The place of a value that was planned; nothing for constants and what the caller brings.
+/// Returns the place of a planned value; nothing for constants and for memory that the caller provides.
 [[nodiscard]] inline std::optional<memory_place> place_of(value v) {
     const auto* places = v.producer->find_annotation<memory_places>();
     if (places == nullptr || places->of_results[v.result].memory < 0) return std::nullopt;
     return places->of_results[v.result];
 }
 
-/// Plans memory for every tensor of the graph and its nested graphs (memory/memory_plan.hpp), checks the
-/// plan, and leaves it in the graph: ExecuTorch's MemoryPlanningPass. Each memory.alloc gets its place as
-/// arguments, every node as an annotation. It comes last: a pass that changes the graph after it makes the
-/// plan void.
+/// Plans memory for every tensor of the graph and its nested graphs (memory/memory_plan.hpp), verifies the
+/// plan, and stores it in the graph; this is ExecuTorch's MemoryPlanningPass. Each memory.alloc gets its
+/// place as arguments, every node as an annotation. It must be the last pass: any later change of the graph
+/// invalidates the plan.
 struct plan_memory : pass_base<plan_memory> {
     static constexpr std::string_view summary =
         "gives each tensor a place in memory, shared where lifetimes allow";
@@ -90,7 +89,7 @@ private:
             g.annotate(keeps, memory_places{g.own(list<memory_place>(places))});
         }
     }
-    // Arguments do not change: another node takes its place.
+    // Arguments are immutable, so another node replaces it.
     static node& with_place(node& alloc, const memory_place& place) {
         graph& g = *alloc.owner;
         args<memory::alloc> a = args_of<memory::alloc>(alloc);

@@ -22,8 +22,8 @@
 
 namespace headrace {
 
-/// Makes each op write its results into buffers that the graph names, so that a memory plan can say where
-/// they lie: ExecuTorch's ToOutVarPass.
+/// Makes each op write its results into named buffers of the graph, so that a memory plan can place them;
+/// this is ExecuTorch's ToOutVarPass.
 ///
 ///     %y: float32[2, 3] = aten.add.Tensor(%x, %x)
 ///
@@ -32,13 +32,13 @@ namespace headrace {
 ///     %alloc: float32[2, 3] = memory.alloc(size=[2, 3], dtype=float32)
 ///     %y: float32[2, 3] = aten.add.out(%x, %x, out=%alloc)
 ///
-/// Left as they are: PyTorch's views, which make no tensor of their own; ops that write in place; delegates
-/// and what they hold, which is their backend's; and ops that hold graphs, whose nodes are converted. Any
-/// other op without an out-variant is an error, which names all of them and comes before anything is changed.
+/// Left unchanged: PyTorch's views, which create no tensor; ops that write in place; delegates and their
+/// graphs, which belong to the backend; and ops that hold graphs, whose nodes are converted. Any other op
+/// without an out-variant is an error, which names all such ops and is reported before anything is changed.
 struct to_out_variants : pass_base<to_out_variants> {
     static constexpr std::string_view summary =
         "replaces ops with their out-variants, with storage to write to";
-    bool ignore_missing = false;  ///< leave ops that have no out-variant as they are, instead of the error
+    bool ignore_missing = false;  ///< leave ops without an out-variant unchanged instead of failing
 
     result<std::size_t> call(graph& g, pass_context&) const {
         std::vector<graph*> graphs;
@@ -109,7 +109,7 @@ private:
             g.inherit_annotations(buffer, n);
             buffers.push_back(buffer.result());
         }
-        // The functional op's arguments, then the buffers.
+        // The arguments of the functional op, followed by the buffers.
         std::vector<std::max_align_t> storage(variant.args_size / sizeof(std::max_align_t) + 1);
         std::byte* const arguments = reinterpret_cast<std::byte*>(storage.data());
         std::memcpy(arguments, variant.default_args, variant.args_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kinds of arguments that a dialect adds: enumerations, small structs, and integers of any size.
+// Defines the argument types that a dialect can add: enumerations, small structs, and integers of any size.
 #ifndef HEADRACE_OP_CUSTOM_HPP
 #define HEADRACE_OP_CUSTOM_HPP
 
@@ -19,8 +19,8 @@
 
 namespace headrace {
 
-/// Matches enumerations of a dialect's own. Beside the enumeration stands a function that argument-dependent
-/// look-up finds: it names the enumerators, which count from 0.
+/// Matches a dialect's own enumerations. A function next to the enumeration, found by argument-dependent
+/// lookup, names the enumerators, which count from 0.
 ///
 ///     enum class activation : std::uint8_t { none, relu, relu6 };
 ///     constexpr std::string_view enumerator_names(activation) { return "none, relu, relu6"; }
@@ -29,7 +29,8 @@ concept own_enumeration = std::is_enum_v<T> && requires(T e) {
     { enumerator_names(e) } -> std::convertible_to<std::string_view>;
 };
 
-/// Matches aggregates whose members are integers, numbers, truth values, own enumerations, or such structs:
+/// Matches aggregates whose members are integers, floating-point numbers, booleans, own enumerations, or such
+/// structs:
 ///
 ///     struct window { std::int32_t height = 1, width = 1; activation then{}; };
 ///     constexpr std::string_view member_names(const window&) { return "height, width, then"; }
@@ -38,12 +39,12 @@ concept own_struct = std::is_class_v<T> && std::is_trivially_copyable_v<T> && re
     { member_names(s) } -> std::convertible_to<std::string_view>;
 };
 
-/// Matches integers other than std::int64_t, in which Headrace's own dialects keep theirs.
+/// Matches integers other than std::int64_t, the type used by Headrace's own dialects.
 template <class T>
 concept sized_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
                         !std::is_same_v<T, std::int64_t>;
 
-/// Matches types of arguments that a dialect brings along.
+/// Matches argument types that a dialect adds.
 template <class T>
 concept custom_argument = own_enumeration<T> || own_struct<T> || sized_integer<T>;
 
@@ -60,7 +61,7 @@ inline bool accept(std::string_view& text, char c) {
     text.remove_prefix(1);
     return true;
 }
-/// A name, a number, or nothing.
+/// Takes a name or a number, or nothing, from the front of the text.
 inline std::string_view take_word(std::string_view& text) {
     text = skip_space(text);
     std::size_t end = 0;
@@ -189,7 +190,7 @@ bool equal(const T& a, const T& b) {
         });
         return same;
     } else {
-        return std::memcmp(&a, &b, sizeof a) == 0;  // NaN is NaN, and -0.0 is not 0.0
+        return std::memcmp(&a, &b, sizeof a) == 0;  // NaN equals NaN, and -0.0 differs from 0.0
     }
 }
 

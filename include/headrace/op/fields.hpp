@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::field_info, the description of one member of an op's argument struct, and how a table of
-// them is made from the struct's member types.
+// Defines headrace::field_info, the description of one member of an op's argument struct, and the table of
+// all of them, made from the struct's member types.
 #ifndef HEADRACE_OP_FIELDS_HPP
 #define HEADRACE_OP_FIELDS_HPP
 
@@ -22,7 +22,7 @@ namespace headrace {
 /// PyTorch's memory formats (`torch.export` schema, MemoryFormat).
 enum class memory_format : std::uint8_t { unknown, contiguous, channels_last, channels_last_3d, preserve };
 
-/// A TOSA attribute that is an enumeration; the values are those of the TOSA 1.0 flatbuffer.
+/// Enumeration attributes of TOSA; the values are those of the TOSA 1.0 flatbuffer.
 enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
 enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
 enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
@@ -49,8 +49,8 @@ constexpr std::string_view enumerator_name(Enum e, const std::string_view (&name
     return detail::enumerator_name(m, {"unknown", "single_round", "inexact_round", "double_round"});
 }
 
-/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements.
-/// Empty strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
+/// The elements of a constant. `bytes` points to the element with all indices 0; `strides` count elements,
+/// and empty strides mean row-major. This is a view of the mapped archive, or of memory that the graph owns.
 struct tensor_data {
     const std::byte* bytes = nullptr;
     int_list strides{};
@@ -58,7 +58,7 @@ struct tensor_data {
     friend constexpr bool operator==(const tensor_data&, const tensor_data&) = default;
 };
 
-/// What a member of an argument struct holds.
+/// The kind of a member of an argument struct.
 enum class field_kind : std::uint8_t {
     tensor,
     tensors,
@@ -78,36 +78,36 @@ enum class field_kind : std::uint8_t {
     region,
     data,
     texts,
-    custom,  ///< of a type that its dialect brings along: see op/custom.hpp
+    custom,  ///< of a type that its dialect adds: see op/custom.hpp
 };
 
-/// Takes text piece by piece.
+/// Receives text piece by piece.
 struct text_sink {
     void* to;
     void (*append)(void* to, std::string_view text);
 };
 
-/// What is known of a type of arguments that a dialect brings along (op/custom.hpp makes it): how a member is
-/// written as text, read from it, and compared.
+/// The operations of an argument type that a dialect adds (made by op/custom.hpp): printing, parsing and
+/// comparing a member.
 struct custom_type {
     std::size_t size;
     void (*print)(const void* member, text_sink out);
-    bool (*parse)(std::string_view text, void* member);  ///< false, and any value, if it is not such a text
+    bool (*parse)(std::string_view text, void* member);  ///< if false, the member has any value
     bool (*equal)(const void* a, const void* b);
-    void (*expect)(text_sink out);  ///< what a message says of what is expected
+    void (*expect)(text_sink out);  ///< appends the expected form, for messages
 };
 
-/// A member of such a type, which can be changed where it may be.
+/// A member of such a type; modifiable if the struct is.
 struct custom_member {
     const custom_type* type;
     void* at;
 };
 
-/// The custom_type of a type that op/custom.hpp knows; of any other type null.
+/// The custom_type of a type that op/custom.hpp supports; null for any other type.
 template <class T>
 inline constexpr const custom_type* custom_type_of = nullptr;
 
-/// The kind of a type that arguments may have; of any other type, something that is no field_kind.
+/// The field_kind of an argument type; for any other type, not a field_kind.
 template <class T>
 inline constexpr std::nullptr_t kind_of{};
 template <>
@@ -167,10 +167,10 @@ struct field_info {
     field_kind kind;
     bool optional;  ///< the member is a std::optional
     std::uint16_t offset;
-    const custom_type* custom = nullptr;                ///< of field_kind::custom
-    const void* (*held)(const void* member) = nullptr;  ///< of an optional one: where its item is, or null
+    const custom_type* custom = nullptr;                ///< for field_kind::custom
+    const void* (*held)(const void* member) = nullptr;  ///< for an optional member: its item, or null
 
-    /// Where the item of such a member is, that of an optional one or the member itself; or null.
+    /// Returns the address of the member or, if it is optional, of its item; null if there is none.
     [[nodiscard]] const void* item_in(const void* arguments) const {
         const void* const member = static_cast<const std::byte*>(arguments) + offset;
         return optional ? held(member) : member;
@@ -183,12 +183,12 @@ struct field_info {
     return count;
 }
 
-/// "self, dim" to {"self", "dim"}.
+/// Splits "self, dim" into {"self", "dim"}.
 template <std::size_t N>
 [[nodiscard]] constexpr std::array<std::string_view, N> split_names(std::string_view names) {
     std::array<std::string_view, N> parts{};
     for (std::string_view& part : parts) {
-        std::size_t length = 0;  // by hand: g++ 12 refuses string_view::find here when it compiles for UBSan
+        std::size_t length = 0;  // a loop, because g++ 12 with UBSan refuses string_view::find here
         while (length != names.size() && names[length] != ',') ++length;
         part = names.substr(0, length);
         names.remove_prefix(length < names.size() ? length + 2 : length);
@@ -226,13 +226,13 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
     };
     static_cast<void>(place);
     (place.template operator()<std::remove_cvref_t<Ts>>(), ...);
-    // A struct with members that the field list lacks would not end here.
+    // Aborts if the struct has a member that the field list lacks.
     return offset <= size ? fields : (__builtin_abort(), fields);
 }
 
 }  // namespace detail
 
-/// The field table of an argument struct, whose members are named in order by `names`.
+/// Returns the field table of an argument struct, with the names of its members in order.
 template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(__is_standard_layout(Args),
@@ -241,9 +241,9 @@ template <class Args, std::size_t N>
     return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
 }
 
-/// Can the arguments of one op be read as those of another: do they have the same kinds of members at the
-/// same places? Names may differ, as `input` and `self` do, but a name that both have must stand at one
-/// place.
+/// True if the arguments of one op can be read as those of another: they have the same kinds of members at
+/// the same offsets. Names may differ, as `input` and `self` do, but a name that both have must be at the
+/// same position.
 template <std::size_t N, std::size_t M>
 [[nodiscard]] constexpr bool have_equal_fields(const std::array<field_info, N>& a,
                                                const std::array<field_info, M>& b) {

@@ -14,15 +14,14 @@
 
 namespace headrace {
 
-/// The dialects whose argument structs are Hana Structs. A struct nested in an op does not know that op, so a
-/// program says once where to look, after it has included the dialects:
+/// The dialects whose argument structs are Hana Structs. A struct nested in an op does not know the op, so
+/// the program specializes this once, after including the dialects:
 ///
 ///     template <>
 ///     struct headrace::hana_dialects<headrace::adapted> { using type =
 ///     headrace::dialects<headrace::aten::dialect>; };
 ///
-/// Reading hundreds of structs in this way costs seconds to compile: only source files that need it include
-/// this.
+/// Adapting hundreds of structs takes seconds to compile, so include this only in source files that need it.
 struct adapted {};
 template <class>
 struct hana_dialects {

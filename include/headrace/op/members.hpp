@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what is found out about the members of an argument struct: how many there are, of which types,
-// where they lie, and what they are called.
+// Defines compile-time reflection of an argument struct's members: their number, types, offsets and names.
 #ifndef HEADRACE_OP_MEMBERS_HPP
 #define HEADRACE_OP_MEMBERS_HPP
 
@@ -13,7 +12,7 @@ namespace detail {
 
 inline constexpr std::size_t max_members = 15;
 
-// Can an aggregate be made from that many initializers, so that it has at least as many members?
+// True if an aggregate can be initialized from N values, so that it has at least N members.
 template <class Args, std::size_t N>
 constexpr bool takes() {
     if constexpr (N == 0) return requires { Args{}; };
@@ -36,7 +35,7 @@ constexpr bool takes() {
     return false;
 }
 
-// The member types of an argument struct, and where its members lie.
+// The member types of an argument struct, and the addresses of its members.
 template <class... Ts>
 struct members {
     const void* at[sizeof...(Ts) == 0 ? 1 : sizeof...(Ts)];
@@ -46,7 +45,7 @@ constexpr members<Ts...> members_at(const Ts&... all) {
     return {{&all...}};
 }
 
-// Structured bindings see members without naming them.
+// Structured bindings give access to members without their names.
 template <std::size_t N, class Args>
 constexpr auto members_of([[maybe_unused]] const Args& a) {
     if constexpr (N == 0) return members<>{};
@@ -112,7 +111,7 @@ constexpr auto members_of([[maybe_unused]] const Args& a) {
     }
 }
 
-// The compiler names the members at some addresses in the order of the addresses:
+// The compiler's text of a template argument names the members at these addresses, in order:
 //   g++    … {((const void*)(& object.args::self)), ((const void*)(& object.args::other))}}; …
 //   clang  … {&object.self, &object.other}}]
 template <std::size_t N>
@@ -124,7 +123,7 @@ constexpr std::string_view spelled() {
     return {__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1};
 }
 
-// What it writes around the names, measured where they are known.
+// The lengths of the text around the names, measured with known members.
 struct spelling {
     std::size_t between;  ///< from the end of a name to the & of the next address
     std::size_t behind;   ///< from the end of the last name to the end of the text
@@ -151,8 +150,8 @@ constexpr bool ends_at(std::string_view text, std::size_t end, std::string_view 
     return !is_identifier(text[end - name.size() - 1]);
 }
 
-// The last member that is not called what `names` says, or `count`. Up to its name, every address is spelled
-// alike, so that its length has to be found but once.
+// Returns the last member whose name differs from the one in `names`, or `count`. All addresses have the same
+// text before the name, so its length is measured only once.
 constexpr std::size_t last_other_name(std::string_view text, const std::string_view* names,
                                       std::size_t count) {
     std::size_t end = text.size() - spelled_around.behind;

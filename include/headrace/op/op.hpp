@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::op and headrace::dialect_of, from which operators and dialects are declared, and
-// headrace::op_info, what the run-time graph knows of an op.
+// Defines headrace::op and headrace::dialect_of, for declaring ops and dialects, and headrace::op_info, the
+// run-time description of an op.
 #ifndef HEADRACE_OP_OP_HPP
 #define HEADRACE_OP_OP_HPP
 
@@ -22,19 +22,19 @@
 
 namespace headrace {
 
-/// A dialect at run time: what the census of a graph counts by.
+/// A dialect at run time; the census of a graph counts ops by it.
 struct dialect_info {
     std::string_view name;
     std::size_t op_count;
-    bool is_pure;  ///< its ops are functions of their operands, but for those that are trait::impure
+    bool is_pure;  ///< its ops depend only on their operands, except those with trait::impure
 };
 
-/// An op at run time. One object per op in the whole program: its address is the op's identity.
+/// An op at run time. There is one object per op in the whole program: its address is the op's identity.
 struct op_info {
     std::string_view name;  ///< as PyTorch spells it, without "torch.ops.": "aten.conv2d.default"
     const dialect_info* dialect;
-    std::uint16_t index;   ///< in the dialect
-    std::int16_t results;  ///< how many, or variadic_results
+    std::uint16_t index;   ///< index in the dialect
+    std::int16_t results;  ///< number of results, or variadic_results
     std::uint32_t args_size;
     std::uint32_t args_alignment;
     const field_info* fields;
@@ -43,10 +43,10 @@ struct op_info {
     std::uint64_t traits;
     const op_info* base;  ///< the op that this one is a variant of, with equal arguments; or null
 
-    /// Has it any of the traits that are joined in `any_of`?
+    /// True if it has any of the traits in `any_of`.
     [[nodiscard]] constexpr bool has(trait any_of) const { return has_any(traits, any_of); }
-    /// The op that it is a variant of, or else the op itself: what it computes, whatever it is called and
-    /// wherever it writes.
+    /// Returns the op of which this one is a variant, or else this op: the computation, regardless of the
+    /// name and of the memory that it writes to.
     [[nodiscard]] constexpr const op_info& functional() const { return base != nullptr ? *base : *this; }
 
     [[nodiscard]] constexpr const field_info* begin() const { return fields; }
@@ -59,32 +59,32 @@ struct op_info {
     }
 };
 
-/// Of ops whose result is a Tensor[]: split, chunk, unbind.
+/// For ops whose result is a Tensor[]: split, chunk, unbind.
 inline constexpr int variadic_results = -1;
 
 namespace detail {
 
-// What the facts say, once for all ops that state the same.
+// The facts of an op's declaration; shared by all ops with the same facts.
 template <auto... Facts>
 struct stated_facts {
     static constexpr int results = results_in(Facts...);
     static constexpr std::uint64_t trait_bits = trait_bits_in(results, Facts...);
-    /// The name of its out-variant, if that does not follow from its own.
+    /// The name of its out-variant, if that does not follow from its own name.
     static constexpr std::string_view out_name = out_name_in(Facts...);
-    /// The op that it is a variant of; void for none.
+    /// Returns the op of which this one is a variant; void if there is none.
     static constexpr auto variant_base() { return first_related<std::remove_cv_t<decltype(Facts)>...>{}; }
 };
 
 }  // namespace detail
 
-/// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the
-/// op's schema spells them; types and defaults are the struct's own:
+/// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as in the
+/// op's schema; types and defaults are the struct's own:
 ///
 ///     struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
 ///         struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 ///     };
 ///
-/// Then come, in any order, how many results it has, if it is not one, and its traits (op/traits.hpp):
+/// The number of results, if it is not one, and the traits (op/traits.hpp) follow in any order:
 ///
 ///     struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2, trait::reduction> { … };
 ///     struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> { … };
@@ -111,25 +111,25 @@ using args = typename Op::args;
 template <class Op>
 inline constexpr auto field_names = split_names<count_names(Op::field_list)>(Op::field_list);
 
-/// Has the op any of the traits that are joined in `any_of`?
+/// True if the op has any of the traits in `any_of`.
 template <op_tag Op>
 [[nodiscard]] constexpr bool has_trait(trait any_of) {
     return has_any(Op::trait_bits, any_of);
 }
 
-/// Over how many axes the op works, if it is made for so many alone: 2 for aten::conv2d; 0 for others.
+/// The number of spatial axes of an op that has a fixed number of them: 2 for aten::conv2d; 0 for others.
 template <op_tag Op>
 inline constexpr std::size_t spatial_rank = spatial_rank_in(Op::trait_bits);
 
-/// The op that `Op` is a variant of: aten::relu of aten::relu_inplace. Void if it is none.
+/// The op of which `Op` is a variant: aten::relu for aten::relu_inplace. Void if there is none.
 template <op_tag Op>
 using base_of = typename decltype(Op::variant_base())::type;
 
-/// Matches the ops that are variants of another one: satisfied by in_place_of, view_copy_of and synonym_of.
+/// Matches variants of other ops, as declared by in_place_of, view_copy_of and synonym_of.
 template <class Op>
 concept op_variant = op_tag<Op> && has_trait<Op>(trait::variant);
 
-/// Matches the ops of a dialect that have all of the traits; each may be several joined by |.
+/// Matches the ops of a dialect that have all of the traits; `a | b` stands for either.
 template <class Op, class Dialect, trait... Traits>
 concept op_where =
     op_tag<Op> && __is_same(typename Op::dialect_type, Dialect) && (has_trait<Op>(Traits) && ...);
@@ -142,8 +142,8 @@ struct ops {
 
 namespace detail {
 
-// Which position has which name hash: open addressing, so that the dialect's check and every look-up stay
-// linear. A slot holds a position + 1, or 0.
+// A hash table of positions by name hash, with open addressing, so that the dialect's check and every lookup
+// take linear time in all. A slot holds a position + 1, or 0.
 template <std::size_t N>
 struct hash_slots {
     std::array<std::uint16_t, std::bit_ceil(2 * N + 1)> slots{};
@@ -160,7 +160,7 @@ struct hash_slots {
                 all_different = false;
         }
     }
-    /// The first position with that hash, or N.
+    /// Returns the first position with that hash, or N.
     constexpr std::size_t find(const std::uint64_t* hashes, std::uint64_t hash) const {
         const std::uint16_t slot = slots[slot_of(hashes, hash)];
         return slot == 0 ? N : slot - 1U;
@@ -179,7 +179,7 @@ constexpr bool all_true(const bool (&facts)[N]) {
     return true;
 }
 
-// What a dialect knows of its list; of an unsound list nothing, so that no second error follows.
+// The names of a dialect's ops; empty if the list has a fault, so that no second error follows.
 template <bool Sound, class... Ops>
 struct op_names {
     static constexpr std::size_t size = sizeof...(Ops);
@@ -204,7 +204,7 @@ std::type_identity<T> held_at(const indexed<I, T>&);
 
 }  // namespace detail
 
-/// The type at position `I` of a list. For diagnostics: it costs one base class per type of the list.
+/// The type at position `I` of a list. For diagnostics only: it costs one base class per type of the list.
 template <std::size_t I, class List>
 struct type_at;
 template <std::size_t I, class... Ts>
@@ -213,10 +213,10 @@ struct type_at<I, ops<Ts...>> {
         detail::indexed_types<std::make_index_sequence<sizeof...(Ts)>, Ts...>{}))::type;
 };
 
-/// The diagnosis that passes. The others name culprits in compile errors.
+/// The diagnosis of success. All others name the culprit in a compile error.
 struct no_fault {};
 
-/// Names the two ops of a dialect that share a name, in the compile error.
+/// Names two ops of a dialect with the same name, in the compile error.
 template <class First, class Second>
 struct same_name {};
 template <class Diagnosis>
@@ -224,9 +224,9 @@ inline constexpr bool names_are_unique = false;
 template <>
 inline constexpr bool names_are_unique<no_fault> = true;
 
-/// Base of every dialect: `struct dialect : dialect_of<"mine", first_op, second_op> {};`
-/// The list must be complete: an op that it lacks cannot be used.
-template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that, and stops at 256 ops
+/// Base of every dialect: `struct dialect : dialect_of<"mine", first_op, second_op> {};` The list must be
+/// complete: ops that are not listed cannot be used.
+template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that and stops at 256 ops
 struct dialect_of {
 private:
     static constexpr bool holds_ops = detail::all_true({true, op_tag<Ops>...});
@@ -263,7 +263,7 @@ private:
                   "dialect: two ops have the same name; see same_name<First, Second>, rename one");
 };
 
-/// Matches dialects that say that their ops are pure, but for those that are trait::impure.
+/// Matches dialects that declare their ops to be pure, except those with trait::impure.
 template <class Dialect>
 concept pure_dialect = requires { Dialect::is_pure; };
 
@@ -276,18 +276,18 @@ inline constexpr std::size_t found_in_its_dialect =
 template <op_tag Op>
 inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
 
-/// Position of an op in its dialect; 0 of one that is not listed, which info_of refuses.
+/// The index of an op in its dialect; 0 for an op that is not listed, which info_of refuses.
 template <op_tag Op>
 inline constexpr std::size_t index_of = listed_in_its_dialect<Op> ? found_in_its_dialect<Op> : 0;
 
-/// The default arguments of an op: schema defaults, and zero or empty for what has none.
+/// The default arguments of an op: the schema's defaults, and zero or empty for arguments without one.
 template <op_tag Op>
 inline constexpr args<Op> default_args{};
 
-/// Names an op whose field list has more or fewer names than its args have members, in the compile error.
+/// Names an op whose field list does not have as many names as its args has members, in the compile error.
 template <class Op, std::size_t Names>
 struct not_as_many_names {};
-/// Names the last field of an op that is not called what the member of args at its position is called.
+/// Names the last field of an op whose name is not that of the member at its position, in the compile error.
 template <class Op, fixed_string Field>
 struct other_name {};
 template <class Diagnosis>
@@ -295,7 +295,7 @@ inline constexpr bool fields_are_members = false;
 template <>
 inline constexpr bool fields_are_members<no_fault> = true;
 
-/// Names an op and a member of its args that is of no type for arguments, in the compile error.
+/// Names an op and a member of its args whose type is not an argument type, in the compile error.
 template <class Op, class Member>
 struct no_argument_type {};
 template <class Diagnosis>
@@ -335,7 +335,7 @@ constexpr auto diagnose_fields() {
     if constexpr (requires { Op::field_list; }) {
         return diagnose_names<Op, field_names<Op>.size()>();
     } else {
-        return no_fault{};  // it has a specialization of fields_of
+        return no_fault{};  // fields_of is specialized for it
     }
 }
 
@@ -368,10 +368,10 @@ constexpr auto diagnose_members() {
 
 }  // namespace detail
 
-/// What is wrong with the field names of an op, or no_fault.
+/// The fault in the field names of an op, or no_fault.
 template <op_tag Op>
 using field_fault = decltype(detail::diagnose_fields<Op>());
-/// What is wrong with the types of its members, or no_fault.
+/// The fault in the member types of an op, or no_fault.
 template <op_tag Op>
 using member_fault = decltype(detail::diagnose_members<Op>());
 
@@ -380,11 +380,11 @@ inline constexpr auto fields_of = [] {
     if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
         return make_fields<args<Op>>(field_names<Op>);
     } else {
-        return std::array<field_info, 0>{};  // info_of says why
+        return std::array<field_info, 0>{};  // info_of reports the fault
     }
 }();
 
-/// Names two ops of which one cannot take the arguments of the other, in the compile error.
+/// Names two ops whose arguments cannot be converted, in the compile error.
 template <class From, class To>
 struct other_fields {};
 template <class Diagnosis>
@@ -403,7 +403,7 @@ constexpr auto diagnose_conversion() {
 }
 }  // namespace detail
 
-/// The arguments of one op as those of another with equal fields: of an op as those of its base.
+/// Converts the arguments of one op to those of another with equal fields, such as its base.
 template <op_tag To, op_tag From>
 [[nodiscard]] args<To> convert_args(const args<From>& a) {
     using diagnosis = decltype(detail::diagnose_conversion<From, To>());
@@ -456,11 +456,11 @@ struct op_table_of<ops<Ops...>> {
 };
 }  // namespace detail
 
-/// All ops of a dialect. Using it makes the program carry them all, so the core never does.
+/// All ops of a dialect. Using it links all of them into the program, so the core never does.
 template <class Dialect>
 inline constexpr const auto& op_table = detail::op_table_of<typename Dialect::all_ops>::value;
 
-/// The op of that name in any of the dialects, or null.
+/// Returns the op of that name in any of the dialects, or null.
 template <class... Dialects>
 [[nodiscard]] constexpr const op_info* find_op(std::string_view name) {
     const std::uint64_t hash = hash_of(name);

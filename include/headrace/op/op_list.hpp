@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::joined, lists of ops put together.
+// Defines headrace::joined, the concatenation of lists of ops.
 #ifndef HEADRACE_OP_OP_LIST_HPP
 #define HEADRACE_OP_OP_LIST_HPP
 
@@ -17,7 +17,7 @@ namespace headrace {
 
 namespace detail {
 
-// 0 of what is no op: who uses the list says so.
+// Returns 0 if T is not an op; the user of the list reports that.
 template <class T>
 constexpr std::uint64_t hash_or_zero() {
     if constexpr (requires { hash_of(T::name); }) {
@@ -27,8 +27,8 @@ constexpr std::uint64_t hash_or_zero() {
     }
 }
 
-// The ops of a list, each once. Their hashes are compared as numbers: a set of types would cost an
-// instantiation for each op, this costs one for each list.
+// The ops of a list without duplicates. Hashes are compared as numbers: a set of types would cost an
+// instantiation per op, and this costs one per list.
 template <class List>
 struct each_once;
 template <>
@@ -68,7 +68,7 @@ struct each_once<ops<Ops...>> {
 
 }  // namespace detail
 
-/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
+/// Several ops<...> lists as one, without duplicates: `using produces = joined<ops<tosa::add>,
 /// build::broadcast_ops>`.
 template <class... Lists>
 using joined = typename detail::each_once<boost::mp11::mp_append<ops<>, Lists...>>::type;

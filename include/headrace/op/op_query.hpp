@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::ops_where and headrace::set_where, the ops of a dialect that have given traits.
+// Defines headrace::ops_where and headrace::set_where, the ops of a dialect with given traits.
 #ifndef HEADRACE_OP_OP_QUERY_HPP
 #define HEADRACE_OP_OP_QUERY_HPP
 
@@ -62,20 +62,19 @@ struct bases_of_list<ops<Ops...>> {
 
 }  // namespace detail
 
-/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
-/// by
-/// |, of which an op needs one:
+/// The ops of a dialect that have all of the traits, in the order of its list. With `a | b` an op needs only
+/// one of the two:
 ///
 ///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
 ///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
 template <class Dialect, trait... Traits>
 using ops_where = typename detail::op_query<Dialect, Traits...>::type;
 
-/// The same as an op_set: cheaper to compile where nothing needs the types.
+/// The ops with all of the traits as an op_set, which compiles faster if the types are not needed.
 template <class Dialect, trait... Traits>
 inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
 
-/// The ops that the variants in a list are variants of, one for each.
+/// The base ops of the variants in a list, without duplicates.
 template <class Variants>
 using bases_of = typename detail::bases_of_list<Variants>::type;
 

@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-/// A list of dialects, each once.
+/// A list of dialects without duplicates.
 template <class... Dialects>
 struct dialects {
     static constexpr std::size_t size = sizeof...(Dialects);
@@ -51,7 +51,7 @@ auto operator+(collected<List>, std::type_identity<Dialect>)
 
 }  // namespace detail
 
-/// The dialects that a list of ops comes from, in order of first appearance.
+/// The dialects of a list of ops, in order of first appearance.
 template <class... Ops>
 using dialects_of = typename decltype((detail::collected<dialects<>>{} + ... +
                                        std::type_identity<typename Ops::dialect_type>{}))::type;
@@ -64,8 +64,8 @@ struct merge_dialects<dialects<As...>, dialects<Bs...>> {
         typename decltype((detail::collected<dialects<As...>>{} + ... + std::type_identity<Bs>{}))::type;
 };
 
-/// A set of ops of some dialects, as a value: one bit per op, each dialect in words of its own. Sets over
-/// different dialects combine: the result is over those of both.
+/// A set of ops of some dialects, as a value with one bit per op; each dialect has separate words. A
+/// combination of sets over different dialects is a set over all of them.
 ///
 ///     constexpr auto lowered = ops_in<aten::add_tensor, aten::relu> | every_op<tosa::dialect>;
 ///     static_assert(lowered.contains<aten::relu>() && ops_in<tosa::add> <= lowered);
@@ -75,13 +75,13 @@ public:
     using dialect_list = dialects<Dialects...>;
     static constexpr std::size_t word_count = (detail::words_for(Dialects::size) + ... + 0);
 
-    // Written word by word: g++ 12 drops zeros that nobody wrote from the name of a template argument, and
-    // takes sets with the same words in other places for one.
+    // Assigns each word: g++ 12 omits zeros that were not assigned from the name of a template argument, and
+    // then confuses sets with the same words in different places.
     constexpr op_set() {
         for (std::uint64_t& w : words_) w = 0;
     }
 
-    /// First word of the dialect at `position`.
+    /// Returns the first word of the dialect at `position`.
     [[nodiscard]] static constexpr std::size_t first_word(std::size_t position) {
         constexpr std::size_t words[] = {detail::words_for(Dialects::size)..., 0};
         std::size_t first = 0;
@@ -99,7 +99,7 @@ public:
 
     template <class Dialect>
     static constexpr std::size_t first_bit_of = first_word(position_of<Dialect>()) * detail::word_bits;
-    /// The bit of an op, counted from the first word's; the op must be in its dialect's list.
+    /// The bit index of an op, from the first word on; the op must be in its dialect's list.
     template <op_tag Op>
     static constexpr std::size_t bit_of = first_bit_of<typename Op::dialect_type> + found_in_its_dialect<Op>;
 
@@ -111,7 +111,7 @@ public:
     }
     template <op_tag Op>
     constexpr void insert() {
-        // An op that its dialect does not list is in no set; using it is an error elsewhere.
+        // An op that its dialect does not list is in no set; its use is an error elsewhere.
         if constexpr (listed_in_its_dialect<Op>) insert_at(0, bit_of<Op>);
     }
     template <op_tag Op>
@@ -123,7 +123,7 @@ public:
             return (words_[bit_of<Op> / detail::word_bits] >> (bit_of<Op> % detail::word_bits) & 1) != 0;
         }
     }
-    /// For ops that are known only at run time.
+    /// For ops known only at run time.
     [[nodiscard]] constexpr bool contains(const op_info& op) const {
         std::size_t first = 0;
         bool found = false;
@@ -152,7 +152,7 @@ public:
     }
     [[nodiscard]] constexpr const auto& words() const { return words_; }
 
-    /// The same set over more dialects.
+    /// Returns the same set over more dialects.
     template <class... Wider>
     [[nodiscard]] constexpr op_set<Wider...> over(dialects<Wider...>) const {
         op_set<Wider...> wide;
@@ -160,7 +160,7 @@ public:
             wide.copy_words(op_set<Wider...>::first_word(op_set<Wider...>::template position_of<D>()),
                             words_.data() + first_word(position_of<D>()), detail::words_for(D::size));
         };
-        static_cast<void>(copy);  // the set of no dialect has nothing to copy
+        static_cast<void>(copy);  // unused for the set of no dialect
         (copy.template operator()<Dialects>(), ...);
         return wide;
     }
@@ -183,7 +183,7 @@ public:
         (visit.template operator()<Dialects>(), ...);
     }
 
-    /// Position of the first op: {position of its dialect, index in it}. The set must not be empty.
+    /// Returns the first op: {position of its dialect, index in it}. The set must not be empty.
     [[nodiscard]] constexpr std::pair<std::size_t, std::size_t> first() const {
         for (std::size_t position = 0; position != sizeof...(Dialects); ++position) {
             const std::size_t begin = first_word(position);
@@ -197,7 +197,8 @@ public:
         return {sizeof...(Dialects), 0};
     }
 
-    // Loops, not one function of a callable: compilers evaluate ten thousand of them for a pipeline.
+    // Separate loops instead of a shared function with a callable: compilers evaluate ten thousand of them
+    // for a pipeline.
     constexpr op_set& operator|=(const op_set& other) {
         for (std::size_t i = 0; i != word_count; ++i) words_[i] |= other.words_[i];
         return *this;
@@ -210,7 +211,7 @@ public:
         for (std::size_t i = 0; i != word_count; ++i) words_[i] &= ~other.words_[i];
         return *this;
     }
-    /// Without the ops of one set, and then with those of another.
+    /// Returns the set without the ops of `removed`, plus those of `added`.
     [[nodiscard]] constexpr op_set replaced(const op_set& removed, const op_set& added) const {
         op_set set = *this;
         for (std::size_t i = 0; i != word_count; ++i)
@@ -221,14 +222,14 @@ public:
     friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }
     friend constexpr op_set operator-(op_set a, const op_set& b) { return a -= b; }
     friend constexpr bool operator==(const op_set&, const op_set&) = default;
-    /// Inclusion.
+    /// True if `a` is a subset of `b`.
     friend constexpr bool operator<=(const op_set& a, const op_set& b) {
         for (std::size_t i = 0; i != word_count; ++i) {
             if ((a.words_[i] & ~b.words_[i]) != 0) return false;
         }
         return true;
     }
-    /// Have they an op in common?
+    /// True if the sets have an op in common.
     [[nodiscard]] constexpr bool meets(const op_set& other) const {
         for (std::size_t i = 0; i != word_count; ++i) {
             if ((words_[i] & other.words_[i]) != 0) return true;
@@ -236,7 +237,7 @@ public:
         return false;
     }
 
-    /// Not private, so that a set can be a template argument.
+    /// Public, so that a set can be a template argument.
     std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
 };
 
@@ -298,7 +299,7 @@ struct set_of_list<ops<Ops...>> {
 template <op_tag... Ops>
 inline constexpr auto ops_in = detail::set_of_list<ops<Ops...>>::value;
 
-/// The set that a list of ops stands for: set_of<ops<aten::add_tensor, aten::relu>>.
+/// The set of the ops in a list: set_of<ops<aten::add_tensor, aten::relu>>.
 template <class List>
 inline constexpr auto set_of = detail::set_of_list<List>::value;
 
@@ -306,7 +307,7 @@ inline constexpr auto set_of = detail::set_of_list<List>::value;
 template <class... Dialects>
 inline constexpr auto every_op = detail::make_every_op(dialects<Dialects...>{});
 
-/// The op at {position of its dialect, index in the dialect}: for diagnostics, see type_at.
+/// The op at {position of its dialect, index in the dialect}. Use it for diagnostics only, see type_at.
 template <class Set, std::size_t Position, std::size_t Index>
 struct op_at;
 template <class... Ds, std::size_t Position, std::size_t Index>
@@ -336,11 +337,11 @@ struct listed_set<Set, std::index_sequence<I...>> {
 
 }  // namespace detail
 
-/// The list that stands for a set, dialect by dialect: what set_of is the inverse of.
+/// The list of the ops in a set, dialect by dialect; the inverse of set_of.
 template <auto Set>
 using list_of_set = typename detail::listed_set<Set, std::make_index_sequence<Set.size()>>::type;
 
-/// Names of the ops in a set, separated by ", ", handed piece by piece to `sink(std::string_view)`.
+/// Passes the names of the ops in a set, separated by ", ", piece by piece to `sink(std::string_view)`.
 template <class... Ds, class Sink>
 constexpr void print(const op_set<Ds...>& set, Sink&& sink) {
     bool first = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what follows from an op's field table alone: arguments are printed, compared and hashed.
+// Defines functions that need only an op's field table: printing, comparing and hashing of arguments.
 #ifndef HEADRACE_OP_REFLECT_HPP
 #define HEADRACE_OP_REFLECT_HPP
 
@@ -26,7 +26,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
+/// Calls `as(std::type_identity<T>)` with the type of a field of that kind.
 template <class F>
 decltype(auto) visit_kind(field_kind kind, F&& as) {
     switch (kind) {
@@ -87,7 +87,7 @@ decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call)
     });
 }
 
-/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
+/// Calls `call(const T&)` with an item from field_info::item_in; half as many types as in visit_field.
 template <class F>
 decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
     return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
@@ -159,8 +159,8 @@ private:
     std::uint64_t state_ = 0;
 };
 
-// NaN is NaN, but -0.0 is not 0.0: they divide differently. No overload for double: compilers would ask of
-// each other type whether it converts.
+// NaN equals NaN, but -0.0 differs from 0.0, because they divide differently. There is no overload for
+// double: compilers would check for every other type whether it converts.
 template <class T>
 bool same(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, double>) {
@@ -203,7 +203,7 @@ public:
         const auto end = std::to_chars(text, text + sizeof text, d).ptr;
         const std::string_view shortest(text, static_cast<std::size_t>(end - text));
         out_ += shortest;
-        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
+        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 differs from 2
     }
     void put(const scalar& s) {
         if (s.is_floating()) {
@@ -215,7 +215,7 @@ public:
         }
     }
     void put(std::string_view text) {
-        // In quotes, on one line whatever it holds, and of a length that people can read.
+        // In quotes, on one line, and of limited length.
         const bool is_cut = text.size() > max_printed_message;
         text = text.substr(0, max_printed_message);
         out_ += '"';
@@ -281,8 +281,8 @@ private:
 
 }  // namespace detail
 
-/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
-/// if it takes one, for a region.
+/// Appends one argument: `[1, 1]`. `name(value)` returns the text of a value, and `name(const graph*)`, if it
+/// exists, that of a region.
 template <class Name>
 void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);
@@ -294,7 +294,7 @@ void print_field(std::pmr::string& out, const field_info& f, const void* argumen
     }
 }
 
-/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is as for print_field.
 template <class Name>
 void print_arguments(std::pmr::string& out, const op_info& op, const void* arguments, Name&& name) {
     out += '(';
@@ -307,7 +307,7 @@ void print_arguments(std::pmr::string& out, const op_info& op, const void* argum
     out += ')';
 }
 
-/// `conv2d(input=%x, …)`; the op's name is its full one.
+/// Returns `aten.conv2d.default(input=%x, …)`.
 template <op_tag Op, class Name>
 [[nodiscard]] std::pmr::string print(Op, const args<Op>& a, Name&& name) {
     std::pmr::string out(Op::name);
@@ -315,7 +315,8 @@ template <op_tag Op, class Name>
     return out;
 }
 
-/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
+/// True if a member is equal in both structs. Values compare by identity, constants by address; NaN equals
+/// NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
     const void* const first = f.item_in(a);
     const void* const second = f.item_in(b);
@@ -329,7 +330,7 @@ template <op_tag Op, class Name>
     });
 }
 
-/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
+/// True if all arguments are equal; used for common subexpressions and the dispatch cache.
 [[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
     for (const field_info& f : op) {
         if (!equal_field(f, a, b)) return false;
@@ -337,7 +338,7 @@ template <op_tag Op, class Name>
     return true;
 }
 
-/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
+/// Returns a hash that agrees with equal_arguments, valid within one run: values hash by address.
 [[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
     detail::hasher h;
     h.add(op.name);

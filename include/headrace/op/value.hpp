@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::value, the handle of one result of one node, and headrace::scalar, a Python number.
+// Defines headrace::value, the handle of one result of a node, and headrace::scalar, a Python number.
 #ifndef HEADRACE_OP_VALUE_HPP
 #define HEADRACE_OP_VALUE_HPP
 
@@ -10,7 +10,7 @@ namespace headrace {
 struct node;
 class graph;
 
-/// One result of one node: what arguments of tensor type refer to. Empty when no node produces it.
+/// One result of one node, referred to by arguments of tensor type. Empty if no node produces it.
 struct value {
     node* producer = nullptr;
     std::uint32_t result = 0;
@@ -19,7 +19,7 @@ struct value {
     friend constexpr bool operator==(const value&, const value&) = default;
 };
 
-/// A Python number, kept as it was written: `2` and `2.0` promote differently.
+/// A Python number, kept as written: `2` and `2.0` promote differently.
 class scalar {
 public:
     enum class kind_type : std::uint8_t { integral, floating, boolean };
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] constexpr double to_double() const {
         return is_floating() ? floating_ : static_cast<double>(integral_);
     }
-    /// Toward zero, as Python's int(); the nearest bound where the value does not fit, 0 for NaN.
+    /// Rounds toward zero like Python's int(); saturates if the number does not fit; 0 for NaN.
     [[nodiscard]] constexpr std::int64_t to_int() const {
         if (!is_floating()) return integral_;
         if (floating_ != floating_) return 0;

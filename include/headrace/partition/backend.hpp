@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::to_backend, which hands the partitions of one or more methods to the backends that take
-// them, and what backends and partitioners are.
+// Defines headrace::to_backend, which hands the partitions of methods to their backends, and the interfaces
+// of backends and partitioners.
 #ifndef HEADRACE_PARTITION_BACKEND_HPP
 #define HEADRACE_PARTITION_BACKEND_HPP
 
@@ -26,7 +26,7 @@
 
 namespace headrace {
 
-// --- what is delegated -------------------------------------------------------------------
+// --- delegations -------------------------------------------------------------------------
 
 /// An option of a backend.
 struct compile_spec {
@@ -37,7 +37,7 @@ struct compile_spec {
 };
 using compile_specs = std::vector<compile_spec>;
 
-/// Which backend a partition goes to, and with what options.
+/// The backend of a partition, and its options.
 struct delegation_spec {
     std::string backend;
     compile_specs specs{};
@@ -48,14 +48,14 @@ struct delegated_partition {
     delegation_spec delegation;
 };
 
-/// What a partitioner found in one method: partitions, or that all of the method goes to one backend as it
-/// is, its inputs and outputs included.
+/// The result of a partitioner for one method: partitions, or the whole method, with its inputs and outputs,
+/// for one backend.
 struct partition_result {
     std::vector<delegated_partition> partitions{};
     std::optional<delegation_spec> whole{};
 };
 
-/// A partitioner, by value: anything with `result<partition_result> partition(graph&) const`.
+/// A partitioner, by value: any type with `result<partition_result> partition(graph&) const`.
 class partitioner {
 public:
     template <class T>
@@ -73,7 +73,7 @@ private:
     std::function<result<partition_result>(graph&)> partition_;
 };
 
-/// Gives all of a method to one backend.
+/// Delegates a whole method to one backend.
 struct whole_program_partitioner {
     delegation_spec delegation;
     [[nodiscard]] result<partition_result> partition(graph&) const {
@@ -81,7 +81,7 @@ struct whole_program_partitioner {
     }
 };
 
-/// Gives what the support takes to one backend.
+/// Delegates the nodes that the support takes to one backend.
 struct support_partitioner {
     operator_support support;
     delegation_spec delegation;
@@ -97,28 +97,28 @@ struct support_partitioner {
 
 // --- backends ----------------------------------------------------------------------------
 
-/// What a backend made of one program. `data` holds what it keeps outside of its bytes, and `data_keys` what
-/// of that they refer to, in their order.
+/// A backend's result for one program. `data` has the content that is stored outside of its bytes, and
+/// `data_keys` the keys to which these refer, in order.
 struct preprocess_result {
     std::vector<std::byte> processed_bytes{};
     std::vector<std::string> data_keys{};
     named_data_store_output data{};
 };
 
-/// For each method its programs, in the order of the partitions, and what goes with each of them.
+/// The programs of each method, in the order of its partitions, and the data for each program.
 using method_programs = std::map<std::string, std::vector<graph*>, std::less<>>;
 using method_compile_specs = std::map<std::string, std::vector<compile_specs>, std::less<>>;
 using method_results = std::map<std::string, std::vector<preprocess_result>, std::less<>>;
 
-/// Matches backends. A program is a graph of its own, which the backend may rewrite: what it leaves is what
-/// run_graph executes in place of the partition.
+/// Matches backends. A program is a separate graph, which the backend may rewrite; run_graph then executes
+/// the rewritten graph in place of the partition.
 template <class T>
 concept backend = requires(const T& b, graph& program, std::span<const compile_spec> specs) {
     { b.name() } -> std::convertible_to<std::string_view>;
     { b.preprocess(program, specs) } -> std::same_as<result<preprocess_result>>;
 };
 
-/// Matches backends that want to see the programs of all methods at once.
+/// Matches backends that process the programs of all methods together.
 template <class T>
 concept multimethod_backend =
     backend<T> && requires(const T& b, const method_programs& programs, const method_compile_specs& specs) {
@@ -126,7 +126,7 @@ concept multimethod_backend =
     };
 
 /// Calls `f(graph& program, std::span<const compile_spec> specs) -> result<preprocess_result>` for each
-/// program of each method, and collects what it makes. The error names the method.
+/// program of each method, and collects the results. The error names the method.
 template <class F>
 [[nodiscard]] result<method_results> preprocess_each(const method_programs& programs,
                                                      const method_compile_specs& specs, F&& f) {
@@ -145,8 +145,8 @@ template <class F>
     return results;
 }
 
-/// Preprocesses all programs of all methods: through the backend's own preprocess_multimethod, or else one by
-/// one. The error names the method.
+/// Preprocesses all programs of all methods, by the backend's preprocess_multimethod if it has one, else one
+/// by one. The error names the method.
 template <backend Backend>
 [[nodiscard]] result<method_results> preprocess_multimethod(const Backend& b, const method_programs& programs,
                                                             const method_compile_specs& specs) {
@@ -171,12 +171,12 @@ public:
         };
     }
     [[nodiscard]] bool contains(std::string_view name) const { return backends_.contains(name); }
-    /// Of a backend that is there.
+    /// Preprocesses programs by a backend, which must be registered.
     [[nodiscard]] result<method_results> preprocess(std::string_view name, const method_programs& programs,
                                                     const method_compile_specs& specs) const {
         return backends_.find(name)->second(programs, specs);
     }
-    /// "a, b".
+    /// Returns "a, b".
     [[nodiscard]] std::string names() const {
         std::string text;
         for (const auto& [name, b] : backends_) (text += text.empty() ? "" : ", ") += name;
@@ -191,7 +191,7 @@ private:
 
 // --- to_backend --------------------------------------------------------------------------
 
-/// One delegate of a method: its call in the method's graph, or null where it is all of the method.
+/// One delegate of a method: its call in the method's graph, or null if it is the whole method.
 struct lowered_delegate {
     delegation_spec delegation;
     graph* program = nullptr;
@@ -200,19 +200,19 @@ struct lowered_delegate {
 };
 
 struct lowered_method {
-    graph* host = nullptr;  ///< with calls of the delegates; the program itself where all of it is a delegate
+    graph* host = nullptr;  ///< calls the delegates; the program itself if all of it is a delegate
     std::vector<lowered_delegate> delegates{};
     bool is_whole = false;
 };
 
 struct lowered_methods {
     std::map<std::string, lowered_method, std::less<>> methods{};
-    named_data_store_output data{};  ///< of all delegates together, each content once
+    named_data_store_output data{};  ///< of all delegates, each content once
 };
 
 namespace detail {
 
-/// Writes what a delegate's caller must do at its border into the host graph: quantize, dequantize, cast.
+/// Adds the conversions between host and delegate to the host graph: quantize, dequantize, cast.
 class delegate_border {
 public:
     delegate_border(graph& host, node& call) : host_(host), call_(call) {}
@@ -344,7 +344,7 @@ private:
         }
         return {};
     }
-    // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
+    // Creates one call per partition, in the graph that contains its nodes: the method's, or a region.
     static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
                                                          std::span<const delegated_partition> partitions) {
         std::vector<std::pair<graph*, std::vector<std::size_t>>> by_graph;
@@ -418,21 +418,21 @@ private:
 
 }  // namespace detail
 
-/// Lowers several methods. All partitions of all methods are found first; each becomes a call in its method's
-/// graph, and then each backend preprocesses all of its programs together, so that it can share data between
-/// them. A method without a partitioner stays as it is.
+/// Lowers several methods. First all partitions of all methods are found; each becomes a call in its method's
+/// graph. Then each backend preprocesses all of its programs together, so that it can share data between
+/// them. A method without a partitioner is left unchanged.
 ///
-/// Where a backend has taken integers in place of real numbers at its program's border (ir/signature.hpp), or
-/// a narrower type, the host graph quantizes, dequantizes and casts.
+/// If a backend has changed an input or output of its program from real numbers to integers
+/// (ir/signature.hpp), or to a narrower type, the host graph quantizes, dequantizes and casts.
 ///
-/// The nodes of a partition lie in one graph: the method's, or a region of a node that no partition has, such
-/// as a branch of a condition that stays on the host.
+/// The nodes of a partition are in one graph: the method's, or a region of a node that is in no partition,
+/// such as a branch of a condition that stays on the host.
 ///
-/// Compile specs may differ from one partition to the next: the backend gets each program with its own.
+/// Compile specs may differ between partitions: the backend gets each program with its own.
 ///
-/// The error names the method: a partitioner for a method that is not there, a method without a program, a
-/// backend that is not registered, partitions that overlap, a backend that gives no result for a method.
-/// Graphs have been rewritten by then if partitions were sound.
+/// The error names the method: a partitioner for a method that does not exist, a method without a program, a
+/// backend that is not registered, overlapping partitions, or a backend without a result for a method. The
+/// graphs have then been rewritten if the partitions were valid.
 [[nodiscard]] inline result<lowered_methods> to_backend(
     const std::map<std::string, graph*, std::less<>>& methods,
     const std::map<std::string, partitioner, std::less<>>& partitioners, const backend_registry& backends) {
@@ -450,7 +450,7 @@ private:
     return lowering.lower();
 }
 
-/// The same with one partitioner for all methods.
+/// Lowers several methods with one partitioner for all.
 [[nodiscard]] inline result<lowered_methods> to_backend(
     const std::map<std::string, graph*, std::less<>>& methods, const partitioner& p,
     const backend_registry& backends) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::capability_based_partitioner, which finds the largest parts of a graph that a backend
-// takes, and headrace::fuse_partitions, which puts a call in place of each.
+// takes, and headrace::fuse_partitions, which replaces each by a call.
 #ifndef HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
 #define HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
 
@@ -25,7 +25,7 @@
 
 namespace headrace {
 
-/// Ops, in lists that are chosen at run time.
+/// A list of ops, chosen at run time.
 using op_list = std::vector<const op_info*>;
 template <op_tag... Ops>
 [[nodiscard]] op_list op_list_of() {
@@ -33,29 +33,32 @@ template <op_tag... Ops>
 }
 
 struct partitioner_options {
-    /// Are partitions of one computing node worth a call? Partitions of none never are.
+    /// True if a partition with a single computing node is worth a call. One with none never is.
     bool allows_single_node_partition = false;
-    /// Ops that compute nothing, such as views: a partition needs others.
+    /// Ops that compute nothing, such as views: a partition needs other ops as well.
     op_list non_compute_ops{};
-    /// Ops of which one alone is worth a call.
+    /// Ops of which a single one is worth a call.
     op_list allowed_single_node_partition_ops{};
 };
 
-/// Finds partitions: disjoint sets of supported nodes, each of which can become one node at the same time as
-/// all the others, without a cycle.
+/// Finds partitions: disjoint sets of supported nodes that can all be fused to one node each without a cycle.
+/// Fewer partitions mean fewer calls of the backend.
 ///
-/// A node's level is the largest number of times that a path to it enters supported nodes. Nodes of one level
-/// never reach one another through an unsupported node, so each level is a partition; and each level is
-/// needed, as two nodes with an unsupported one on a path between them never share a partition. So there are
-/// as few partitions as can be, in time linear in the size of the graph. A partition may fall into parts that
-/// nothing joins.
+/// A node's level is the largest number of times that a path to it leaves a supported node for an unsupported
+/// one. Nodes of one level never reach one another through an unsupported node, so each level can be a
+/// partition. Each level is also needed: two nodes with an unsupported one on a path between them cannot
+/// share a partition. So the number of partitions is minimal, and they are found in time linear in the size
+/// of the graph. The nodes of a partition need not be connected.
+///
+/// Example: c and the unsupported u use a, and b uses u and c. The levels are 0 for a and c, and 1 for b; the
+/// partitions are {a, c} and {b}.
 class capability_based_partitioner {
 public:
     capability_based_partitioner(graph& g, operator_support support, partitioner_options options = {})
         : graph_(g), support_(std::move(support)), options_(std::move(options)) {}
 
-    /// The partitions, in an order in which they can run, the nodes of each in execution order. Nodes that
-    /// depend on no input are copied in the graph where partitions, or one and the host, share them.
+    /// Returns the partitions in an order in which they can run, each with its nodes in execution order.
+    /// Nodes that depend on no input are copied if several partitions, or a partition and the host, use them.
     [[nodiscard]] std::vector<node_group> propose_partitions() {
         find_levels();
         sink_components();
@@ -67,8 +70,8 @@ public:
         return partitions;
     }
 
-    /// Takes ops that compute nothing off the borders of partitions: those that only such ops of the same
-    /// partition come before, or come after. Partitions that become empty are removed.
+    /// Removes non-computing ops from the ends of partitions: those that depend on no computing op of their
+    /// partition, or on which none depends. Partitions that become empty are removed.
     void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
         for (node_group& p : partitions) remove_bookends(p);
         erase_if(partitions, [](const node_group& p) { return p.empty(); });
@@ -84,7 +87,7 @@ private:
     }
     [[nodiscard]] bool computes(const node& n) const { return !is_listed(options_.non_compute_ops, n); }
 
-    // What is known before the program runs, and its interface, belong to no partition.
+    // Inputs, outputs and constants belong to no partition.
     [[nodiscard]] static bool is_border(const node& n) {
         return is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<builtin::output>(n);
     }
@@ -101,9 +104,10 @@ private:
         }
     }
 
-    // What depends on no input, such as a weight that is dequantized, belongs to what uses it, the host or a
-    // partition: where several do, each gets a copy. `place(user)` gives a number for each; the node itself
-    // goes to the least, `move(node, number)` says where a node is. Users come first.
+    // Moves nodes that depend on no input, such as the dequantize of a weight, to their users, in the host or
+    // in a partition; if there are several places, each gets a copy. `place(user)` returns the number of a
+    // user's place. The node itself goes to the smallest number; `move(node, number)` records each place.
+    // Users are visited first.
     template <class Place, class Move>
     void copy_invariants(Place&& place, Move&& move) {
         for (node* n = graph_.last(); n != nullptr; n = n->previous) {
@@ -135,7 +139,7 @@ private:
 
     void find_levels() {
         find_supported();
-        level_.assign(graph_.id_bound(), 0);  // of an unsupported node: the lowest that its users can have
+        level_.assign(graph_.id_bound(), 0);  // for an unsupported node: the minimum for its users
         copy_invariants([&](const node& user) { return supported_[user.id] ? 1U : 0U; },
                         [&](const node& n, std::uint32_t where) { supported_[n.id] = where != 0; });
         level_count_ = 0;
@@ -152,9 +156,9 @@ private:
                         [&](const node& n, std::uint32_t where) { level_[n.id] = where; });
     }
 
-    // What nothing in its level joins moves down to the level of its first users, so that its results need
-    // not cross the host. A component never moves into a level whose components are still to be looked at,
-    // so those of all levels are found at once: a search in each level would look at the whole graph for it.
+    // Moves a connected component of a level to the level of its first users, so that its results need not
+    // cross the host. A component never moves into a level that is still to be processed, so the components
+    // of all levels are found at once: one search per level would visit the whole graph each time.
     void sink_components() {
         std::vector<node_group> levels(level_count_);
         for (node& n : graph_.nodes()) {
@@ -178,7 +182,7 @@ private:
             for (const edge& e : n->uses()) {
                 const bool inside = supported_[e.target->id] && level_[e.target->id] == level;
                 if (inside) continue;
-                if (!supported_[e.target->id]) return level;  // the host waits for it
+                if (!supported_[e.target->id]) return level;  // the host waits for the result
                 lowest = std::min(lowest, level_[e.target->id]);
             }
         }
@@ -196,7 +200,7 @@ private:
 
     void remove_bookends(node_group& p) const {
         std::unordered_set<const node*> inside(p.begin(), p.end());
-        // First from the front: what lies before a node of the partition is decided by then.
+        // Start at the front, so that the producers of a node are decided before it.
         for (const node* n : p) {
             const auto edges = n->operand_edges();
             const bool first = std::none_of(edges.begin(), edges.end(),
@@ -222,7 +226,7 @@ private:
 
 namespace detail {
 
-/// Puts a call in place of one partition. Its graph is a region, in which the nodes stand as they were.
+/// Replaces one partition by a call. The call's graph is a region with copies of the partition's nodes.
 inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_view backend) {
     graph& region = g.create_region();
     const extraction border = extract_nodes(nodes, region);
@@ -241,7 +245,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
             if (is<builtin::constant>(*e.source)) constants.push_back(e.source);
         }
         g.erase(n);
-        // Regions hold copies of what they used.
+        // The copied node has its own copies of the graphs that it holds.
         for_each_region(n, [](const field_info&, graph* held) {
             if (held != nullptr) erase_all(*held);
         });
@@ -254,9 +258,9 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
 
 }  // namespace detail
 
-/// Puts a delegate.call_delegate in place of each partition: a node that holds its nodes in a graph of its
-/// own, which run_graph executes. Returns the calls, in the order of the partitions. An error, and an
-/// untouched graph, if the partitions overlap or depend on one another in a cycle.
+/// Replaces each partition by a delegate.call_delegate, which holds the partition's nodes in a separate graph
+/// that run_graph executes. Returns the calls, in the order of the partitions. Fails, with the graph
+/// unchanged, if the partitions overlap or depend on one another in a cycle.
 [[nodiscard]] inline result<std::vector<node*>> fuse_partitions(graph& g,
                                                                 std::span<const node_group> partitions,
                                                                 std::string_view backend = "") {

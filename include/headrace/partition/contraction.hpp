@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::would_form_cycle, headrace::is_acyclic and headrace::connected_components: what a
-// partitioner asks before it makes one node of many.
+// Defines headrace::would_form_cycle, headrace::is_acyclic and headrace::connected_components, the checks
+// before a partitioner fuses nodes.
 #ifndef HEADRACE_PARTITION_CONTRACTION_HPP
 #define HEADRACE_PARTITION_CONTRACTION_HPP
 
@@ -19,14 +19,14 @@
 
 namespace headrace {
 
-/// Nodes that are to become one. Groups do not overlap.
+/// Nodes to be fused to one. Groups do not overlap.
 using node_group = pmr_vector<node*>;
 
 namespace detail {
 
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
-// Which group each node is in, by its id.
+// Returns each node's group, by node id.
 [[nodiscard]] inline pmr_vector<std::uint32_t> group_numbers(const graph& g,
                                                                    std::span<const node_group> groups) {
     pmr_vector<std::uint32_t> numbers(g.id_bound(), no_group);
@@ -38,7 +38,7 @@ inline constexpr std::uint32_t no_group = UINT32_MAX;
     return numbers;
 }
 
-// A queue for breadth_first_visit that runs dry as soon as the answer is known.
+// A queue for breadth_first_visit that becomes empty as soon as the answer is known.
 struct stoppable_queue {
     pmr_vector<node*> items;
     std::size_t next = 0;
@@ -50,7 +50,7 @@ struct stoppable_queue {
     [[nodiscard]] bool empty() const { return stopped || next == items.size(); }
 };
 
-// Walks the users of a group. A node of another group that is met brings the whole of its group along.
+// Visits the users of a group. On reaching a node of another group, it visits that whole group.
 class reentry_visitor : public boost::default_bfs_visitor {
 public:
     reentry_visitor(const pmr_vector<bool>& inside, std::span<const node_group> others,
@@ -78,7 +78,7 @@ private:
     stoppable_queue* pending_;
 };
 
-// The graph with each group as one vertex.
+// The graph with one vertex per group.
 using contracted_graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
 struct back_edge_visitor : boost::default_dfs_visitor {
@@ -92,9 +92,9 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 
 }  // namespace detail
 
-/// If the nodes of `group` became one node, would it need its own results? So it does if a path leaves the
-/// group and comes back. `others` are groups, disjoint from this one, that are one node already. All nodes
-/// must lie in execution order: without `others`, the search ends at the group's last node.
+/// True if fusing the nodes of `group` would make the fused node depend on itself: a path leaves the group
+/// and comes back. `others` are disjoint groups that count as fused. All nodes must be in execution order:
+/// without `others`, the search ends at the group's last node.
 [[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
                                            std::span<const node_group> others = {}) {
     pmr_vector<bool> inside(g.id_bound());
@@ -102,7 +102,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 
     node_colors colors(g);
     if (others.empty()) {
-        // Nothing behind the last node of the group leads back to it.
+        // Nodes after the last node of the group never lead back to it.
         for (const node* n = g.last(); n != nullptr && !inside[n->id]; n = n->previous) {
             colors.set(n, boost::black_color);
         }
@@ -125,10 +125,10 @@ struct back_edge_visitor : boost::default_dfs_visitor {
     return pending.stopped;
 }
 
-/// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
+/// True if the graph has no cycle once each group is fused; without groups, if the graph itself has none.
 [[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
     const pmr_vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
-    // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
+    // Vertices of the contracted graph: first the groups, then all ids; unused ids are isolated.
     const auto vertex_of = [&](const node* n) {
         return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
     };
@@ -146,9 +146,9 @@ struct back_edge_visitor : boost::default_dfs_visitor {
     return !cyclic;
 }
 
-/// Splits nodes where nothing joins them: `joins(const edge& e) -> bool` is asked once of each operand edge
-/// between two of them, whatever its direction. Components, and the nodes in each, come in the order of
-/// `nodes`.
+/// Splits nodes into connected components. `joins(const edge& e) -> bool` is called once for each operand
+/// edge between two of the nodes and tells whether it connects them. Components, and the nodes in each, are
+/// in the order of `nodes`.
 template <class Joins>
 [[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes,
@@ -158,7 +158,7 @@ template <class Joins>
 
     pmr_vector<std::uint32_t> ranks(g.id_bound());
     pmr_vector<std::uint32_t> parents(g.id_bound());
-    // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
+    // Plain pointers do not work: whether Boost finds get() for them depends on the order of its headers.
     const auto by_id = [](pmr_vector<std::uint32_t>& items) {
         return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
     };
@@ -182,7 +182,7 @@ template <class Joins>
     return components;
 }
 
-/// The same where every edge joins.
+/// Splits nodes into components that any edges connect.
 [[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes) {
     return connected_components(g, nodes, [](const edge&) { return true; });

@@ -17,8 +17,8 @@
 
 namespace headrace {
 
-/// Appends copies of all nodes of `from` to `to`, nested graphs included. Constants and annotations still
-/// view what the original views: the copy must not outlive it.
+/// Appends copies of all nodes of `from` to `to`, including nested graphs. Constants and annotations still
+/// refer to the original's memory, which must outlive the copy.
 inline void copy_graph(const graph& from, graph& to);
 
 namespace detail {
@@ -29,7 +29,7 @@ struct value_hash {
     }
 };
 
-// Copies nodes into a graph; what stands for the value of an operand there must be known before.
+// Copies nodes into a graph; the copies of a node's operands must be defined first.
 class node_copier {
 public:
     explicit node_copier(graph& to) : to_(to) {}
@@ -86,15 +86,15 @@ inline void copy_graph(const graph& from, graph& to) {
     }
 }
 
-/// How a graph that was made of some nodes of another is called in their place.
+/// The operands and results with which an extracted graph replaces its nodes.
 struct extraction {
-    std::vector<value> operands;  ///< values of the original, one for each input
-    std::vector<value> results;   ///< of the original, one for each output
+    std::vector<value> operands;  ///< values of the original graph, one per input
+    std::vector<value> results;   ///< of the original graph, one per output
 };
 
-/// Copies nodes of a graph, given in execution order, into an empty graph. Values from elsewhere become its
-/// inputs, in the order of their first use, constants are copied along, and what is used elsewhere becomes
-/// its outputs. What copy_graph says of views holds here, too.
+/// Copies nodes of a graph, given in execution order, into an empty graph. Values from outside become its
+/// inputs, in order of first use; constants are copied; results used outside become its outputs. The
+/// original's memory must outlive the copy, as for copy_graph.
 inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
     extraction border;
     detail::node_copier copier(to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::named_data_store, which keeps what backends share outside of their delegates, each
-// content once.
+// Defines headrace::named_data_store, the data that backends share outside of their delegates, with each
+// content stored once.
 #ifndef HEADRACE_PARTITION_NAMED_DATA_STORE_HPP
 #define HEADRACE_PARTITION_NAMED_DATA_STORE_HPP
 
@@ -25,7 +25,7 @@
 
 namespace headrace {
 
-/// A hash of bytes, the same in each run of the program and on each machine of the same byte order.
+/// Returns a hash of bytes that is the same in each run and on all machines of the same byte order.
 [[nodiscard]] inline std::uint64_t hash_of_bytes(std::span<const std::byte> bytes) {
     detail::hasher hash;
     hash.add(std::uint64_t{bytes.size()});
@@ -44,21 +44,21 @@ namespace headrace {
 /// Content under one or more keys.
 struct named_data_buffer {
     std::vector<std::byte> bytes;
-    std::size_t alignment = 1;  ///< the strictest that any of its keys wants
+    std::size_t alignment = 1;  ///< satisfies all of its keys
 };
 
-/// What a store holds: buffers, and which of them each key means. Keys without a tag belong into the program
-/// itself, those with one into an external file of that name.
+/// The contents of a store: buffers, and the buffer of each key. Keys without a tag belong in the program
+/// itself; keys with a tag belong in an external file of that name.
 struct named_data_store_output {
     std::vector<std::shared_ptr<const named_data_buffer>> buffers;
     std::map<std::string, std::size_t, std::less<>> keys;
     std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> external;  ///< by tag
 };
 
-/// Data by key. A key stands for one content; keys with equal content share a buffer.
+/// Data by key. Each key has one content; keys with equal content share a buffer.
 class named_data_store {
 public:
-    /// Adds data. The same key again is no error as long as content and tag are the same.
+    /// Adds data. Adding a key again is not an error if content and tag are the same.
     [[nodiscard]] result<void> add_named_data(std::string_view key, std::span<const std::byte> data,
                                               std::size_t alignment = 1, std::string_view external_tag = {}) {
         if (alignment == 0) return invalid({"named data '", key, "': an alignment of 0"});
@@ -78,7 +78,7 @@ public:
         return {};
     }
 
-    /// Adds all that another store gave.
+    /// Adds all data of another store.
     [[nodiscard]] result<void> merge(const named_data_store_output& other) {
         for (const auto& [key, buffer] : other.keys) {
             HEADRACE_TRY(add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
@@ -92,7 +92,7 @@ public:
         return {};
     }
 
-    /// Position of a key's content among the buffers, or their number if there is no such key.
+    /// Returns the index of a key's buffer, or the number of buffers if there is no such key.
     [[nodiscard]] std::size_t find(std::string_view key) const {
         const auto known = keys_.find(key);
         return known == keys_.end() ? buffers_.size() : known->second.buffer;
@@ -129,7 +129,7 @@ private:
             named_data_buffer{std::vector<std::byte>(data.begin(), data.end()), alignment}));
         return buffers_.size() - 1;
     }
-    // To a multiple of both. A buffer that was given out keeps what it was.
+    // Raises the alignment to a multiple of both. Buffers that were handed out keep theirs.
     void align(std::size_t buffer, std::size_t alignment) {
         auto& held = buffers_[buffer];
         if (held->alignment % alignment == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::operator_support, which tells a partitioner the nodes that a backend takes, and how
-// several are combined.
+// Defines headrace::operator_support, which tells a partitioner the nodes that a backend takes, and
+// combinations of several.
 #ifndef HEADRACE_PARTITION_OPERATOR_SUPPORT_HPP
 #define HEADRACE_PARTITION_OPERATOR_SUPPORT_HPP
 
@@ -20,14 +20,13 @@
 
 namespace headrace {
 
-/// Matches what can say whether a node is supported: satisfied by `bool is_node_supported(const node&)
-/// const`.
+/// Matches types that tell whether a node is supported: `bool is_node_supported(const node&) const`.
 template <class T>
 concept supports_nodes = requires(const T& support, const node& n) {
     { support.is_node_supported(n) } -> std::convertible_to<bool>;
 };
 
-/// Anything that says whether a node is supported, by value:
+/// Any type that tells whether a node is supported, by value:
 ///
 ///     struct add_mul_support {
 ///         bool is_node_supported(const node& n) const { return is<aten::add_tensor>(n) ||
@@ -66,7 +65,7 @@ template <op_tag... Ops>
     return create_op_support([](const node& n) { return (is<Ops>(n) || ...); });
 }
 
-/// What all of them support.
+/// Supports the nodes that all of them support.
 template <std::convertible_to<operator_support>... Supports>
 [[nodiscard]] operator_support chain(Supports... supports) {
     return create_op_support([all = std::vector<operator_support>{std::move(supports)...}](const node& n) {
@@ -74,7 +73,7 @@ template <std::convertible_to<operator_support>... Supports>
     });
 }
 
-/// What any of them supports.
+/// Supports the nodes that any of them supports.
 template <std::convertible_to<operator_support>... Supports>
 [[nodiscard]] operator_support any_chain(Supports... supports) {
     return create_op_support([all = std::vector<operator_support>{std::move(supports)...}](const node& n) {
@@ -86,7 +85,7 @@ template <std::convertible_to<operator_support>... Supports>
 
 namespace detail {
 
-/// Is a node's op in the set, and so each op in the graphs that it holds?
+/// True if the op of a node is in the set, and all ops in the graphs that it holds are, too.
 template <class Set>
 [[nodiscard]] bool all_ops_in(const Set& set, const node& n) {
     if (!set.contains(*n.op)) return false;
@@ -103,16 +102,16 @@ template <class Set>
 
 }  // namespace detail
 
-/// The nodes whose op the pipeline provably lowers: its `supported` set, which follows from its passes.
+/// Supports the nodes whose op the pipeline provably lowers: its `supported` set, derived from its passes.
 template <class Pipeline>
 [[nodiscard]] operator_support supported_by() {
     return create_op_support([](const node& n) { return detail::all_ops_in(Pipeline::supported, n); });
 }
 
-// --- run-time predicates: what a set of ops cannot say -------------------------------------
+// --- run-time predicates: beyond a set of ops ----------------------------------------------
 
-/// The nodes of which `legal(const tensor_meta&)` holds for each operand and each result; what has no
-/// metadata is not legal.
+/// Supports nodes for which `legal(const tensor_meta&)` is true for each operand and each result. A value
+/// without metadata is not legal.
 template <std::predicate<const tensor_meta&> Predicate>
 [[nodiscard]] operator_support of_types(Predicate legal) {
     return create_op_support([legal = std::move(legal)](const node& n) {
@@ -125,14 +124,14 @@ template <std::predicate<const tensor_meta&> Predicate>
     });
 }
 
-/// The nodes that have to do with tensors of these types alone.
+/// Supports nodes whose operands and results all have one of these dtypes.
 [[nodiscard]] inline operator_support of_dtypes(std::initializer_list<dtype> types) {
     return of_types([types = std::vector<dtype>(types)](const tensor_meta& meta) {
         return std::find(types.begin(), types.end(), meta.dtype) != types.end();
     });
 }
 
-/// The nodes that have to do with tensors of at most that rank.
+/// Supports nodes whose operands and results all have at most that rank.
 [[nodiscard]] inline operator_support of_rank_at_most(std::size_t rank) {
     return of_types([rank](const tensor_meta& meta) { return meta.rank() <= rank; });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::create_pattern_support and headrace::generate_pattern_op_partitions: partitions by what
-// nodes are part of.
+// Defines headrace::create_pattern_support and headrace::generate_pattern_op_partitions, which partition a
+// graph by patterns.
 #ifndef HEADRACE_PARTITION_PATTERN_SUPPORT_HPP
 #define HEADRACE_PARTITION_PATTERN_SUPPORT_HPP
 
@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// Support for the nodes of a graph that are part of a match of any of the patterns, overlapping ones
-/// included. It knows the graph as it is now. An error if a pattern can stand for nothing.
+/// Supports the nodes of a graph that are in a match of any of the patterns, including overlapping matches.
+/// It is valid for the graph as it is now. Fails if a pattern cannot match anything.
 [[nodiscard]] inline result<operator_support> create_pattern_support(const graph& g,
                                                                      std::span<const graph* const> patterns,
                                                                      const matcher_options& options = {}) {
@@ -32,7 +32,7 @@ namespace headrace {
     return create_op_support([matched = std::move(matched)](const node& n) { return matched.contains(&n); });
 }
 
-/// The partitions of the nodes that the support takes or a pattern matches; single nodes are partitions, too.
+/// Returns the partitions of the nodes that are supported or in a match; single nodes are partitions, too.
 [[nodiscard]] inline result<std::vector<node_group>> generate_pattern_op_partitions(
     graph& g, std::span<const graph* const> patterns, std::optional<operator_support> support = {}) {
     HEADRACE_TRY(of_patterns, create_pattern_support(g, patterns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::get_source_partitions, which finds the nodes that one call of a module or function
-// of the model became.
+// Defines headrace::get_source_partitions, which finds the nodes that came from one call of a module or
+// function of the model.
 #ifndef HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
 #define HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
 
@@ -29,7 +29,7 @@ struct module_frame {
     std::string_view type;  ///< "torch.nn.modules.linear.Linear"
 };
 
-/// Reads a `nn_module_stack` as torch.export writes it: "call,path,type;call,path,type", outermost first.
+/// Parses a `nn_module_stack` as written by torch.export: "call,path,type;call,path,type", outermost first.
 [[nodiscard]] inline std::vector<module_frame> module_frames(std::string_view text) {
     std::vector<module_frame> frames;
     while (!text.empty()) {
@@ -45,15 +45,15 @@ struct module_frame {
     return frames;
 }
 
-/// A call of a function, as the export tells of it.
+/// A call of a function, as recorded by the export.
 struct function_call {
     std::string_view call;      ///< tells calls apart: "linear_3"
     std::string_view function;  ///< "torch._C._nn.linear", or what is left of that: "linear"
 };
 
-/// The call that a node was traced from: the last of `source_fn_stack` or, where there is none, `torch_fn`,
-/// as PyTorch's own get_source_partitions reads them. Both empty if the export has neither. (A strict export
-/// has modules in `source_fn_stack` where the call is made by a module of PyTorch's.)
+/// Returns the call that a node was traced from: the last of `source_fn_stack` or, if absent, `torch_fn`, as
+/// in PyTorch's get_source_partitions. Both members are empty if the export has neither. (A strict export has
+/// modules in `source_fn_stack` if one of PyTorch's modules makes the call.)
 [[nodiscard]] inline function_call call_of(const traced_call& from) {
     std::string_view last = from.source_fn_stack;
     last.remove_prefix(std::min(last.size(), last.rfind(';') + 1));
@@ -65,21 +65,20 @@ struct function_call {
     return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
 }
 
-/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses
-/// them.
+/// The nodes that came from one call of a module or function, and constants that only these use.
 struct source_partition {
     std::vector<node*> nodes{};         ///< in execution order
-    std::string module_type{};          ///< or function, as the export spells it
-    std::string path{};                 ///< of the module in the model, or of the one that calls the function
-    std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
-    std::vector<node*> output_nodes{};  ///< of the partition, that others use
-    std::vector<std::string> params{};  ///< names of the constants that the partition uses
+    std::string module_type{};          ///< or function, as in the export
+    std::string path{};                 ///< of the module, or of the one that calls the function
+    std::vector<node*> input_nodes{};   ///< outside of the partition, used by it
+    std::vector<node*> output_nodes{};  ///< of the partition, used outside
+    std::vector<std::string> params{};  ///< names of the constants in use
 };
 
 namespace detail {
 
 [[nodiscard]] inline bool is_type(std::string_view type, std::string_view wanted) {
-    // "Linear", "nn.Linear" and the full name all name torch.nn.modules.linear.Linear.
+    // "Linear", "nn.Linear" and the full name all refer to torch.nn.modules.linear.Linear.
     if (type == wanted) return true;
     if (!type.starts_with("torch.nn.")) return false;
     const std::string_view last = type.substr(type.rfind('.') + 1);
@@ -88,19 +87,19 @@ namespace detail {
 }
 
 [[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
-    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear
-    // alone.
+    // "torch.nn.functional.linear" and "F.linear" refer to the function that exports record as
+    // torch._C._nn.linear or linear.
     if (function.empty() || function == wanted) return !function.empty();
-    const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without one
+    const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without a prefix
     const std::string_view from = wanted.substr(0, prefix);
     const bool known = from == "torch." || from == "torch.nn.functional." || from == "F." || from.empty();
     const bool of_torch = function.find('.') == std::string_view::npos || function.starts_with("torch.");
     return known && of_torch && function.substr(function.rfind('.') + 1) == wanted.substr(prefix);
 }
 
-/// One call of what is wanted, as a node belongs to it.
+/// The call of a requested source that a node came from.
 struct source_call {
-    std::string_view call;  ///< empty: the node comes of something else
+    std::string_view call;  ///< empty: the node comes from another source
     std::string_view source;
     std::string_view path;
 };
@@ -143,13 +142,13 @@ inline void find_border(source_partition& p) {
 
 }  // namespace detail
 
-/// For each of the wanted sources, types of modules or functions, the partitions that their calls became, in
-/// execution order of their first nodes. Types are spelled as the export records them,
-/// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear"; functions as a model calls
-/// them, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as the export records them.
-/// What does not occur has no entry. A module that is called twice gives two partitions, as the export
-/// numbers its calls. The functions that PyTorch's own modules call count in exports that are not strict, as
-/// those record them.
+/// Returns, for each requested source (the type of a module, or a function), the partitions of its calls, in
+/// execution order of their first nodes. A type is written as in the export,
+/// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear". A function is written as in a
+/// model, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as in the export. Sources
+/// that do not occur have no entry. A module that is called twice has two partitions, since the export
+/// numbers its calls. Functions called by PyTorch's own modules count in exports that are not strict, because
+/// only those record them.
 [[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
     const graph& g, std::span<const std::string_view> wanted_sources) {
     std::map<std::string, std::vector<source_partition>, std::less<>> found;

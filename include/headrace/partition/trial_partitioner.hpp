@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::trial_partitioner, which keeps to what a backend has been seen to take.
+// Defines headrace::trial_partitioner, which finds the partitions that a backend lowers by trying.
 #ifndef HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 #define HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 
@@ -19,7 +19,7 @@
 
 namespace headrace {
 
-/// Why a node stays on the host.
+/// A node that stays on the host, and the reason.
 struct host_node {
     const node* which = nullptr;
     std::string reason;
@@ -30,15 +30,17 @@ struct trial_result {
     std::vector<host_node> host{};  ///< in execution order
 };
 
-/// A set of ops says little of types, sizes and attributes: whether a partition can be lowered shows when it
-/// is. So each is lowered on trial, as a copy, and what the diagnostics name moves to the host, until all
-/// partitions pass. Each trial refuses a node at least, and reports all that it refuses.
+/// Finds partitions that can really be lowered. A set of ops does not decide that: types, sizes and
+/// attributes count, too, and only a lowering shows it. So each partition is lowered on trial, as a copy; the
+/// nodes named by its diagnostics move to the host, and new partitions are tried until all pass. For example,
+/// if the backend has CONV2D but refuses one with a large stride, only that node moves, and the partition is
+/// split around it. Each failed trial refuses at least one node, and reports all nodes that it refuses.
 class trial_partitioner {
 public:
-    /// Lowers a graph; refusals are in the context.
+    /// Lowers a graph; refusals are reported to the context.
     using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
 
-    /// Gives the nodes of a functional graph that need the host whatever a trial says, each with its reason.
+    /// Returns the nodes of a functional graph that must stay on the host in any case, each with its reason.
     using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
 
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
@@ -92,13 +94,13 @@ private:
                 ++found;
             }
         }
-        // A refusal of what cannot be told from its neighbours.
+        // The refused node cannot be told apart from the others of the partition.
         if (found == 0) {
             for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
         }
         return {};
     }
-    // An input that the backend does not take is a value from outside: those who read it stay outside, too.
+    // The backend refuses an input. It comes from outside, so the nodes that use it must stay outside, too.
     static std::size_t refuse_readers(const node_group& nodes, const diagnostic& d, reasons& refused) {
         std::size_t found = 0;
         for (const node* n : nodes) {
@@ -115,7 +117,7 @@ private:
         }
         return found;
     }
-    // A node answers for those in the graphs that it holds.
+    // A node is refused for any node in the graphs that it holds.
     static void add_names(const node& n, const node& outer,
                           std::unordered_map<std::string_view, const node*>& by_name) {
         if (!origin_name(n).empty()) by_name.emplace(origin_name(n), &outer);
@@ -154,7 +156,7 @@ private:
         }
     }
 
-    // Of the nodes in the graphs that a node holds, the one to blame, or null.
+    // Returns the first unsupported node in the graphs that a node holds, or null.
     [[nodiscard]] const node* first_unsupported_in(const node& n) const {
         const node* found = nullptr;
         for_each_region(n, [&](const field_info&, const graph* region) {

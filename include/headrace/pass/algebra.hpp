@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the algebra of pipelines: each result is a pipeline, checked again.
+// Defines the algebra of pipelines: edits whose result is a pipeline that is checked again.
 #ifndef HEADRACE_PASS_ALGEBRA_HPP
 #define HEADRACE_PASS_ALGEBRA_HPP
 
@@ -31,8 +31,8 @@ struct with_passes<From, To, pass_list<Passes...>> {
     using type = pipeline<From, To, Passes...>;
 };
 
-// What an edit gives that found no anchor: the pipeline as it was, after one error. A class of its own, so
-// that the error comes where the result is used, not from inside the alias that computes it.
+// The result of an edit without an anchor: the unchanged pipeline, after one error. It is a separate class,
+// so that the error is reported where the result is used, not inside the alias that computes it.
 template <class Diagnosis, class Pipeline>
 struct unedited : Pipeline {
     static_assert(
@@ -40,7 +40,7 @@ struct unedited : Pipeline {
         "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>, name another");
 };
 
-// Every occurrence of Anchor becomes `Instead`.
+// Replaces every occurrence of `Anchor` by `Instead`.
 template <class Pipeline, class Anchor, class Instead, class Passes = typename Pipeline::passes>
 struct edit;
 template <class Pipeline, class Anchor, class Instead, class... Passes>
@@ -59,12 +59,12 @@ struct edit<Pipeline, Anchor, Instead, pass_list<Passes...>> {
 
 }  // namespace detail
 
-/// A pipeline from several pass_list<...>s, one after the other.
+/// A pipeline of several concatenated pass_list<...>s.
 template <class From, class To, class... Lists>
 using pipeline_of =
     typename detail::with_passes<From, To, typename detail::join_passes<Lists...>::type>::type;
 
-/// A then B: what may leave A must be what may enter B, which the result's own proof checks.
+/// A, then B. The ops that may leave A must be ops that may enter B; the proof of the result checks this.
 template <class A, class B>
 using concatenate = typename detail::with_passes<
     typename A::source, typename B::legal,
@@ -82,7 +82,7 @@ using remove_pass = typename detail::edit<Pipeline, Pass, pass_list<>>::type;
 template <class Pipeline, class Pass, class... New>
 using replace_pass = typename detail::edit<Pipeline, Pass, pass_list<New...>>::type;
 
-/// The same passes for fewer source ops: passes that can no longer fire are pruned.
+/// The same passes for fewer source ops; passes that can no longer fire are pruned.
 template <class Pipeline, class... Items>
 using restrict_to =
     typename detail::with_passes<from<Items...>, typename Pipeline::legal, typename Pipeline::passes>::type;

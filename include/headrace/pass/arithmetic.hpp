@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the arithmetic of expressions: operators and elementary functions that stand for calls of ATen ops.
+// Defines the arithmetic of expressions: operators and elementary functions, which are calls of ATen ops.
 #ifndef HEADRACE_PASS_ARITHMETIC_HPP
 #define HEADRACE_PASS_ARITHMETIC_HPP
 
@@ -11,12 +11,12 @@
 
 namespace headrace {
 
-/// Matches numbers beside expressions. A template parameter, not `double`: as candidates for `int == int`,
-/// clang 16 takes operators without a class among their parameters for errors.
+/// Matches numbers next to expressions. It constrains a template parameter instead of using `double`: clang
+/// 16 rejects `int == int` if operators without a class parameter are candidates.
 template <class T>
 concept plain_number = !__is_class(T) && std::convertible_to<T, double>;
 
-/// A number beside an expression is a constant of its dtype that broadcasts with it.
+/// Returns a number next to an expression: a constant of its dtype that broadcasts with it.
 [[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
 [[nodiscard]] inline operand_symbol constant_beside(const symbol_answers&, double) { return {}; }
 
@@ -68,7 +68,7 @@ template <plain_number N, reading B> auto operator/(const N& a, const B& b) {
     return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
 }
 
-// Of booleans. Not && and ||, which would look as if they took shortcuts.
+// For booleans. Operators && and || would suggest short-circuit evaluation.
 template <reading A, reading B>
 auto logical_and(const A& a, const B& b) { return call<aten::logical_and>(a, b); }
 template <reading A, reading B>
@@ -88,13 +88,13 @@ auto clamp(const X& x, std::optional<scalar> min, std::optional<scalar> max) {
 
 // clang-format on
 
-/// x · factor, and x itself if the factor is 1.
+/// Returns x · factor, or x itself if the factor is 1.
 template <reading X>
 [[nodiscard]] auto scaled(const X& x, scalar factor) {
     return choose(factor.to_double() == 1, x, [&] { return x * x.constant(factor); });
 }
 
-/// x in another dtype.
+/// Casts x to another dtype.
 template <reading X>
 [[nodiscard]] auto as(const X& x, dtype type) {
     return emitting<ops<aten::_to_copy>>(
@@ -104,39 +104,39 @@ template <reading X>
         x);
 }
 
-/// What a rewrite ends in: x in the dtype of the result that it replaces.
+/// Casts x to the dtype of the replaced result, at the end of a rewrite.
 template <reading X>
 [[nodiscard]] auto in_result_type(const X& x, std::uint32_t result = 0) {
     return as(x, x.result_meta(result).dtype);
 }
 
-/// Base of policies by which a result is rounded once to its own type, as PyTorch rounds those that it
-/// computes of float16 and bfloat16. Of templates, so that only what is used is compiled.
+/// Base of policies that round a result once to its own type, as PyTorch does for float16 and bfloat16. Its
+/// functions are templates, so that only those in use are compiled.
 struct rounded_once {
     static constexpr auto made = ops_in<aten::_to_copy>;
     static term result(const reading auto& y, std::uint32_t i) { return in_result_type(y, i); }
 };
-/// The policy of functions of real numbers: they are computed in float32.
+/// The policy of functions of real numbers, which are computed in float32.
 struct in_float32 : rounded_once {
     static term operand(const reading auto& x) { return as(x, dtype::float32); }
 };
-/// Rules over real numbers.
+/// Rules that compute in float32.
 template <class... Lists>
 constexpr auto real_rules(Lists... lists) {
     return rules_with<in_float32>(lists...);
 }
 
-/// x in the dtype in which arithmetic is computed: float32 for real results, else that of the result.
+/// Casts x to the dtype in which arithmetic is computed: float32 for real results, else the result's dtype.
 template <reading X>
 [[nodiscard]] auto in_wide_type(const X& x) {
     const dtype type = x.result_meta().dtype;
     return as(x, is_floating(type) ? dtype::float32 : type);
 }
-/// The policy of arithmetic on real numbers and integers alike.
+/// The policy of arithmetic on both real numbers and integers.
 struct widely : rounded_once {
     static term operand(const reading auto& x) { return in_wide_type(x); }
 };
-/// Rules over real numbers and integers.
+/// Rules for both real numbers and integers.
 template <class... Lists>
 constexpr auto arithmetic_rules(Lists... lists) {
     return rules_with<widely>(lists...);
@@ -158,7 +158,7 @@ template <reading X, class... Coefficients>
     return polynomial(x, c1, rest...) * x + c0;
 }
 
-/// log(1 + x) without the rounding error of 1 + x, which the factor x / (u - 1) takes back (Kahan).
+/// Returns log(1 + x) without the rounding error of u = 1 + x, which the factor x / (u - 1) corrects (Kahan).
 template <reading X>
 [[nodiscard]] auto log1p(const X& x) {
     const auto u = x + 1;
@@ -167,13 +167,13 @@ template <reading X>
     return where(abs(x) < 0.5, corrected, log_u);
 }
 
-/// Toward zero.
+/// Rounds toward zero.
 template <reading X>
 [[nodiscard]] auto trunc(const X& x) {
     return where(x < 0, ceil(x), floor(x));
 }
 
-/// Is the sign bit set? 1 / -0 is -infinity.
+/// True if the sign bit is set: 1 / -0 is -infinity.
 template <reading X>
 [[nodiscard]] auto is_negative(const X& x) {
     return logical_or(x < 0, reciprocal(x) < 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what tests ask of passes: headrace::unlisted_handlers finds handlers that the targets do not list,
-// headrace::emission_record ops that a pass declares and never emits.
+// Defines audits of passes for tests: headrace::unlisted_handlers finds handlers without a target,
+// headrace::emission_record finds ops that a pass declares and never emits.
 #ifndef HEADRACE_PASS_AUDIT_HPP
 #define HEADRACE_PASS_AUDIT_HPP
 
@@ -22,14 +22,14 @@ constexpr bool handled_but_unlisted(ops<Targets...>) {
     if constexpr ((__is_same(Op, Targets) || ...)) {
         return false;
     } else {
-        return handles_args<P, Op> || handles_tag<P, Op>;  // the ops of rules are targets
+        return handles_args<P, Op> || handles_tag<P, Op>;  // the ops of rules are always targets
     }
 }
 
 template <class P, class Dialect, class... Ops>
 constexpr auto find_unlisted(ops<Ops...>) {
     op_set<Dialect> found;
-    // Not a fold: clang nests those, and a dialect has more ops than it allows.
+    // An array instead of a fold: clang nests folds, and a dialect has more ops than its nesting limit.
     const bool visited[] = {
         (handled_but_unlisted<P, Ops>(targets_of<P>{}) && (found.template insert<Ops>(), true))..., true};
     static_cast<void>(visited);
@@ -38,14 +38,14 @@ constexpr auto find_unlisted(ops<Ops...>) {
 
 }  // namespace detail
 
-/// The ops of a dialect that a pass has a handler for but does not list as targets, so that the handler never
-/// runs: `static_assert(unlisted_handlers<decompose_addmm, aten::dialect>.empty());` For tests only: it asks
-/// the pass for every op of the dialect.
+/// The ops of a dialect for which a pass has a handler but no target, so that the handler never runs:
+/// `static_assert(unlisted_handlers<decompose_addmm, aten::dialect>.empty());` Use it only in tests: it
+/// checks the pass against every op of the dialect.
 template <pass_type P, class Dialect>
 inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
 
-/// The ops that passes emit while it is there, for a test that a pass declares no more than that. An op in
-/// `produces` that no handler emits makes the proof weaker than it could be:
+/// Records the ops that passes emit during its lifetime, so that a test can check that a pass declares no
+/// more than that. An op in `produces` that no handler emits weakens the proof:
 ///
 ///     emission_record emitted(context);
 ///     ... apply_pass(my_pass{}, g, context) to a graph for each of its handlers ...
@@ -63,7 +63,7 @@ public:
     [[nodiscard]] bool contains(const op_info& op) const {
         return any_of(emitted_, [&](const op_info* other) { return other == &op; });
     }
-    /// The names of the ops in the pass's `produces` that have not been emitted.
+    /// Returns the names of the ops in the pass's `produces` that have not been emitted.
     template <pass_type P>
     [[nodiscard]] pmr_vector<std::string_view> never() const {
         return missing_of(detail::infos_in<detail::declared_by<detail::pass_facts<P>>>::value);

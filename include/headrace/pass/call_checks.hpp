@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what can be wrong with a call of an op in an expression, as diagnoses that name the culprit.
+// Defines the diagnoses of calls of ops in expressions, which name the culprit in compile errors.
 #ifndef HEADRACE_PASS_CALL_CHECKS_HPP
 #define HEADRACE_PASS_CALL_CHECKS_HPP
 
@@ -18,7 +18,7 @@ template <class T>
 struct unknown_op {};
 template <class Op, std::size_t Given, std::size_t Takes>
 struct wrong_arity {};
-/// The call has a `Given` where the op's field of that name is a `Takes`.
+/// The call has a `Given` for the op's field of that name, which is a `Takes`.
 template <class Op, fixed_string Field, class Given, class Takes>
 struct wrong_argument {};
 template <class Op, fixed_string Field>
@@ -38,14 +38,14 @@ template <class Op, fixed_string Field, class Given, class Takes>
 inline constexpr bool arguments_fit<wrong_argument<Op, Field, Given, Takes>> = false;
 template <class Op, fixed_string Field>
 inline constexpr bool arguments_fit<no_such_field<Op, Field>> = false;
-/// The field names of the op that is called are those of its arguments.
+/// True if the field names of the called op are those of its arguments.
 template <class Diagnosis>
 inline constexpr bool called_op_is_sound = true;
 template <class Op, std::size_t Names>
 inline constexpr bool called_op_is_sound<not_as_many_names<Op, Names>> = false;
 template <class Op, fixed_string Field>
 inline constexpr bool called_op_is_sound<other_name<Op, Field>> = false;
-/// All of these at once.
+/// True if none of these diagnoses applies.
 template <class Diagnosis>
 inline constexpr bool calls_fit = calls_known_ops<Diagnosis> && arity_fits<Diagnosis> &&
                                   arguments_fit<Diagnosis> && called_op_is_sound<Diagnosis>;
@@ -84,7 +84,7 @@ struct one_member {
 template <class Member, class Given>
 concept initializes = requires(const Given& given) { one_member<Member>{given}; };
 
-// The position of the first argument that its member cannot be made from, or how many arguments there are.
+// Returns the index of the first argument that does not convert to its member, or the number of arguments.
 template <class Members, class Given, std::size_t... I>
 constexpr std::size_t first_other(std::index_sequence<I...>) {
     constexpr bool fits[] = {
@@ -93,7 +93,7 @@ constexpr std::size_t first_other(std::index_sequence<I...>) {
     while (fits[at]) ++at;
     return at;
 }
-// True if one of the members from a position on is an operand that must be given.
+// True if a member from position `Given` on is a required operand.
 template <std::size_t Given, class... Members>
 constexpr bool lacks_operands(const members<Members...>*) {
     constexpr bool is_operand_type[] = {
@@ -115,7 +115,7 @@ auto diagnose_arguments(const members<Members...>*) {
     }
 }
 
-// Compares a call's arguments with the op's struct `args`: at once, and one by one only if that fails.
+// Compares a call's arguments with the op's struct `args`: first all at once, then one by one if that fails.
 template <class Op, class... Given>
 auto diagnose_call() {
     if constexpr (!is_known_op<Op>()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::describe, a static pipeline as data: for people, reports and pictures.
+// Defines headrace::describe, which returns a static pipeline as data for people, reports and pictures.
 #ifndef HEADRACE_PASS_DESCRIPTION_HPP
 #define HEADRACE_PASS_DESCRIPTION_HPP
 
@@ -10,16 +10,16 @@
 
 namespace headrace {
 
-/// What a pipeline knows of one of its passes.
+/// The facts about one pass of a pipeline.
 struct pass_description {
     std::string_view name;
-    std::string_view summary;  ///< one line that says what it does, or empty
+    std::string_view summary;  ///< one line about its effect, or empty
     pmr_vector<std::string_view> targets;
     pmr_vector<std::string_view> removes;
     pmr_vector<std::string_view> produces;
     bool whole_graph = false;
     bool can_fire = false;                      ///< false: pruned from the generated code
-    pmr_vector<std::string_view> before;  ///< the ops that can be in the graph before it
+    pmr_vector<std::string_view> before;  ///< the ops that may be in the graph before it
 };
 
 struct pipeline_description {

@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Matches passes over the whole graph that tell more of what they did than how many nodes they rewrote.
+/// Matches graph passes that return node_counts.
 template <class P>
 concept counts_nodes = graph_pass<P> && requires(const P& p, graph& g, pass_context& c) {
     { p.run(g, c) } -> std::same_as<result<node_counts>>;
@@ -29,10 +29,10 @@ void append(value_list& out, const std::tuple<Ts...>& items) {
     std::apply([&](const auto&... v) { (out.push_back(v), ...); }, items);
 }
 
-/// `kept`: the handler gave the node's own results back.
+/// `kept`: the handler returned the node's own results.
 enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
 
-/// Runs the handler of `Op` and flattens what it returns.
+/// Runs the handler of `Op` and flattens its result.
 template <class P, class Op>
 outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>>& e, value_list& out) {
     auto returned = call_handler<P, Op>(p, a, e);
@@ -46,7 +46,7 @@ outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>
     return outcome_kind::replaced;
 }
 
-/// A handler whose types are erased: drivers are then compiled once, not once for each pass and target.
+/// A handler with erased types, so that drivers are compiled once instead of once per pass and target.
 struct handler {
     const op_info* op;
     outcome_kind (*call)(const void* pass, emitter e, value_list& with);  // for the current node
@@ -79,7 +79,7 @@ struct handlers_in<P, ops<Ops...>> {
     static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
 };
 
-/// The ops of a list, for code that is compiled once.
+/// The ops of a list, as data for code that is compiled once.
 template <class List>
 struct infos_in;
 template <class... Ops>
@@ -87,20 +87,20 @@ struct infos_in<ops<Ops...>> {
     static constexpr std::array<const op_info*, sizeof...(Ops)> value{&info_of<Ops>...};
 };
 
-/// Has a graph, or one of its regions, a node of one of these ops?
+/// True if a graph or one of its regions has a node of one of these ops.
 bool has_any_of(const graph& g, std::span<const op_info* const> ops);
 
 class retracing_run;
 
-/// A pass as the drivers see it.
+/// The type-erased form of a pass, for the drivers.
 struct erased_pass {
     const void* object;
     std::string_view name;
     std::span<const handler> handlers;
     bool in_execution_order;
-    // What only interpreters have, see export_pass.
-    const handler* fallback = nullptr;  ///< for operators that no handler is for
-    bool changes_metadata = false;      ///< what depends on a changed type is inferred again
+    // Used only by interpreters, see export_pass.
+    const handler* fallback = nullptr;  ///< for operators without a handler
+    bool changes_metadata = false;      ///< values that depend on a changed type are inferred again
     result<void> (*submodule)(const void* pass, retracing_run& run, graph& region, node& holder,
                               pass_context& context) = nullptr;
 };
@@ -110,13 +110,13 @@ erased_pass erase_type(const P& p) {
 }
 
 result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context, driver_kind driver);
-/// Goes on in a region of a node that the run is at.
+/// Continues a run in a region of the visited node.
 result<void> retrace_region(retracing_run& run, graph& region);
 
 }  // namespace detail
 
-/// Visits only the nodes of the pass's targets, op by op or in execution order (visits_in_execution_order),
-/// and rewrites each where it stands. Nodes that handlers add are not visited in the same run.
+/// Visits only nodes of the pass's targets, op by op or in execution order (visits_in_execution_order), and
+/// rewrites them in place. Nodes that handlers add are not visited in the same run.
 template <pass_type P>
 class in_place_driver {
 public:
@@ -125,9 +125,9 @@ public:
     }
 };
 
-/// Visits all nodes in execution order, as an interpreter does: nodes of target ops are dispatched to their
-/// handlers, the others are copied, except those without `val`, which are dispatched in full, that is,
-/// inferred again. For passes that change metadata globally.
+/// Visits all nodes in execution order, like an interpreter. Nodes of target ops go to their handlers. Other
+/// nodes are copied; those without `val` are dispatched in full, that is, inferred again. Use it for passes
+/// that change metadata globally.
 template <pass_type P>
 class retracing_driver {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the two drivers go over a graph.
+// Defines the traversals of the two drivers.
 #ifndef HEADRACE_PASS_DRIVER_DEFINITION_HPP
 #define HEADRACE_PASS_DRIVER_DEFINITION_HPP
 
@@ -22,8 +22,8 @@
 
 namespace headrace::detail {
 
-/// Refuses replacements that cannot stand for the results of `n`: there must be one for each that is used, of
-/// the same shape unless that may change.
+/// Refuses replacements that do not match the results of `n`: there must be one for each used result, with
+/// the same shape unless the shape may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
         return invalid({"the pass gave ", counted_text(with.size(), "result"), " for ", n.result_count});
@@ -43,8 +43,8 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
     return {};
 }
 
-/// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
-/// in vain. Inputs and outputs are not, if the handler did not fail.
+/// Erases unused nodes between `before` (or the first) and `n`, which a handler made in vain. Inputs and
+/// outputs stay if `keep_interface`, that is, if the handler did not fail.
 inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
@@ -54,7 +54,7 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
     }
 }
 
-/// What a driver does with one node, and what it keeps of that.
+/// Rewrites one node by a handler, and counts the outcome.
 class pass_run {
 protected:
     pass_run(const erased_pass& p, graph& g, pass_context& context)
@@ -85,13 +85,13 @@ protected:
             ++counts_.declined;
         } else if (outcome == outcome_kind::kept) {
             ++counts_.copied;
-        }  // else it failed: that is reported, and the node stays
+        }  // a failure has been reported; the node stays
         erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
         if (outcome == outcome_kind::replaced) erase_replaced(g, n, with);
         return {};
     }
 
-    /// `from` is no longer what its users were made for.
+    /// Marks the users of `from`, whose type has changed.
     void mark_users(value from) {
         for (const edge& e : from.producer->uses()) {
             if (e.slot->result == from.result) stale_.push_back(e.target);
@@ -103,7 +103,7 @@ protected:
     pass_context& context_;
     emission made_;
     node_counts counts_;
-    pmr_vector<const node*> stale_;  // to be inferred again when they are visited
+    pmr_vector<const node*> stale_;  // to be inferred again when visited
 
 private:
     void replace_result(graph& g, value from, value to) {
@@ -112,7 +112,7 @@ private:
             const tensor_meta* is_now = meta_of(to);
             if (was == nullptr || is_now == nullptr || !same_val(*was, *is_now)) mark_users(from);
         }
-        // An input keeps its name: what a pass puts behind it is another value.
+        // An input keeps its name: the new value after it is a different one.
         if (!is<builtin::placeholder>(*from.producer)) {
             hand_over_name(from.producer->results[from.result], to);
         }
@@ -137,8 +137,7 @@ public:
             if (result<void> status = run_in_order(graph_); !status) return std::move(status).error();
             return counts_;
         }
-        // Collected before any is rewritten, so that what one handler emits is not visited for another
-        // target.
+        // Nodes are collected first, so that nodes emitted by one handler are not visited for another target.
         pmr_vector<graph*> graphs;
         for_each_graph(graph_, [&](graph& sub) { graphs.push_back(&sub); });
         found_nodes found;
@@ -152,7 +151,7 @@ public:
     }
 
 private:
-    // No pair: how a pmr container constructs one takes the compiler as long as the rest of this file.
+    // A std::pair in a pmr container would take as long to compile as the rest of this file.
     struct found_node {
         node* target;
         const handler* by;
@@ -163,13 +162,13 @@ private:
         for (std::size_t i = 0; i != found.size(); ++i) {
             prefetch_to_rewrite(i, found.size(), [&](std::size_t at) { return found[at].target; });
             const found_node& f = found[i];
-            if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
+            if (f.target->owner == nullptr) continue;  // an earlier rewrite erased it
             HEADRACE_TRY(rewrite(*f.target, *f.by));
         }
         return {};
     }
 
-    // Each graph before its regions, whose signatures its handlers may change.
+    // Visits each graph before its regions, because handlers may change the signatures of regions.
     result<void> run_in_order(graph& g) {
         found_nodes found;
         for (node& n : g.nodes_alone()) {
@@ -185,7 +184,7 @@ private:
     }
 };
 
-/// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
+/// The handlers of a pass by op: a lookup instead of a search for each node.
 class handler_index {
 public:
     explicit handler_index(std::span<const handler> handlers)
@@ -195,18 +194,18 @@ public:
     [[nodiscard]] const handler* find(const op_info& op) const { return slots_[place_of(op)]; }
 
 private:
-    // Where the op's handler is, or would be.
+    // Returns the slot with the op's handler, or the free slot where it would go.
     [[nodiscard]] std::size_t place_of(const op_info& op) const {
         return find_slot(slots_.size(), reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info),
                          [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
-    pmr_vector<const handler*> slots_;  // a power of two of them, at most half in use
+    pmr_vector<const handler*> slots_;  // a power of two in number, at most half in use
 };
 
-/// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
-/// in one arena and the old one goes away: a node that is copied is the node itself, on the operands that
-/// stand for its own by now. Measured against a real copy, which took 185 ns, that is a few.
+/// Visits every node in execution order. The new graph reuses the nodes of the old one, since both would be
+/// in the same arena and the old one is dropped: a copied node is the node itself, with the current values as
+/// operands. This takes a few nanoseconds; a real copy took 185.
 class retracing_run : pass_run {
 public:
     retracing_run(const erased_pass& p, graph& g, pass_context& context)
@@ -220,7 +219,7 @@ public:
     result<void> retrace(graph& g) {
         const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
         if (inputs_first) {
-            // In the order of the signature, which is that of their creation.
+            // Inputs come in the order of the signature, which is their order of creation.
             pmr_vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
@@ -230,7 +229,7 @@ public:
         const bool has_regions = !g.regions().empty();
         const bool visits_regions = has_regions && pass_.submodule != nullptr;
         for (node* n = g.first(); n != nullptr;) {
-            node* next = n->next;  // what handlers make lies before `n`, and is not visited
+            node* next = n->next;  // nodes that handlers make come before `n` and are not visited
             if (!visits_regions && is_copied(*n)) {
                 ++counts_.copied;
             } else if (!inputs_first || !is<builtin::placeholder>(*n)) {
@@ -246,7 +245,8 @@ public:
     }
 
 private:
-    /// Most nodes of most passes: no target, every `val` there, and nothing that it depends on has changed.
+    /// True for most nodes in most passes: the node is not a target, has all its `val`, and nothing that it
+    /// depends on has changed.
     [[nodiscard]] bool is_copied(const node& n) const {
         return handlers_.find(*n.op) == nullptr && pass_.fallback == nullptr && stale_.empty() &&
                context_.copies_fast() && has_val(n);
@@ -276,7 +276,7 @@ private:
         return {};
     }
 
-    /// `stale` becomes true if a region now gives something else.
+    /// Sets `stale` if a region now has results of other types.
     result<void> visit_regions(node& n, bool& stale) {
         result<void> status;
         for_each_region(n, [&](const field_info&, graph* region) {
@@ -295,7 +295,7 @@ private:
         return metas;
     }
 
-    /// Without `store`, inference is only run: a pass may know better than it, as narrow_int64 does.
+    /// Without `store`, the inferred result is dropped: a pass such as narrow_int64 may know better.
     result<void> infer(node& n, bool store) {
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
@@ -306,7 +306,7 @@ private:
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
             const tensor_meta& is_now = inference_.results()[i];
-            if (is_now.dtype == dtype::unknown) continue;  // the rule does not say
+            if (is_now.dtype == dtype::unknown) continue;  // the rule leaves it open
             if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
             if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
         }

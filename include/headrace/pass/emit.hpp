@@ -23,13 +23,12 @@
 namespace headrace {
 
 namespace detail {
-/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
+/// Writes `number` as one element of that type, little-endian; returns false if the type has no such form.
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
 }  // namespace detail
 
-/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
-/// run time.
+/// The results of a node whose number depends on its arguments: a tuple of a length known at run time.
 class value_list {
 public:
     value_list() = default;
@@ -45,17 +44,16 @@ private:
     pmr_vector<value> items_;
 };
 
-/// The first `count` results of a node, or all; none of a node that could not be made.
+/// Returns the first `count` results of a node, or all; none if the node could not be made.
 [[nodiscard]] value_list results_of(node* n, std::size_t count = SIZE_MAX);
 
-/// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
-/// bytes can name any number: work is bounded by these limits, not by memory and patience.
+/// Limits of the nodes and data that a rewrite of one node may create. A file of a few bytes can contain any
+/// number, so work is bounded by these limits instead of by available memory and time.
 inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
-/// Nodes without operands that a run of a pass shares, by hash. Of those that fall on one place, the two made
-/// last are kept.
+/// Nodes without operands, shared within a run of a pass, by hash. Each slot keeps the two newest nodes.
 class shared_nodes {
 public:
     template <class IsWanted>
@@ -81,22 +79,22 @@ private:
     place places_[32];
 };
 
-/// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
-/// handles of it.
+/// The state of rewriting one node: the insertion point, and whether it has failed. Emitters are handles of
+/// it.
 class emission {
     friend class emitter;
 
 public:
-    /// For nodes of `g`, whose context that is; `begin` says for which.
+    /// For nodes of `g` in that context; `begin` sets the node.
     emission(graph& g, pass_context& context) : graph_(&g), context_(&context), inference_(g.arena()) {}
-    /// New nodes lie before `before`, and inherit the annotations of `current`.
+    /// New nodes go before `before`, and inherit the annotations of `current`.
     emission(graph& g, node* current, node* before, pass_context& context) : emission(g, context) {
         begin(g, current, before);
     }
     emission(const emission&) = delete;
     emission& operator=(const emission&) = delete;
 
-    /// Goes on with another node, of this graph or of one with the same arena.
+    /// Continues with another node, in this graph or in one with the same arena.
     void begin(graph& g, node* current, node* before) {
         graph_ = &g;
         current_ = current;
@@ -116,9 +114,9 @@ private:
     shared_nodes shared_;
 };
 
-/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
-/// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
-/// each step. It is a pointer: copies make nodes in the same place, and fail together.
+/// The part of headrace::emit that is independent of the ops that may be emitted. Failures are sticky: after
+/// one, every new value is empty and the current node is kept, so handlers need not check each step. An
+/// emitter is a pointer: copies insert nodes at the same place and fail together.
 class emitter {
     friend struct detail::expression_access;
 
@@ -130,7 +128,7 @@ public:
     [[nodiscard]] graph& owner() const { return *at_->graph_; }
     [[nodiscard]] const target_spec& target() const { return at_->graph_->target(); }
 
-    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its
+    /// Returns the metadata of a value; `dtype::unknown` if it is empty after a failure, or has lost its
     /// `val`.
     [[nodiscard]] const tensor_meta& meta(value v) const {
         const tensor_meta* known = v ? meta_of(v) : nullptr;
@@ -139,26 +137,25 @@ public:
     [[nodiscard]] headrace::dtype dtype(value v) const { return meta(v).dtype; }
     [[nodiscard]] const int_list& shape(value v) const { return meta(v).shape; }
     [[nodiscard]] std::size_t rank(value v) const { return meta(v).rank(); }
-    /// Metadata of the results that are to be replaced.
+    /// Returns the metadata of the results to be replaced.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
         return meta({at_->current_, i});
     }
 
-    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
-    /// on.
+    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value to return on.
     value unsupported(std::string_view reason);
     value unsupported(std::initializer_list<text_part> reason);
     value fail(error e);
     [[nodiscard]] bool failed() const { return at_->failed_; }
 
-    /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
+    /// True if a rewrite may repeat nodes `steps` times; above the limit, the node is refused.
     bool may_unroll(std::int64_t steps);
-    /// May a constant of that many elements be computed? If it is above the limit, the node is refused.
+    /// True if a constant of that many elements may be computed; above the limit, the node is refused.
     bool may_compute(std::int64_t elements, headrace::dtype type);
 
-    /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
-    /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
-    /// already need not be in `produces`. Null after a failure, or where an operand is empty.
+    /// Copies a node of the graph with other operands, in the order of its own; calls `change(tensor_meta&)`
+    /// for the metadata of each result. For passes that move ops: an op that is already in the graph need not
+    /// be in `produces`. Returns null after a failure, or if an operand is empty.
     template <class Change>
     node* clone(const node& n, std::span<const value> operands, Change&& change) {
         for (const value v : operands) at_->failed_ = failed() || !v;
@@ -175,9 +172,9 @@ public:
         return &copy;
     }
 
-    /// A constant of that type and shape; `fill` writes its elements, row-major.
+    /// Creates a constant of that type and shape; `fill` writes its elements, row-major.
     value constant(const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill);
-    /// A constant from elements in memory; T is the type that the dtype is stored as.
+    /// Creates a constant from elements in memory; T is the storage type of the dtype.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
         if (failed()) return {};
@@ -185,16 +182,17 @@ public:
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
     }
-    /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
+    /// Creates a constant whose element i, in row-major order, is `number(i)`.
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
                       function_ref<scalar(std::size_t)> number);
-    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
-    /// rank. The run of a pass shares them, as far as they are made in the order of their users.
+    /// Creates a constant with all elements equal to `number`, of shape (1, …, 1), to broadcast with a tensor
+    /// of that rank. A run of a pass shares these, if they are created in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
-    /// What `make()` has given for an equal node without operands in this run of the pass, if that lies
-    /// before new nodes; else what it gives now. `is_same(node)` tells, equal nodes have equal hashes. A
-    /// network has few shapes and zero points, and all passes to come pay for each node.
+    /// Returns an equal node without operands that `make()` created in this run of the pass, if it comes
+    /// before new nodes; else calls `make()`. `is_same(node)` compares, and equal nodes must have equal
+    /// hashes. Sharing pays: a network has few shapes and zero points, and each node costs time in all later
+    /// passes.
     value shared(std::uint64_t hash, function_ref<bool(const node&)> is_same, function_ref<value()> make);
 
 protected:
@@ -203,11 +201,10 @@ protected:
     node* add(const args<Op>& a) {
         return add_by(detail::rule_of_op<Op>(), info_of<Op>, &a);
     }
-    /// A node of an op that is known only at run time, with `results` results, whose metadata the context
-    /// infers.
+    /// Adds a node of an op known only at run time, with `results` results; the context infers its metadata.
     node* add(const op_info& op, const void* arguments, std::size_t results);
 
-    /// Whose annotations nodes inherit; the node that is being rewritten, at first.
+    /// The node whose annotations new nodes inherit; initially the node being rewritten.
     [[nodiscard]] node*& current_node() { return at_->current_; }
 
 private:
@@ -215,14 +212,14 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
-    // As may_compute; it refuses a type whose elements are not stored as numbers, too.
+    // Like may_compute, but also refuses types whose elements are not stored as numbers.
     bool may_store(std::int64_t elements, headrace::dtype type);
-    // Targets have no empty tensors: where the current node has one, no pass is at fault.
+    // Targets have no empty tensors: if the current node has one, the pass is not at fault.
     void cannot_make(const op_info& op, const error& why);
     node* add_by(inference_rule rule, const op_info& op, const void* arguments);
     void annotate_inferred(node& n);
-    // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
-    // Is called before each node is made, and counts them.
+    // Called before each node is made, and counts nodes. An empty operand comes from a failure that was
+    // already reported; for an operand without `val`, a pass has lost it.
     bool operands_sound(const op_info& op, const void* arguments);
 
     emission* at_;
@@ -230,7 +227,7 @@ private:
 
 namespace detail {
 
-/// Calls `f(value)` for each tensor operand in an argument struct, and stops when it returns false.
+/// Calls `f(value)` for each tensor operand in an argument struct, and stops if it returns false.
 template <class F>
 bool all_operands(const op_info& op, const void* arguments, F&& f) {
     const auto* bytes = static_cast<const std::byte*>(arguments);
@@ -261,7 +258,7 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
 
 }  // namespace detail
 
-/// Names the op that a pass emits without listing it in `produces`, in the compile error.
+/// Names an op that a pass emits without listing it in `produces`, in the compile error.
 template <class Op, class Produces>
 struct not_produced {};
 template <class Diagnosis>
@@ -269,7 +266,7 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
-/// Names the op that a pass emits although nothing infers its results, in the compile error.
+/// Names an op that a pass emits although it has no inference, in the compile error.
 template <class Op>
 struct no_inference {};
 template <class Diagnosis>
@@ -277,7 +274,7 @@ inline constexpr bool results_are_inferred = true;
 template <class Op>
 inline constexpr bool results_are_inferred<no_inference<Op>> = false;
 
-/// Names the op that a pass gives members of other types, or more than it has, in the compile error.
+/// Names an op that a pass calls with members of the wrong types or number, in the compile error.
 template <class Op, class... Types>
 struct no_such_members {};
 template <class Diagnosis>
@@ -300,15 +297,15 @@ struct first_not_listed<ops<Op, Ops...>, All>
 }  // namespace detail
 
 /// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list)
-/// compile. Metadata is inferred, annotations are inherited from the current node.
+/// compile. Metadata is inferred; annotations are inherited from the current node.
 template <class Produces>
 class emit : public emitter {
 public:
     using emitter::emitter;
 
-    /// For code that is a part of an expression, whose type says what it emits.
+    /// For code in an expression, whose type states the ops that it emits.
     constexpr explicit emit(const emitter& unchecked) : emitter(unchecked) {}
-    /// The emitter of a pass for a function that emits less and that several passes share.
+    /// Converts the emitter of a pass for a function that emits fewer ops and is shared by several passes.
     template <class Wider>
     constexpr emit(const emit<Wider>& wider) : emitter(wider) {
         static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
@@ -316,10 +313,10 @@ public:
                       "Produces>, add it");
     }
 
-    // Both have the assertions in themselves: a level of calls between them and the handler would cost the
-    // reader of the diagnostic three lines.
+    // Both functions repeat the assertions: a call level between them and the handler would add three lines
+    // to the diagnostic.
 
-    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in
+    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})` or, with the members in
     /// order, `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op, class First = args<Op>, class... More>
     value make(const First& first, const More&... more) {
@@ -341,7 +338,7 @@ public:
             return {};
         }
     }
-    /// The node itself, for ops of several results; null after a failure.
+    /// Adds a node and returns it, for ops with several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
@@ -358,13 +355,13 @@ public:
     }
 
 private:
-    // Where it may not, an assertion has said so.
+    // If false, an assertion has reported it.
     template <class Op>
     static constexpr bool may_make =
         detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>;
     template <class Op>
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
-    // Of an op that may be emitted: one error is enough.
+    // Checked only for ops that may be emitted: one error is enough.
     template <class Op>
     using inferred =
         std::conditional_t<!detail::listed<Op, Produces> || inferable<Op>, void, no_inference<Op>>;

@@ -180,7 +180,7 @@ HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byt
         case dtype::float64:
             return put(number.to_double());
         case dtype::bfloat16: {
-            // Round to nearest even on the upper half; NaN stays a NaN.
+            // Rounds to nearest even in the upper half; NaN stays NaN.
             const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
             const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
             return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::export_pass, the base of passes that are written as interpreters of the graph.
+// Defines headrace::export_pass, the base of passes written as interpreters of the graph.
 #ifndef HEADRACE_PASS_EXPORT_PASS_HPP
 #define HEADRACE_PASS_EXPORT_PASS_HPP
 
@@ -18,20 +18,20 @@
 
 namespace headrace {
 
-/// The metadata of the node that a hook stands for, other than `val`: where it comes from, its module stack
-/// and what the exporter or a user wrote. What a hook gives it to inherits that.
+/// The metadata of the node that a hook handles, other than `val`: its origin, its module stack, and
+/// annotations of the exporter or a user. Nodes that a hook creates with it inherit it.
 class node_metadata {
 public:
     explicit node_metadata(const node& n) : source_(&n) {}
 
-    /// An annotation by its type, such as headrace::module_stack, or null.
+    /// Returns an annotation by its type, such as headrace::module_stack, or null.
     template <class T>
     [[nodiscard]] const T* find() const {
         return source_->find_annotation<T>();
     }
-    /// The exported program's name for the node that this one descends from.
+    /// Returns the exported program's name of the node's origin.
     [[nodiscard]] std::string_view origin() const { return origin_name(*source_); }
-    /// nn_module_stack as the exporter wrote it, or empty.
+    /// Returns nn_module_stack as written by the exporter, or an empty string.
     [[nodiscard]] std::string_view stack() const {
         const auto* found = find<module_stack>();
         return found == nullptr ? std::string_view() : found->text;
@@ -42,8 +42,8 @@ private:
     const node* source_;
 };
 
-/// An operator whose op is known only at run time: the arguments of a call_operator for every op. They are a
-/// copy, which a hook may change before it makes a node of it.
+/// An operator whose op is known only at run time: the argument of a call_operator for all ops. It has a copy
+/// of the arguments, which a hook may change before making a node.
 class operator_call {
 public:
     explicit operator_call(const node& n) : op_(n.op), source_(&n), arguments_(copy_of(*n.op, n.arguments)) {}
@@ -53,15 +53,14 @@ public:
     [[nodiscard]] bool is() const {
         return op_ == &info_of<Op>;
     }
-    /// The arguments if it is of that op, else null.
+    /// Returns the arguments if it is of that op, else null.
     template <op_tag Op>
     [[nodiscard]] const args<Op>* args_if() const {
         return is<Op>() ? static_cast<const args<Op>*>(arguments()) : nullptr;
     }
     [[nodiscard]] const void* arguments() const { return arguments_.data(); }
 
-    /// The argument of that name if it has that type, else null. T is the member's type, with its
-    /// std::optional.
+    /// Returns the argument of that name if it is a T, the member's type with its std::optional, else null.
     template <class T>
     [[nodiscard]] const T* find(std::string_view name) const {
         const field_info* f = op_->find(name);
@@ -69,7 +68,7 @@ public:
         if (f == nullptr || f->kind != kind || f->optional != is_optional<T>) return nullptr;
         return reinterpret_cast<const T*>(arguments_.data() + f->offset);
     }
-    /// Changes an argument; false if the op has none of that name and type.
+    /// Sets an argument; returns false if the op has no argument of that name and type.
     template <class T>
     bool set(std::string_view name, const T& to) {
         const T* at = find<T>(name);
@@ -78,7 +77,7 @@ public:
         changed_ = true;
         return true;
     }
-    /// Another op in its place: arguments of the same name and type stay, others get its defaults.
+    /// Changes the op: arguments of the same name and type are kept, others get the new op's defaults.
     void set_op(const op_info& op) {
         bytes to = copy_of(op, op.default_args);
         for (const field_info& f : op) {
@@ -104,7 +103,7 @@ public:
     [[nodiscard]] const node& source() const { return *source_; }
 
 private:
-    using bytes = pmr_vector<std::byte>;  // aligned for any args, as new aligns
+    using bytes = pmr_vector<std::byte>;  // aligned for any args by operator new
 
     static bytes copy_of(const op_info& op, const void* from) {
         const auto* const first = static_cast<const std::byte*>(from);
@@ -117,15 +116,15 @@ private:
     bool changed_ = false;
 };
 
-/// What `super()` gives to the hooks of an export_pass: the interpreter's own behaviour, which makes a node
-/// and returns its value. It is an emitter, too: `splat` and `constant` make tensors, `unsupported` refuses
-/// the node.
+/// The return type of `super()` in hooks of an export_pass: the interpreter's default behaviour, which
+/// creates a node and returns its value. It is also an emitter: `splat` and `constant` create tensors,
+/// `unsupported` refuses the node.
 class export_interpreter : public emitter {
 public:
     explicit export_interpreter(emitter e, detail::retracing_run* run = nullptr) : emitter(e), run_(run) {}
 
-    /// A node of that op; its `val` is inferred, and the rest of its metadata is `meta`. Given the arguments
-    /// of the visited node as they are, it is a copy of that. Ops with one result give a value, others a
+    /// Creates a node of that op with inferred `val` and the metadata `meta`; if the arguments are those of
+    /// the visited node, it is a copy of that node. Returns a value for ops with one result, else a
     /// value_list.
     template <op_tag Op>
     auto call_operator(const args<Op>& a, const node_metadata& meta) {
@@ -141,7 +140,7 @@ public:
             return results_of(n);
         }
     }
-    /// The same for an op that is known at run time; its `val` is inferred by the context's rules.
+    /// Creates a node of an op known at run time; its `val` is inferred by the context's rules.
     value_list call_operator(const operator_call& call, const node_metadata& meta) {
         if (!call.changed() && &call.source() == current_node()) return results_of(&copy_of_current());
         const std::size_t count = call.op().results == variadic_results
@@ -150,44 +149,43 @@ public:
         return results_of(with_metadata(meta, [&] { return this->add(call.op(), call.arguments(), count); }));
     }
 
-    /// An input of the graph.
+    /// Creates an input of the graph.
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
         return made(owner().create<builtin::placeholder>({}, current_node()), name, val, meta);
     }
-    /// A tensor that is known before the program runs.
+    /// Creates a tensor that is known before the program runs.
     value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
                    const node_metadata& meta) {
         return made(owner().create<builtin::constant>({.data = data}, current_node()), name, val, meta);
     }
-    /// The outputs of the graph.
+    /// Creates the outputs of the graph.
     void output(std::span<const value> values, const node_metadata& meta) {
         for (const value v : values) {
-            if (!v) return;  // after a failure, which is reported
+            if (!v) return;  // a failure, already reported
         }
         node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_node());
         n.annotations = meta.source().annotations;
         has_output_ = true;
     }
-    /// A region, with this pass.
+    /// Runs this pass on a region.
     void submodule(graph& region) {
         if (run_ != nullptr && status_) status_ = detail::retrace_region(*run_, region);
     }
 
-    /// Gives a value that the hook has made another `val` than inference does. What depends on that of the
-    /// visited node is inferred again.
+    /// Gives a value created by the hook a `val` other than the inferred one. Values that depend on the
+    /// visited node's `val` are inferred again.
     value set_val(value v, const tensor_meta& val) {
         if (v) owner().set_meta(changed(v), val);
         return v;
     }
-    /// Gives the node of a value that the hook has made more metadata.
+    /// Adds metadata to the node of a value created by the hook.
     template <class T>
     value annotate(value v, const T& data) {
         if (v) owner().annotate(*changed(v).producer, data);
         return v;
     }
 
-    /// Are these the results of a copy of the visited node, which nothing else uses? Then it can stay
-    /// instead.
+    /// True if these are the results of an unused copy of the visited node, which can then stay in its place.
     [[nodiscard]] bool is_unchanged(const value_list& results) const {
         if (copy_ == nullptr || copy_->first_use != nullptr || results.size() != copy_->result_count)
             return false;
@@ -213,7 +211,7 @@ private:
         n.annotations = meta.source().annotations;
         return n.result();
     }
-    // Always a node of its own, that what the hook makes after it comes after it.
+    // Always creates a new node, so that nodes which the hook creates later come after it.
     node& copy_of_current() {
         node& n = *current_node();
         copy_ = &owner().create(*n.op, n.arguments, n.result_count, &n);
@@ -232,7 +230,7 @@ private:
     bool has_output_ = false;
 };
 
-/// Names the pass whose hook before the traversal has another signature, in the compile error.
+/// Names a pass whose hook before the traversal has the wrong signature, in the compile error.
 template <class Pass>
 struct hook_not_called {};
 
@@ -270,8 +268,8 @@ concept names_call = requires { &D::call; };
 template <class D>
 concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) { d.submodule(g, m); };
 
-// Has a class a member of that name, overloaded or not? Then the name is ambiguous in what also derives from
-// this.
+// Detects a member of that name, overloaded or not: the name is then ambiguous in a class that also derives
+// from this one.
 struct has_call_operator {
     int call_operator;
 };
@@ -280,12 +278,12 @@ struct call_operator_probe : D, has_call_operator {};
 template <class D>
 concept names_call_operator = !requires { &call_operator_probe<D>::call_operator; };
 
-/// How the handlers of the drivers call the hooks of an interpreter.
+/// Adapts the hooks of an interpreter to the drivers' handlers.
 template <class D>
 struct export_hooks {
     using targets = typename listed_targets<D>::type;
 
-    /// Calls `hook(D&)` with an interpreter as `super()`.
+    /// Calls `hook(D&)` with an interpreter that `super()` returns.
     template <class Hook>
     static auto with_super(const void* pass, export_interpreter& e, Hook&& hook) {
         auto& self = *const_cast<D*>(static_cast<const D*>(pass));
@@ -348,7 +346,7 @@ struct export_hooks {
                                }),
                     with);
     }
-    // A hook that does not call super().output leaves the outputs as they are.
+    // A hook that does not call super().output leaves the outputs unchanged.
     static outcome_kind call_output(const void* pass, emitter any, value_list&) {
         export_interpreter e(any);
         const node& n = e.current();
@@ -414,8 +412,8 @@ struct export_hooks {
 
 }  // namespace detail
 
-/// Base of an interpreter: a pass that runs through the graph in execution order and says what each node
-/// becomes.
+/// Base of an interpreter: a pass that visits the graph in execution order and decides what becomes of each
+/// node.
 ///
 ///     struct replace_add : export_pass<replace_add> {
 ///         using targets = ops<aten::add_tensor>;
@@ -426,7 +424,7 @@ struct export_hooks {
 ///     };
 ///     replace_add()(graph, context);
 ///
-/// Hooks, each of which may be left out; `super()` has the interpreter's own form of each:
+/// All hooks are optional; `super()` has the interpreter's own version of each:
 ///
 /// - for each op of `targets`, `value call_operator(const args<Op>& a, const node_metadata& meta)`, or for a
 ///   family of them a template `value call_operator(Op, const args<Op>& a, const node_metadata& meta)`;
@@ -437,29 +435,29 @@ struct export_hooks {
 /// - `void output(std::span<const value> values, const node_metadata& meta)`;
 /// - `void submodule(graph& region, const node_metadata& meta)`;
 /// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`;
-/// - `result<void> call(graph& g, pass_context& context)`, before the traversal, which edits the graph: nodes
+/// - `result<void> call(graph& g, pass_context& context)`, which edits the graph before the traversal: nodes
 ///   that it adds without `val` are dispatched in full;
 /// - `bool should_run(const graph&) const` or `bool should_run(const graph&, bool has_targets) const`, see
-///   headrace::is_due: the pass is not run, only checked, if that says so.
+///   headrace::is_due: if it returns false, the pass is only checked, not run.
 ///
-/// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
-/// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one
-/// that a hook changed: those are inferred again, by the context's rules. So a pass may change types, shapes
-/// included.
+/// The call_operator for ops known at run time handles the `targets` without another one; in a pass without
+/// targets it handles every operator. Nodes that are not targets are copied, unless their `val` is missing or
+/// depends on one that a hook changed: those are inferred again by the context's rules. So a pass may change
+/// types, including shapes.
 ///
-/// Hooks may change members. A constant pass is copied for the run, and then keeps none of that.
+/// Hooks may change members. A constant pass is copied for the run and does not keep such changes.
 template <class Derived>
 class export_pass : public pass {
 public:
     using checks_itself = void;
 
-    /// Runs it without asking should_run.
+    /// Runs the pass without asking should_run.
     result<node_counts> run(graph& g, pass_context& context) const {
         Derived copy(static_cast<const Derived&>(*this));
         return static_cast<export_pass&>(copy).run(g,
                                                    context);  // a pass may have a `run` that calls this one
     }
-    // Both entries have the assertions in themselves: a level of calls would cost the reader three lines.
+    // Both overloads repeat the assertions: another call level would add three lines to the error.
     result<node_counts> run(graph& g, pass_context& context) {
         using hooks = detail::export_hooks<Derived>;
         static_assert(handlers_complete<typename hooks::missing>,
@@ -493,7 +491,7 @@ public:
     }
 
 protected:
-    /// The interpreter, for hooks alone.
+    /// Returns the interpreter. Only hooks may call it.
     [[nodiscard]] export_interpreter& super() const { return *super_; }
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::call and the readings of the expressions that rewrites, patterns and replacements are
-// written in.
+// Defines headrace::call and the readings of expressions, the form of rewrites, patterns and replacements.
 #ifndef HEADRACE_PASS_EXPRESSION_HPP
 #define HEADRACE_PASS_EXPRESSION_HPP
 
@@ -23,23 +22,23 @@ namespace headrace {
 ///
 ///     [](auto x) { return call<aten::mul_tensor>(x, call<aten::sigmoid>(x)); }
 ///
-/// - called with symbols, its type says which ops it makes;
+/// - called with symbols, its type lists the ops that it makes;
 /// - called with terms, it makes the nodes;
 /// - called with wildcards, it is a pattern (match/pattern_expression.hpp).
 ///
-/// Symbols exist at compile time only: functions over them are declared, and never called. So the effects of
-/// a rewrite are those of every branch that its expression has, whichever is taken at run time.
+/// Symbols exist only at compile time: functions over them are declared but never called. So the effects of a
+/// rewrite are those of all branches of its expression, whichever runs.
 
 template <auto Made>
 struct join_with_choose;
-/// The value of an expression whose ops are `Made`, an op_set. The name of its type is what compilers print
-/// where a callable returns expressions of several types, so it says how to mend that.
+/// The value of an expression that makes the ops `Made`, an op_set. Compilers print the name of this type if
+/// a callable returns expressions of several types, so the name states the fix.
 template <auto Made>
 using symbol = join_with_choose<Made>;
 /// The symbol of a value that no op of the expression makes.
 using operand_symbol = symbol<op_set<>{}>;
 
-/// What a term answers at run time, so that an expression can ask it in either reading.
+/// The queries of a term at run time, declared so that an expression can use them in either reading.
 struct symbol_answers {
     [[nodiscard]] headrace::value value() const;
     [[nodiscard]] headrace::dtype dtype() const;
@@ -66,25 +65,25 @@ template <auto Made>
 struct join_with_choose : symbol_answers {
     static constexpr auto made = Made;
     constexpr join_with_choose() = default;
-    /// As one of several branches it counts with them.
+    /// A branch of a choice converts to the symbol of the whole choice.
     template <auto Fewer>
     constexpr join_with_choose(symbol<Fewer>) {}
 };
 
-/// The symbol of an expression that is at fault: what holds it is at fault, too, and the pipeline that reads
-/// the rule reports the diagnosis.
+/// The symbol of an ill-formed expression. An expression that contains one is ill-formed, too, and the
+/// pipeline that reads the rule reports the diagnosis.
 template <class Diagnosis>
 struct ill_formed : symbol_answers {
     constexpr ill_formed() = default;
-    /// Counts for all of several branches.
+    /// Any branch of a choice converts to it.
     template <class T>
     constexpr ill_formed(const T&) {}
 };
-/// Diagnosis: something else stands where an expression is wanted.
+/// Diagnosis: a type that is not an expression where one is expected.
 template <class T>
 struct not_an_expression {};
 
-/// A value of the graph, and the emitter that makes what an expression says of it.
+/// A value of the graph, with the emitter that creates the nodes of an expression.
 class term {
 public:
     term(emitter e, headrace::value v) : emitter_(e), value_(v) {}
@@ -95,53 +94,52 @@ public:
     [[nodiscard]] headrace::dtype dtype() const { return emitter_.dtype(value_); }
     [[nodiscard]] const int_list& shape() const { return emitter_.shape(value_); }
     [[nodiscard]] std::size_t rank() const { return emitter_.rank(value_); }
-    /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
+    /// Returns the size along an axis, which may count from the end; 0 if there is no such axis.
     [[nodiscard]] std::int64_t size(std::int64_t axis) const {
         const auto i = normalized_axis(axis, rank());
         return i ? shape()[*i] : 0;
     }
     [[nodiscard]] const tensor_meta& meta() const { return emitter_.meta(value_); }
-    /// Metadata of the results that the rewrite replaces.
+    /// Returns the metadata of the results that the rewrite replaces.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
         return emitter_.result_meta(i);
     }
     [[nodiscard]] const target_spec& target() const { return emitter_.target(); }
-    /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
+    /// Refuses the node being rewritten: `reason` is the rule that it breaks.
     [[nodiscard]] term unsupported(std::string_view reason) const {
         return {emitter_, owner().unsupported(reason)};
     }
     [[nodiscard]] term unsupported(std::initializer_list<text_part> reason) const {
         return {emitter_, owner().unsupported(reason)};
     }
-    /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
+    /// True if the rewrite may compute a constant of that many elements; else refuses the node.
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
         return owner().may_compute(elements, type);
     }
-    /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
-    /// of range.
+    /// Returns a non-negative axis; `named` may count from the end. Refuses the node if it is out of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
         owner().unsupported({"axis ", named, " is out of range for rank ", rank()});
         return 0;
     }
-    /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
-    /// number is cut to one.
+    /// Returns a constant of this term's dtype, with a shape (1, …, 1) that broadcasts with it. The number is
+    /// truncated for integer dtypes.
     [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
-    /// The same of another dtype.
+    /// Returns such a constant of another dtype.
     [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
         return {emitter_, owner().splat(number, type, rank())};
     }
-    /// A constant of this term's shape, of its dtype or another one.
+    /// Returns a constant of this term's shape, in its dtype or another one.
     [[nodiscard]] term filled(scalar number) const { return filled(number, dtype()); }
     [[nodiscard]] term filled(scalar number, headrace::dtype type) const {
         return {emitter_, owner().splat(number, type, shape())};
     }
-    /// A constant of that type and shape, from elements as the dtype is stored.
+    /// Returns a constant of that type and shape, from elements in the dtype's storage type.
     template <class Range>
     [[nodiscard]] term tensor(headrace::dtype type, sizes shape, const Range& elements) const {
         return {emitter_, owner().constant(type, shape, std::span(std::data(elements), std::size(elements)))};
     }
-    /// Another value of the graph, such as an optional operand.
+    /// Returns a term of another value of the graph, such as an optional operand.
     [[nodiscard]] term of(headrace::value v) const { return {emitter_, v}; }
 
 private:
@@ -156,13 +154,13 @@ inline constexpr bool is_symbol<symbol<Made>> = true;
 template <class Diagnosis>
 inline constexpr bool is_symbol<ill_formed<Diagnosis>> = true;
 
-/// Matches the readings of a value in an expression. Patterns add theirs.
+/// Matches the readings of a value in an expression; patterns add wildcards.
 template <class T>
 inline constexpr bool is_reading = is_symbol<T> || std::is_same_v<T, term>;
 template <class T>
 concept reading = is_reading<std::remove_cvref_t<T>>;
 
-/// Several operands that are one argument: `call<aten::cat>(tensors(x, y), 1)`.
+/// Several operands that form one argument: `call<aten::cat>(tensors(x, y), 1)`.
 template <class... Items>
 struct tensors_expression {
     std::tuple<Items...> items;
@@ -191,7 +189,7 @@ struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
 template <class T>
 struct made_in<std::optional<T>> : made_in<T> {};
 
-// The first fault of an expression, in the order in which it is written, or no_fault.
+// The first fault of an expression, in the order of its text, or no_fault.
 template <class T>
 struct fault_in {
     using type = no_fault;
@@ -217,7 +215,7 @@ struct fault_in<tensors_expression<Ts...>> : fault_in<std::tuple<Ts...>> {};
 template <class T>
 struct fault_in<std::optional<T>> : fault_in<T> {};
 
-// The symbol of what is made of these operands, unless one of them is at fault.
+// The symbol of a result made from these operands, unless one of them is ill-formed.
 template <auto Made, class... Operands>
 constexpr auto symbol_of() {
     using fault = typename fault_in<std::tuple<Operands...>>::type;
@@ -237,7 +235,7 @@ inline constexpr bool holds_symbol = is_symbol<T>;
 template <class... Ts>
 inline constexpr bool holds_symbol<tensors_expression<Ts...>> = (holds_symbol<Ts> || ...);
 
-// An argument of a call as a member of the op's argument struct.
+// Converts an argument of a call to a member of the op's argument struct.
 template <class T>
 const T& as_argument(const T& argument) {
     return argument;
@@ -252,7 +250,7 @@ auto as_argument(const tensors_expression<Ts...>& argument) {
     return std::apply([](const Ts&... items) { return held{{as_argument(items)...}}; }, argument.items);
 }
 
-// An argument's type as a member of that struct, in the reading with symbols.
+// The type of an argument as a member of that struct, in the reading with symbols.
 template <class T>
 struct given_as {
     using type = T;
@@ -283,7 +281,7 @@ const term& first_term(const T& first, const Ts&... rest) {
     }
 }
 
-// What expressions may do with an emitter: what they make is in their type.
+// Gives expressions access to an emitter's unchecked functions: their type lists the ops that they make.
 struct expression_access {
     template <op_tag Op>
     static value make(emitter e, const args<Op>& a) {
@@ -292,16 +290,16 @@ struct expression_access {
     }
 };
 
-// A call with wildcards: match/pattern_expression.hpp defines what it is.
+// A call with wildcards, defined by match/pattern_expression.hpp.
 template <class Op>
 struct pattern_call;
 
 }  // namespace detail
 
 /// A node of `Op` with these arguments, in the order of its schema: operands are expressions, other arguments
-/// C++ values, std::nullopt is None. Arguments that are left out at the end have the schema's defaults. A
-/// function object, so that it can stand for the rewrite of an op that only gets another name:
-/// `on<aten::exp> = call<tosa::exp>`.
+/// are C++ values, and std::nullopt is None. Omitted arguments at the end have the schema's defaults. It is a
+/// function object, so it can be the whole rewrite of an op that only changes its name: `on<aten::exp> =
+/// call<tosa::exp>`.
 template <class Op>
 struct call_t {
     template <class... Arguments>
@@ -328,7 +326,7 @@ struct call_t {
 template <class Op>
 inline constexpr call_t<Op> call{};
 
-/// What a rewrite returns to leave its node as it is.
+/// The return value of a rewrite that leaves its node unchanged.
 struct unchanged_type {};
 inline constexpr unchanged_type unchanged{};
 
@@ -345,7 +343,7 @@ constexpr decltype(auto) branch(const F& f) {
 template <class F>
 using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()))>;
 
-// A branch: the expression in it, void if there is none, and whether it may leave the node as it is.
+// A branch: its expression, void if there is none, and whether it may leave the node unchanged.
 template <class T>
 struct branch_of {
     using expression = T;
@@ -370,7 +368,7 @@ struct branch_of<unchanged_type> {
 template <class T>
 inline constexpr bool is_ill_formed = !std::is_same_v<typename fault_in<T>::type, no_fault>;
 
-// The type that two expressions have in common, in either reading. With symbols, a fault becomes a diagnosis.
+// The common type of two expressions, in either reading. With symbols, a fault becomes a diagnosis.
 template <class A, class B>
 struct joined_expressions {
     static_assert(holds_symbol<A> || holds_symbol<B>,
@@ -398,7 +396,7 @@ template <class... As, class... Bs>
 struct joined_expressions<std::tuple<As...>, std::tuple<Bs...>>
     : std::type_identity<std::tuple<typename joined_expressions<As, Bs>::type...>> {};
 
-// What a choice between two branches is.
+// The type of a choice between two branches.
 template <class A, class B>
 struct joined_branches {
     using expression = typename joined_expressions<typename branch_of<A>::expression,
@@ -423,8 +421,8 @@ constexpr To take_branch(const F& f) {
 
 }  // namespace detail
 
-/// Alternatives of which one is chosen at run time; each is an expression, or a callable without parameters
-/// that returns one and is called only if it is chosen. All of them count among what the rewrite makes.
+/// Alternatives, one of which is chosen at run time. Each is an expression, or a callable without parameters
+/// that returns one and is called only if chosen. The ops of all of them count as made by the rewrite.
 ///
 ///     choose(a.approximate == "tanh", [&] { return … tanh(…); }, [&] { return … erf(…); })
 ///     choose(is_floating(x.dtype()), [&] { return …; }, unchanged)
@@ -434,15 +432,14 @@ constexpr auto choose(bool condition, const Then& then, const Else& otherwise) {
         typename detail::joined_branches<detail::branch_type<Then>, detail::branch_type<Else>>::type;
     return condition ? detail::take_branch<chosen>(then) : detail::take_branch<chosen>(otherwise);
 }
-/// The first alternative whose condition holds, else the last.
+/// Chooses the first alternative whose condition is true, else the last.
 template <class Then, class... Rest>
 constexpr auto choose(bool condition, const Then& then, bool next, const Rest&... rest) {
     return choose(condition, then, [&] { return choose(next, rest...); });
 }
 
-/// Code that makes nodes, as a part of an expression: `f(emit<List> e, value...)` is called with the values
-/// of the terms, and may emit what `List` lists. It returns a value or, where it may decline, an optional
-/// one.
+/// Code that makes nodes, as part of an expression: calls `f(emit<List> e, value...)` with the values of the
+/// terms; it may emit the ops of `List`. `f` returns a value, or an optional value if it may decline.
 template <class List, class F, reading... Operands>
 constexpr auto emitting(const F& f, const Operands&... operands) {
     using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
@@ -460,8 +457,8 @@ constexpr auto emitting(const F& f, const Operands&... operands) {
     }
 }
 
-/// f(x, operand) if an optional operand is given, else x:
-/// `with_operand(y, a.bias, [](auto v, auto bias) { return v + bias; })`.
+/// Returns f(x, operand) if an optional operand is given, else x: `with_operand(y, a.bias, [](auto v, auto
+/// bias) { return v + bias; })`.
 template <reading X, class F>
 constexpr auto with_operand(const X& x, const std::optional<value>& operand, const F& f) {
     return choose(
@@ -478,8 +475,8 @@ auto as_value(const std::tuple<Ts...>& items) {
 
 }  // namespace detail
 
-/// An expression, as a part of code that makes nodes: `f` is called with terms of these values, and may make
-/// what `e` may emit. Its results are values again, in a std::tuple if there are several.
+/// An expression, as part of code that makes nodes: calls `f` with terms of these values; it may make the ops
+/// that `e` may emit. Returns values, in a std::tuple if there are several.
 template <class List, class F, std::same_as<value>... Values>
 auto evaluate(const emit<List>& e, const F& f, Values... operands) {
     using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
@@ -500,8 +497,8 @@ List ops_emitted_by(value (*)(emit<List>, Parameters...));
 
 }  // namespace detail
 
-/// A builder, a function of an `emit<List>` by value and more arguments that returns a value, as a part of
-/// expressions: `made_by<build::reshape>(x, shape)`. `List` is what it may emit.
+/// A builder as part of an expression: `made_by<build::reshape>(x, shape)`. A builder is a function that
+/// takes an `emit<List>` by value and further arguments, and returns a value; it may emit the ops of `List`.
 template <auto Builder>
 struct made_by_t {
     template <class... Arguments>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fused_sweeps, which runs several passes of a pipeline in one sweep of the retracing
-// driver.
+// Defines headrace::fused_sweeps, which runs several passes in one sweep of the retracing driver.
 #ifndef HEADRACE_PASS_FUSED_SWEEPS_HPP
 #define HEADRACE_PASS_FUSED_SWEEPS_HPP
 
@@ -17,7 +16,7 @@ namespace headrace {
 
 namespace detail {
 
-// Is each rewrite of a pass a rule of one op? Such a rule sees its node's arguments and its operands' types.
+// True if each rewrite of a pass is a rule of one op, which reads only arguments and types of operands.
 template <class List>
 inline constexpr bool only_rules_of_one_op = false;
 template <class... Rules>
@@ -36,30 +35,30 @@ inline constexpr bool looks_at_its_node_alone = [] {
 
 }  // namespace detail
 
-/// Matches passes that can share a sweep: what they do to a node depends on nothing but that node and the
-/// types of its operands. Passes of rules are taken to be such; a rule that looks at what computes an
-/// operand, and handlers that do not look further than their node, say so: `static constexpr bool
-/// looks_at_its_node_alone`.
+/// Matches passes that can share a sweep: their effect on a node depends only on that node and the types of
+/// its operands. This is assumed for passes of rules. `static constexpr bool looks_at_its_node_alone`
+/// overrides it: false for a rule that reads the producer of an operand, true for handlers that read only
+/// their node.
 template <class P>
 concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> && !decides_itself<P> &&
                         !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> &&
                         targets_of<P>::size != 0 && detail::looks_at_its_node_alone<P> &&
                         !effects_of<P>::target_set.template contains<builtin::placeholder>();
 
-/// What a run by fused sweeps tells: the record of a pass that shared the sweep of one before it counts no
-/// nodes.
+/// The statistics of a run. The record of a pass that shared an earlier pass's sweep has no node counts.
 struct fused_statistics {
     run_statistics passes{};
     std::size_t sweeps = 0;  ///< of handlers over the graph
 };
 
-/// Runs a static pipeline with the retracing driver, several passes in one sweep where the compiler has found
-/// that they do not interact: none of them makes or targets what a later one targets, and all of them
-/// share_sweeps. Nodes that none of them targets are copied once. The graph afterwards is the same as that of
-/// Pipeline::run_unchecked.
+/// Runs a static pipeline with the retracing driver, with several passes in one sweep if the compiler has
+/// found that they do not interact: no pass makes or targets an op that a later one targets, and all of them
+/// satisfy shares_sweeps. Nodes that none of them targets are copied once. The result is the same graph as
+/// that of Pipeline::run_unchecked.
 ///
-/// For interpreters, whose sweeps dispatch every node, as when fast copies are off: a copied node costs a few
-/// nanoseconds here, and the whole of a pipeline's sweeps some percent of its time.
+/// For example, passes that rewrite silu and addmm share a sweep unless the first makes an op that the second
+/// targets. This is for interpreters, whose sweeps dispatch every node, as without fast copies. Here a copied
+/// node costs a few nanoseconds, and all sweeps of a pipeline a few percent of its time.
 template <class Pipeline>
 class fused_sweeps {
     static constexpr std::size_t size = Pipeline::size;
@@ -67,7 +66,7 @@ class fused_sweeps {
     using mask = std::array<std::uint64_t, words == 0 ? 1 : words>;
     using set_type = std::remove_cvref_t<decltype(Pipeline::ops_before(0))>;
 
-    // As plain words: the compiler evaluates every operation of ten thousand pairs.
+    // Plain words, because the compiler evaluates every operation on ten thousand pairs.
     struct pass_effects {
         std::uint64_t targets[set_type::word_count] = {};
         std::uint64_t made_or_targeted[set_type::word_count] = {};
@@ -89,7 +88,7 @@ class fused_sweeps {
     static constexpr bool has(const mask& m, std::size_t i) { return (m[i / 64] >> i % 64 & 1) != 0; }
 
 public:
-    /// Of each pass, those before it that it interacts with.
+    /// For each pass, the earlier passes with which it interacts.
     static constexpr std::array<mask, size> conflicts = [] {
         std::array<mask, size> found{};
         const auto all = effects_of_all(typename Pipeline::passes{});
@@ -109,7 +108,7 @@ public:
         return has(conflicts[later], earlier);
     }
 
-    /// Runs the passes as Pipeline::run_unchecked does with the retracing driver. `options.driver` and
+    /// Runs the passes like Pipeline::run_unchecked with the retracing driver. `options.driver` and
     /// `after_pass` have no effect.
     [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
                                                       const run_options& options = {}) {
@@ -137,7 +136,7 @@ private:
         pass_record& record = done_.passes[I];
         record.name = Pipeline::pass_names[I];
         if constexpr (Pipeline::can_fire(I)) {
-            // Whether it has work is known when those it interacts with have run.
+            // Whether the pass has work is known only after the passes that it interacts with.
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
                 HEADRACE_TRY(flush());
             }
@@ -170,10 +169,10 @@ private:
         handlers_.insert(handlers_.end(), own.begin(), own.end());
     }
 
-    // One sweep for all passes that wait.
+    // Runs one sweep for all pending passes.
     result<void> flush() {
         if (handlers_.empty()) return {};
-        // Passes without members need no object of their own.
+        // Passes without members need no object.
         const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
         HEADRACE_TRY(counts, detail::run_handlers(all, g_, context_, driver_kind::retracing));
         done_.passes[first_].nodes = counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::op_map, a compile-time map from ops to ops, for passes that treat a family alike.
+// Defines headrace::op_map, a compile-time map from ops to ops, for passes that treat a family of ops alike.
 #ifndef HEADRACE_PASS_OP_MAP_HPP
 #define HEADRACE_PASS_OP_MAP_HPP
 
@@ -19,13 +19,13 @@ template <class... Entries>
 struct op_map;
 template <class... From, class... To>
 struct op_map<becomes<From, To>...> {
-    // Overload resolution finds the entry of a key: one base class for each.
+    // Overload resolution finds the entry of a key: there is one base class per entry.
     struct entries : std::type_identity<becomes<From, To>>... {};
     template <class Key, class Mapped>
     static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
 
     using keys = ops<From...>;
-    using values = joined<ops<To...>>;  // each once
+    using values = joined<ops<To...>>;  // without duplicates
     template <class Key>
     using at = decltype(find<Key>(entries{}));
 };

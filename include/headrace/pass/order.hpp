@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::property, what passes ensure and need, and the rules by which the order of passes is
-// checked.
+// Defines headrace::property, the facts that passes ensure and require, and the check of a pipeline's order.
 #ifndef HEADRACE_PASS_ORDER_HPP
 #define HEADRACE_PASS_ORDER_HPP
 
@@ -14,7 +13,8 @@
 
 namespace headrace {
 
-/// Base of properties: what holds of a graph between two passes, as a tag whose documentation says it.
+/// Base of properties. A property is a tag for a fact that holds for a graph between two passes; its
+/// documentation states the fact.
 ///
 ///     struct functional : property {};  // nothing is written in place
 ///
@@ -22,16 +22,16 @@ namespace headrace {
 ///
 /// - `requires_before`: each must be in the pipeline, before this pass; a property must still hold.
 /// - `requires_after`: each must be in the pipeline, after this pass.
-/// - `runs_after`, `runs_before`: the same where the pipeline has them at all.
+/// - `runs_after`, `runs_before`: as above, but only for those that are in the pipeline.
 /// - `ensures`: the properties that hold after this pass; `invalidates`: those that no longer do.
 ///
-/// A pass that runs several times counts as before another one if any of its runs is, and so does one after
-/// it. `phase` names a struct with such lists that several passes share; they add to the pass's own. A source
-/// `from<...>` may name properties that programs have already, and `to<...>` those that must hold at the end.
+/// For a pass that runs several times, it is enough that one of its runs is before (or after) the other pass.
+/// `phase` names a struct with such lists that several passes share, in addition to their own. `from<...>`
+/// may name properties that source programs have, and `to<...>` properties that must hold at the end.
 ///
-/// A property with a set of ops `only` (`static constexpr auto only = every_op<tosa::dialect>`) needs nobody
-/// to ensure it: it holds where the effects of the passes before leave no other op. A pass that runs after
-/// it must not stand where it does not hold yet, but holds later.
+/// A property with a set of ops `only` (`static constexpr auto only = every_op<tosa::dialect>`) need not be
+/// ensured: it holds wherever the effects of earlier passes leave no other op. A pass that lists it in
+/// `runs_after` is too early if the property does not hold before it but holds later.
 struct property {};
 
 /// Diagnoses of the order of passes, for compile errors.
@@ -43,15 +43,15 @@ template <class Pass, class Property, class InvalidatedBy>
 struct invalidated {};
 template <class Pass, class Property, class Op>
 struct too_early {};
-/// In place of a pass where the pipeline's `to<...>` asks for a property.
+/// Replaces a pass in a diagnosis if `to<...>` of the pipeline requires a property.
 struct end_of_pipeline {};
-/// In place of a pass where the pipeline's `from<...>` states a property.
+/// Replaces a pass in a diagnosis if `from<...>` of the pipeline states a property.
 struct start_of_pipeline {};
 
 namespace detail {
 
-// The address is the identity of a pass or a property: comparing two costs no template. The value, the length
-// of its name, spreads them.
+// The address identifies a pass or a property, so comparing two needs no template. The value, the length of
+// its name, serves as a hash.
 using order_id = const std::size_t*;
 template <class T>
 constexpr std::size_t length_of_name() {
@@ -60,7 +60,7 @@ constexpr std::size_t length_of_name() {
 template <class T>
 inline constexpr std::size_t identity_of = length_of_name<T>();
 
-// Empty for anything but a list, which is a fault of the pass; see not_a_list.
+// Empty for a type that is not a list, which is a fault of the pass; see not_a_list.
 template <class List>
 struct listed_ids {
     static constexpr std::array<order_id, 0> value{};
@@ -81,14 +81,14 @@ enum class order_list : std::uint8_t {
 
 }  // namespace detail
 
-/// What a pass or a phase says about its order, as data.
+/// The order constraints of a pass or a phase, as data.
 struct order_facts {
     using ids = std::span<const detail::order_id>;
     detail::order_id self = nullptr;
-    const order_facts* phase = nullptr;  ///< whose lists are the pass's, too
+    const order_facts* phase = nullptr;  ///< its lists also apply to the pass
     ids requires_before{}, runs_after{}, requires_after{}, runs_before{}, ensures{}, invalidates{};
 
-    /// False for a pass that may stand anywhere, as far as it and its phase say.
+    /// False for a pass that may be anywhere, by its own lists and its phase's.
     [[nodiscard]] constexpr bool states_something() const {
         return !(requires_before.empty() && runs_after.empty() && requires_after.empty() &&
                  runs_before.empty() && ensures.empty() && invalidates.empty()) ||
@@ -129,7 +129,7 @@ constexpr order_facts make_order_facts() {
     return f;
 }
 
-// One of the lists that a pass or a phase has of its own, as a type: for diagnostics.
+// One of the lists of a pass or a phase itself, as a type, for diagnostics.
 template <class T, order_list List>
 auto pick_list() {
     if constexpr (List == order_list::requires_before && requires { typename T::requires_before; }) {
@@ -162,14 +162,14 @@ using phase_of = typename decltype(find_phase<pass_facts<P>>())::type;
 
 template <class... As, class... Bs>
 pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
-/// What a pass lists, and what its phase does.
+/// The entries of a pass's list, followed by those of its phase.
 template <class P, order_list List>
 using order_list_of = decltype(decltype(pick_list<pass_facts<P>, List>()){} +
                                decltype(pick_list<phase_of<P>, List>()){});
 
 }  // namespace detail
 
-/// The facts of a pass.
+/// The order constraints of a pass.
 template <class P>
 inline constexpr const order_facts& order_facts_of = detail::own_order_facts<P>;
 
@@ -177,7 +177,7 @@ namespace detail {
 
 enum class order_fault_kind : std::uint8_t { none, unmet, misordered, invalidated };
 
-/// What is wrong with an order: the pass at `pass` says in its `list`, as entry `entry`, what is not so.
+/// The fault of an order: entry `entry` in the `list` of the pass at `pass` is violated.
 struct order_fault {
     order_fault_kind kind = order_fault_kind::none;
     std::size_t pass = 0;
@@ -189,7 +189,8 @@ struct order_fault {
 inline constexpr order_list wanting_lists[] = {order_list::requires_before, order_list::runs_after,
                                                order_list::requires_after, order_list::runs_before};
 
-// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share its lists.
+// Calls `f(id)` for each pass or property that the passes need. Lists of a phase are visited once for
+// adjacent passes.
 template <class F>
 constexpr void for_each_wanted(std::span<const order_facts* const> passes, F&& f) {
     const order_facts* phase = nullptr;
@@ -202,26 +203,26 @@ constexpr void for_each_wanted(std::span<const order_facts* const> passes, F&& f
         phase = p->phase;
     }
 }
-/// A bound for the number of passes and properties that are named.
+/// Returns an upper bound of the number of passes and properties that are needed.
 constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
     std::size_t count = 0;
     for_each_wanted(passes, [&](order_id) { ++count; });
     return count;
 }
 
-/// Numbers identities in the order in which they are added. They are found by their names' lengths: to
-/// compare each with all others would be most of what the proof costs.
+/// Numbers identities in the order in which they are added. Lookup is by the length of their names: comparing
+/// each with all others would be most of the proof's cost.
 template <std::size_t Capacity>
 class order_index {
 public:
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
-    /// The number of an identity, or size().
+    /// Returns the number of an identity, or size().
     [[nodiscard]] constexpr std::size_t find(order_id id) const {
         std::size_t k = buckets_[bucket_of(id)];
         while (k != 0 && ids_[k - 1] != id) k = next_[k - 1];
         return k == 0 ? size_ : k - 1;
     }
-    /// False if it is there already.
+    /// Returns false if it was already present.
     constexpr bool add(order_id id) {
         if (find(id) != size_) return false;
         std::size_t& bucket = buckets_[bucket_of(id)];
@@ -236,12 +237,12 @@ private:
     static constexpr std::size_t bucket_of(order_id id) { return *id % buckets; }
 
     std::array<order_id, Capacity + 1> ids_{};
-    std::array<std::size_t, Capacity + 1> next_{};  ///< of the same bucket, counted from 1; 0 is none
+    std::array<std::size_t, Capacity + 1> next_{};  ///< next entry in the bucket, counted from 1; 0 for none
     std::array<std::size_t, buckets> buckets_{};
     std::size_t size_ = 0;
 };
 
-/// Finds the first fault of an order: what is not there at all before what is in a wrong place.
+/// Finds the first fault of an order; missing passes come before misplaced ones.
 template <std::size_t Capacity>
 class order_check {
 public:
@@ -271,12 +272,12 @@ public:
     }
 
 private:
-    // Positions count from 1; 0 is none.
+    // Positions count from 1; 0 means none.
     struct state {
         std::size_t last_provider = 0, invalidated_by = 0;
         bool holds = false;
     };
-    // Calls `f(id, entry)` for what a pass lists, and then its phase.
+    // Calls `f(id, entry)` for the entries of a pass's list, then those of its phase.
     template <class F>
     static constexpr void for_each(const order_facts& p, order_list l, F&& f) {
         std::size_t entry = 0;
@@ -325,7 +326,7 @@ private:
 
     std::span<const order_facts* const> passes_;
     order_index<Capacity> wanted_;
-    std::array<state, Capacity + 1> states_{};  ///< of what is wanted
+    std::array<state, Capacity + 1> states_{};  ///< of each needed pass or property
     order_fault unmet_{}, misplaced_{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass, the base of passes, and headrace::effects_of: what a pass's signatures say that it
-// does.
+// Defines headrace::pass, the base of passes, and headrace::effects_of, the effects of a pass by its
+// signatures.
 #ifndef HEADRACE_PASS_PASS_HPP
 #define HEADRACE_PASS_PASS_HPP
 
@@ -26,63 +26,61 @@ namespace headrace {
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
 ///     };
 ///
-/// Rewrites that are expressions need no more than a list (pass/rules.hpp), from which targets and effects
-/// follow:
+/// Rewrites that are expressions only need a list (pass/rules.hpp), from which targets and effects follow:
 ///
 ///     struct decompose_silu : pass {
 ///         static auto rewrites() { return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); }); }
 ///     };
 ///
-/// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that
-/// returns a std::optional of these may decline. A family of ops shares a handler template that takes the tag
-/// first:
+/// A handler that returns `value` (or a std::tuple of values, or value_list) always rewrites its op; one that
+/// returns a std::optional of these may decline. A family of ops can share a handler template whose first
+/// parameter is the tag:
 ///
 ///     template <one_of<targeted_ops> Op>
 ///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
 ///
 /// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
-/// which returns how many nodes it rewrote, and names the ops that are gone afterwards in `removes`.
+/// which returns the number of rewritten nodes, and lists in `removes` the ops that are gone afterwards.
 struct pass {};
 
-/// Base of a pass that widens other passes: their targets are its own, too.
+/// Base of a pass that extends other passes: their targets are also its own.
 template <class... Bases>
 struct extends : Bases... {
     using base_passes = std::tuple<Bases...>*;
     using Bases::operator()...;
 };
 
-/// A list of passes or of properties, with which passes state their order; see headrace::property.
+/// A list of passes or properties, with which passes state their order; see headrace::property.
 template <class... Passes>
 struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
-/// What is known of a pass whose definition is elsewhere, as a pass without handlers: its lists, its flags,
-/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code
-/// and this program links it. passes/declared_passes.hpp specializes it, derived from one of the bases below.
+/// The declaration of a pass that is defined elsewhere, without its handlers: its lists, its flags, `removes`
+/// (the ops that are gone after it), and `is_compiled` (whether headrace::compiled has its code and this
+/// program links it). passes/declared_passes.hpp specializes it, derived from one of the bases below.
 template <class P>
 struct declared_pass {};
 
-/// Matches passes that are declared so. All that pipelines ask of them is read from the declaration, whether
-/// the definition is there or not: they may be incomplete types.
+/// Matches passes with a declaration. Pipelines read everything from the declaration, whether or not the
+/// definition is included: such passes may be incomplete types.
 template <class P>
 concept is_declared = requires { typename declared_pass<P>::removes; };
 
 namespace detail {
 
-// What is read of a pass: its declaration, if it has one.
+// The type from which a pass's facts are read: its declaration if it has one.
 template <class P>
 using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
 
 }  // namespace detail
 
-/// Matches passes: satisfied by a struct derived from headrace::pass, whose definition is there or which is
-/// declared as above.
+/// Matches passes: structs derived from headrace::pass that are defined, or declared as above.
 template <class T>
 concept pass_type =
     requires { sizeof(detail::pass_facts<T>); } && std::is_base_of_v<pass, detail::pass_facts<T>>;
 
-/// Bases of declarations: of passes with handlers, and of passes over the whole graph.
+/// Bases of declarations: for passes with handlers, and for passes over the whole graph.
 struct declared_rewrites : pass {
     static constexpr bool is_compiled = links_compiled;
     static constexpr bool has_options = false;
@@ -100,7 +98,7 @@ inline constexpr bool is_op_list = false;
 template <class... Ops>
 inline constexpr bool is_op_list<ops<Ops...>> = true;
 
-// One trait per spelling under which passes list their targets.
+// One trait per name under which passes list their targets.
 template <class P>
 auto own_targets() {
     if constexpr (requires { requires is_op_list<typename P::targets>; })
@@ -193,7 +191,7 @@ concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, gr
 
 namespace detail {
 
-// What the handlers of a pass may emit, and what its rules make: both together are what it produces.
+// The ops that the handlers of a pass may emit. Together with those of its rules, the pass produces them.
 template <class P>
 using declared_by = decltype(own_produces<P>());
 template <class P>
@@ -210,17 +208,17 @@ auto find_produces() {
 
 }  // namespace detail
 
-/// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
+/// The ops that a pass may emit: those that its expressions make, and those in `produces` for its handlers.
 template <class P>
 using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
 
-/// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
+/// The ops that are gone after a pass over the whole graph; for other passes, signatures state them.
 template <class P>
 using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
 
 namespace detail {
 
-// A pass over the whole graph that has targets must run for what it promises to remove, too.
+// A pass over the whole graph with targets must also run for the ops that it promises to remove.
 template <class P>
 auto find_targets() {
     if constexpr (is_declared<P>) {
@@ -237,8 +235,8 @@ auto find_targets() {
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
-/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
+/// The ops that a pass targets: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
+/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`, without duplicates.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 
@@ -265,28 +263,28 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 
 }  // namespace detail
 
-/// Matches pairs of a pass and an op that it has a rule or a handler for.
+/// Matches a pass and an op for which it has a rule or a handler.
 template <class P, class Op>
 concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
-/// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
-/// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
+/// Matches passes whose should_run replaces the generated skip test: `bool should_run(const graph&, bool
+/// has_targets) const`, which gets the result of that test.
 template <class P>
 concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
     { p.should_run(g, true) } -> std::same_as<bool>;
 };
 
-/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
-/// const`, which is asked if the graph has targets of the pass and so narrows the generated skip test, or by
-/// one that replaces it.
+/// Matches passes that decide whether they run: `bool should_run(const graph&) const`, which is called only
+/// if the graph has targets of the pass and so narrows the generated skip test, or a should_run that replaces
+/// the test.
 template <class P>
 concept decides_itself =
     replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
         { p.should_run(g) } -> std::same_as<bool>;
     });
 
-/// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
-/// in_execution_order = true`: its nodes are then visited in that order, not op by op.
+/// True if nodes are visited in execution order instead of op by op. Set `static constexpr bool
+/// in_execution_order = true` in a pass whose handlers depend on rewrites of earlier nodes.
 template <class P>
 inline constexpr bool visits_in_execution_order = [] {
     if constexpr (requires { P::in_execution_order; }) {
@@ -296,7 +294,7 @@ inline constexpr bool visits_in_execution_order = [] {
     }
 }();
 
-/// Diagnoses, which name the culprits in compile errors; see no_fault.
+/// Diagnoses that name the culprit in compile errors; see no_fault.
 template <class Pass, class Op>
 struct no_handler {};
 template <class Pass, class Op, class Result>
@@ -358,7 +356,7 @@ template <class P, class Targets>
 struct handler_table;
 template <class P, class... Ops>
 struct handler_table<P, ops<Ops...>> {
-    // The last one ends the list.
+    // The last element ends the list.
     static constexpr handler_kind kinds[] = {kind_of_handler<P, Ops>()..., handler_kind::none};
     static constexpr std::size_t missing = position_of_kind(kinds, handler_kind::none);
     static constexpr std::size_t wrong = position_of_kind(kinds, handler_kind::wrong);
@@ -395,13 +393,13 @@ constexpr void insert_all(Set& set, ops<Ops...>) {
 template <class P>
 inline constexpr bool always_runs = targets_of<P>::size == 0 || replaces_skip_test<P>;
 
-// Whole-graph passes have no handlers to check, and those of declared passes are checked elsewhere.
+// Whole-graph passes have no handlers to check; those of declared passes are checked where they are defined.
 template <class P>
 using table_of = handler_table<P, std::conditional_t<graph_pass<P> || is_declared<P>, ops<>, targets_of<P>>>;
 template <class P>
 using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>>;
 
-// The ops that are gone after the pass. One that may decline to run removes nothing for certain.
+// Returns the ops that are gone after the pass. A pass that may decline to run removes nothing for certain.
 template <class P, class Set>
 constexpr Set removed_by() {
     Set set;
@@ -430,27 +428,26 @@ using set_type_of = typename set_type_of_list<List>::type;
 
 }  // namespace detail
 
-/// What a pass does to the set of ops of a graph, read off its signatures. It is silent about faults:
-/// pipelines and apply_pass report them, where the message is short.
+/// The effect of a pass on the set of ops of a graph, derived from its signatures. It does not report faults:
+/// pipelines and apply_pass do, where the message is short.
 template <pass_type P>
 struct effects_of {
     using facts = detail::pass_facts<P>;
     using targets = targets_of<P>;
-    /// no_fault, or what is wrong with the handlers.
+    /// The fault of the handlers, or no_fault.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
-    /// no_fault, or what is wrong with a rule.
+    /// The fault of the rules, or no_fault.
     using faulty_rule = typename detail::list_effects<detail::rules_of<facts>>::template fault_of_pass<P>;
 
-    /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error
-    /// follows.
+    /// False for a pass with a fault: pipelines ignore its effects, so that no second error follows.
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault> &&
         std::is_same_v<faulty_rule, no_fault>;
-    /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
+    /// True for a pass without targets, unless it declines, and for one that replaces the skip test.
     static constexpr bool always_runs = detail::always_runs<P>;
 
-    // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
+    // The types are explicit: with `auto`, each pass would instantiate its sets even if nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
     static constexpr auto produced_set = set_of<detail::declared_by<facts>> | detail::made_by_rules<facts>;
     static constexpr detail::set_type_of<detail::removable<P>> removed_set =
@@ -470,8 +467,8 @@ constexpr std::string_view pass_name() {
     }
 }
 
-/// One line that says what a pass does, as its member `static constexpr std::string_view summary` gives it:
-/// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
+/// Returns a one-line summary of a pass, its `static constexpr std::string_view summary`: "silu(x) as x *
+/// sigmoid(x)". Empty if it has none.
 template <class P>
 constexpr std::string_view pass_summary() {
     using facts = detail::pass_facts<P>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_base, the base of passes over the whole graph that hold state and check what they
-// need.
+// Defines headrace::pass_base, the base of passes over the whole graph with state and checks.
 #ifndef HEADRACE_PASS_PASS_BASE_HPP
 #define HEADRACE_PASS_PASS_BASE_HPP
 
@@ -14,23 +13,22 @@
 
 namespace headrace {
 
-/// Matches passes that say what a graph must be before them: satisfied by a member
-/// `result<void> require(const graph&) const`. Any kind of pass may have one (`requires` is a keyword of
-/// C++).
+/// Matches passes with a precondition on the graph: `result<void> require(const graph&) const`. Any kind of
+/// pass may have one (`requires` is a keyword of C++).
 template <class P>
 concept has_requirement = requires(const P& p, const graph& g) {
     { p.require(g) } -> std::same_as<result<void>>;
 };
 
-/// Matches passes that say what a graph is after them: `result<void> ensure(const graph&) const`.
+/// Matches passes with a postcondition on the graph: `result<void> ensure(const graph&) const`.
 template <class P>
 concept has_guarantee = requires(const P& p, const graph& g) {
     { p.ensure(g) } -> std::same_as<result<void>>;
 };
 
-/// Does a pass have something to do: the generated skip test, which asks for its targets, narrowed or
-/// replaced by its own should_run? Pipelines, managers, apply_pass and passes that are called as functions
-/// ask this, unless the context forces them to run.
+/// True if a pass has work: the generated skip test, which looks for its targets, as narrowed or replaced by
+/// the pass's own should_run. Pipelines, managers, apply_pass and passes called as functions use it, unless
+/// the context forces passes to run.
 template <class P>
 [[nodiscard]] bool is_due([[maybe_unused]] const P& p, [[maybe_unused]] const graph& g,
                           const pass_context& context) {
@@ -49,7 +47,7 @@ template <class P>
 
 namespace detail {
 
-// Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
+// Matches bases that call `require` and `ensure` themselves, so that drivers do not call them again.
 template <class P>
 concept checks_itself = requires { typename P::checks_itself; };
 
@@ -57,7 +55,7 @@ concept checks_itself = requires { typename P::checks_itself; };
     return {e.kind, text_of({pass, ": ", std::move(e.message)})};
 }
 
-/// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.
+/// Calls `run()` between the pass's own checks; an error of a check has the pass's name.
 template <class P, class Run>
 auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
     if constexpr (has_requirement<P>) {
@@ -71,7 +69,7 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
     return done;
 }
 
-/// What a pass that is not due does where it is called alone: its checks.
+/// Runs only the checks of a pass that is called alone and is not due.
 template <class P>
 result<node_counts> run_checks_alone(const P& p, graph& g) {
     return run_checked(p, g, [] { return result<node_counts>(node_counts{}); });
@@ -79,22 +77,22 @@ result<node_counts> run_checks_alone(const P& p, graph& g) {
 
 }  // namespace detail
 
-/// Base of a pass that is one function over the whole graph, with its data in members:
+/// Base of a pass that is one function over the whole graph, with data in members:
 ///
 ///     struct replace_add : pass_base<replace_add> {
-///         result<std::size_t> call(graph& g, pass_context& context) const;  // how many nodes it rewrote
-///         result<void> require(const graph& g) const;                       // may be left out
-///         result<void> ensure(const graph& g) const;                        // may be left out
+///         result<std::size_t> call(graph& g, pass_context& context) const;  // number of rewritten nodes
+///         result<void> require(const graph& g) const;                       // optional
+///         result<void> ensure(const graph& g) const;                        // optional
 ///     };
 ///
-/// It is called as a function, which asks should_run first, runs in static pipelines if it can be made
-/// without arguments, and in pass managers. As other passes over the whole graph it may have `targets`,
+/// It can be called as a function, which asks should_run first; it runs in static pipelines if it is
+/// default-constructible, and in pass managers. Like other passes over the whole graph it may have `targets`,
 /// `produces` and `removes`.
 template <class Derived>
 struct pass_base : pass {
     using checks_itself = void;
 
-    /// Runs it without asking should_run.
+    /// Runs the pass without asking should_run.
     result<node_counts> run(graph& g, pass_context& context) const {
         const auto& self = static_cast<const Derived&>(*this);
         const result<std::size_t> rewritten =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_fault, what is wrong with a pass by itself, as diagnoses that name the culprit.
+// Defines headrace::pass_fault, the fault of a pass on its own, as diagnoses that name the culprit.
 #ifndef HEADRACE_PASS_PASS_CHECKS_HPP
 #define HEADRACE_PASS_PASS_CHECKS_HPP
 
@@ -15,27 +15,27 @@ namespace headrace {
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
 struct not_a_pass {};
-/// Nothing but `struct Pass;` is known of it.
+/// The pass is only declared as `struct Pass;`.
 template <class Pass>
 struct only_declared {};
 template <class Pass, class Op>
 struct handler_not_const {};
-/// `Handler` is the type of the pass's one handler, which fits none of its targets.
+/// `Handler` is the type of the pass's only handler, which fits none of its targets.
 template <class Pass, class Op, class Handler>
 struct wrong_handler {};
-/// A pass has handlers that nothing would call.
+/// A pass has handlers but no targets, so nothing would call them.
 template <class Pass>
 struct no_targets {};
-/// The function `rewrites` of a pass returns something else than rules, or is not static.
+/// The function `rewrites` of a pass returns something other than rules, or is not static.
 template <class Pass, class Result>
 struct no_rules {};
 struct not_static {};
-/// A member of a pass that should be an `ops` or a `pass_list` is a `T`.
+/// A member of a pass is a `T` instead of an `ops` or a `pass_list`.
 template <class Pass, fixed_string Member, class T>
 struct not_a_list {};
 
-// One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
-// its own body: a common helper would cost the reader of a message the lines that lead to it.
+// One trait per message; each fails only for its own diagnosis. Each entry point repeats these assertions: a
+// shared helper would lengthen the backtrace.
 template <class Diagnosis>
 inline constexpr bool is_a_pass = true;
 template <class T>
@@ -67,8 +67,8 @@ inline constexpr bool handlers_have_targets<no_targets<Pass>> = false;
 
 namespace detail {
 
-// Has a class a call operator, overloaded, a template or not? Then the name is ambiguous in what also derives
-// from this.
+// Detects a call operator, overloaded or a template or not: the name is then ambiguous in a class that also
+// derives from this one.
 struct has_call_operator_too {
     void operator()();
 };
@@ -92,7 +92,7 @@ constexpr bool handles_any(ops<Ops...>) {
     return (handles<P, Ops> || ...);
 }
 
-// A handler is there, but not for what it is called with: say why, if that can be told.
+// Refines the diagnosis if a handler exists but does not take its arguments.
 template <class P, class Op>
 auto refine(no_handler<P, Op>) {
     if constexpr (handles_if_not_const<P, Op>) {
@@ -113,7 +113,7 @@ inline constexpr bool is_pass_list = false;
 template <class... Passes>
 inline constexpr bool is_pass_list<pass_list<Passes...>> = true;
 
-// Diagnoses a member that should be a list, by the first that is none.
+// Returns the first member that should be a list but is not one.
 template <class P>
 auto find_other_list() {
     if constexpr (requires { requires !is_op_list<typename P::targets>; }) {
@@ -149,7 +149,7 @@ auto find_other_list() {
     }
 }
 
-// Diagnoses a function `rewrites` that gives no rules.
+// Returns a fault if the function `rewrites` does not return rules.
 template <class P>
 auto find_other_rewrites() {
     if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
@@ -164,8 +164,8 @@ auto find_other_rewrites() {
     }
 }
 
-// The first op that the rules of a pass make and that has no inference. Handlers' ops are checked where they
-// are made, a pass that is declared where it is compiled.
+// Returns the first op that the rules of a pass make and that has no inference. Ops of handlers are checked
+// where they are emitted; a declared pass is checked where it is compiled.
 template <class... Ops>
 auto find_not_inferred(ops<Ops...>) {
     using dialect = builtin::dialect;
@@ -189,7 +189,7 @@ auto find_inference_fault() {
 template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
-        return no_fault{};  // where it is compiled, its definition is checked
+        return no_fault{};  // checked where it is compiled
     } else if constexpr (!requires { sizeof(P); }) {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
@@ -230,26 +230,26 @@ auto find_faulty_handler() {
 
 }  // namespace detail
 
-/// no_fault, or what keeps a pass from running: a type that is no pass or only declared, a target without a
-/// fitting handler, handlers without targets.
+/// The fault that keeps a pass from running, or no_fault: the type is not a pass or only declared, a target
+/// has no fitting handler, or handlers have no targets.
 template <class P>
 using pass_fault = decltype(detail::find_pass_fault<P>());
-/// no_fault, or that a pass has neither a definition here nor code in headrace::compiled.
+/// The fault of a pass with neither a definition here nor code in headrace::compiled, or no_fault.
 template <class P>
 using code_fault_of = decltype(detail::find_code_fault<P>());
-/// no_fault, or the handler whose result cannot replace a node.
+/// The handler whose result cannot replace a node, or no_fault.
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
 
-/// no_fault, or an op that the expressions of a pass make and whose results nothing infers.
+/// The op that a pass's expressions make and that has no inference, or no_fault.
 template <class P>
 using inference_fault_of = decltype(detail::find_inference_fault<P>());
 
-/// Matches passes without a fault, which proofs can count on.
+/// Matches passes without a fault; proofs rely on it.
 template <class P>
 concept sound_pass =
     std::is_same_v<pass_fault<P>, no_fault> && std::is_same_v<faulty_handler_of<P>, no_fault>;
-/// Matches passes for whose ops inference is there, and those of them that can run.
+/// Matches passes whose ops have inference, and those of them that can run.
 template <class P>
 concept has_inference = std::is_same_v<inference_fault_of<P>, no_fault>;
 template <class P>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::pass_code, how a pass runs, which is compiled where it is used or, with
-// headrace::compiled, once for all.
+// Declares headrace::pass_code, the code of a pass, which is compiled where it is used or, with
+// headrace::compiled, only once.
 #ifndef HEADRACE_PASS_PASS_CODE_HPP
 #define HEADRACE_PASS_PASS_CODE_HPP
 
@@ -14,40 +14,39 @@ namespace headrace {
 class graph;
 class pass_context;
 
-/// What one pass did to the nodes of a graph.
+/// The effect of one pass on the nodes of a graph.
 struct node_counts {
-    std::size_t rewritten = 0;  ///< handlers that gave a replacement
-    std::size_t declined = 0;   ///< handlers that left their node as it was
-    std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
+    std::size_t rewritten = 0;  ///< handlers that returned a replacement
+    std::size_t declined = 0;   ///< handlers that left their node unchanged
+    std::size_t copied = 0;     ///< nodes taken over unchanged; retracing only
     std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
 };
 
-/// Does this program link headrace::compiled?
+/// True if this program links headrace::compiled.
 #ifdef HEADRACE_COMPILED
 inline constexpr bool links_compiled = true;
 #else
 inline constexpr bool links_compiled = false;
 #endif
 
-/// Which driver runs a pass's handlers. Both are generated from the same handlers.
+/// The driver that runs a pass's handlers. Both drivers use the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
 
-/// The code of a pass: its handlers behind a driver. pass/run_pass.hpp defines it.
+/// The code of a pass: its handlers with a driver. pass/run_pass.hpp defines it.
 template <class P>
 struct pass_code {
     static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
-    /// Of a pass that pipelines make, without arguments; its type may be incomplete where it is called.
+    /// For passes that pipelines default-construct; the type may be incomplete at the call.
     static result<node_counts> run_default(graph& g, pass_context& context, driver_kind driver);
-    /// What the pass's own should_run says, of a pass that has one; `has_targets` is what the generated skip
-    /// test found.
+    /// Calls the pass's own should_run; `has_targets` is the result of the generated skip test.
     static bool should_run(const graph& g, bool has_targets);
 };
 
 }  // namespace headrace
 
-/// Stands behind each pass that headrace::compiled holds: a program that links it does not compile its code
-/// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
-/// declared.
+/// Follows each pass in headrace::compiled, so that a program that links it does not compile the pass's code
+/// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only, it is a redundant
+/// declaration.
 #ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_CODE(P) extern template struct pass_code<P>
 #else
@@ -56,7 +55,7 @@ struct pass_code {
     struct pass_code
 #endif
 
-/// The same of a standard pass, which passes/declared_passes.hpp declares.
+/// HEADRACE_COMPILED_CODE for a standard pass, which passes/declared_passes.hpp must declare.
 #ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) \
     HEADRACE_COMPILED_CODE(P);    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_context, what a run of passes shares, and headrace::diagnostic.
+// Defines headrace::pass_context, the state shared by the passes of a run, and headrace::diagnostic.
 #ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_HPP
 
@@ -14,41 +14,41 @@
 
 namespace headrace {
 
-/// Why a node cannot be lowered, in words for the model's author.
+/// The reason why a node cannot be lowered, in words for the model's author.
 struct diagnostic {
-    std::pmr::string node;  ///< the exported program's name for it
+    std::pmr::string node;  ///< its name in the exported program
     std::pmr::string op;
-    std::pmr::string reason;  ///< the rule that it breaks, and what to do if that is known
+    std::pmr::string reason;  ///< the rule that it breaks, and the fix if known
     error_kind kind = error_kind::unsupported;
     std::pmr::string source{};  ///< "net.py:42", the line of the model's source, or empty
 };
 
-/// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
+/// Returns "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
 [[nodiscard]] std::pmr::string diagnostic_text(const diagnostic& d);
 
-/// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
+/// Shared by the passes of one run. It collects refusals, so that all of them can be reported at once.
 class pass_context {
 public:
-    /// Infers a node whose op is known only at run time; without it, a node that lost its `val` is an error.
+    /// Infers a node whose op is known only at run time. Without it, a node without `val` is an error.
     using node_inference = result<void> (*)(const node& n, inference& out);
 
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
-    /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
+    /// Records a refusal. A fault of a pass next to one is not reported: it may only be the consequence.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
     [[nodiscard]] const pmr_vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
-    /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
+    /// True if the retracing driver copies nodes that have their `val` and are not targets; if false, for
     /// measurements, it infers each of them.
     [[nodiscard]] bool copies_fast() const { return copies_fast_; }
     void copy_fast(bool on) { copies_fast_ = on; }
 
-    /// Do passes run whatever their skip tests say? For measurements, and for what a test does not see.
+    /// True if passes run regardless of their skip tests: for measurements, and for what tests do not see.
     [[nodiscard]] bool forces_passes() const { return forces_passes_; }
     void force_passes(bool on) { forces_passes_ = on; }
 
-    /// Inferences are looked up there first, from now on, as in a headrace::dispatch_cache; null for none, as
-    /// is best with rules that are faster than a look-up.
+    /// Sets a cache for inferences, such as a headrace::dispatch_cache; null for none, which is best if the
+    /// rules are faster than a lookup.
     void use_cache(inference_cache* cache) { cache_ = cache; }
 
     /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
@@ -65,7 +65,7 @@ public:
 private:
     static constexpr std::uint32_t free = 0;
 
-    // Where that diagnostic stands in places_, or would.
+    // Returns the slot in places_ that has that diagnostic, or where it would go.
     std::uint32_t& place_of(const diagnostic& d);
     void grow();
 
@@ -76,8 +76,8 @@ private:
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     pmr_vector<diagnostic> diagnostics_;
-    // So that each is said once: their numbers from 1, by hash, at least half of them free.
-    // std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
+    // Index of the diagnostics, to report each once: their numbers from 1, by hash, at least half of the
+    // slots free. std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
     pmr_vector<std::uint32_t> places_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_manager, a pipeline that is put together at run time, and headrace::pass_registry,
-// which finds passes by name.
+// Defines headrace::pass_manager, a pipeline assembled at run time, and headrace::pass_registry, which finds
+// passes by name.
 #ifndef HEADRACE_PASS_PASS_MANAGER_HPP
 #define HEADRACE_PASS_PASS_MANAGER_HPP
 
@@ -26,7 +26,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The ops of one dialect that a pass looks for, as bits.
+/// The ops of one dialect that a pass targets, as bits.
 struct target_mask {
     const dialect_info* dialect;
     std::span<const std::uint64_t> words;
@@ -49,7 +49,7 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-// Passes without members are made where they run, so that they need no object. One that is declared may be
+// True if a pass has no members: it needs no object, and is created where it runs. A declared pass may be
 // incomplete.
 template <class P>
 inline constexpr bool has_no_state = [] {
@@ -76,7 +76,7 @@ result<node_counts> run_erased(const void* object, graph& g, pass_context& conte
         return pass_code<P>::run(*static_cast<const P*>(object), g, context, driver);
     }
 }
-// Who calls it has asked for targets, unless the pass replaces that test.
+// The caller has already checked for targets, unless the pass replaces that test.
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {
     const bool has_targets =
@@ -100,11 +100,11 @@ constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
 
 }  // namespace detail
 
-/// A pass at run time: what its type says, as data. `object` is null for passes without state.
+/// A pass at run time: the facts of its type, as data. `object` is null for passes without state.
 struct pass_info {
     std::string_view name;
     std::string_view summary;
-    bool always_runs;  ///< it has no targets, or decides without them
+    bool always_runs;  ///< it has no targets, or does not depend on them
     bool whole_graph;
     bool stateless;
     std::span<const detail::target_mask> targets;
@@ -112,7 +112,7 @@ struct pass_info {
     std::span<const std::string_view> requires_after;
     std::span<const std::string_view> ensures;
     result<node_counts> (*run)(const void* object, graph& g, pass_context& context, driver_kind driver);
-    bool (*should_run)(const void* object, const graph& g);  ///< null if the pass leaves that to its targets
+    bool (*should_run)(const void* object, const graph& g);  ///< null if only its targets decide
 };
 
 template <pass_type P>
@@ -166,26 +166,26 @@ inline constexpr pass_info info_of_pass = [] {
         detail::should_run_or_null<P>()};
 }();
 
-/// Matches functions that can stand for a pass: `result<std::size_t>(graph&, pass_context&)`.
+/// Matches functions that can be used as a pass: `result<std::size_t>(graph&, pass_context&)`.
 template <class F>
 concept graph_function =
     !pass_type<F> && std::is_invocable_r_v<result<std::size_t>, const F&, graph&, pass_context&>;
 
-/// Any pass of a static pipeline, or a function over a graph with a name, as a value. Copies share the pass.
+/// Any pass of a static pipeline, or a named function over a graph, as a value. Copies share the pass.
 class any_pass {
 public:
     template <pass_type P>
-    any_pass(P p) : any_pass(info_of_pass<P>) {  // any_pass stands for the pass: no explicit
+    any_pass(P p) : any_pass(info_of_pass<P>) {  // implicit, so that passes convert
         if constexpr (!detail::has_no_state<P>) object_ = std::make_shared<const P>(std::move(p));
     }
-    /// Of a pass without state.
+    /// For a pass without state.
     explicit any_pass(const pass_info& info) : info_(&info), name_(info.name) {}
-    /// Under another name than its type's, as two of one type need it.
+    /// With a name other than its type's, needed for two passes of one type.
     template <pass_type P>
     any_pass(std::pmr::string name, P p) : any_pass(std::move(p)) {
         name_ = std::move(name);
     }
-    /// `f` returns how many nodes it rewrote.
+    /// `f` returns the number of rewritten nodes.
     template <graph_function F>
     any_pass(std::pmr::string name, F f) : any_pass(function_pass{std::move(f)}) {
         name_ = std::move(name);
@@ -194,13 +194,13 @@ public:
     [[nodiscard]] std::string_view name() const { return name_; }
     [[nodiscard]] const pass_info& info() const { return *info_; }
 
-    /// Does it give what is asked for: itself by name, or a property that it ensures?
+    /// True if it has the wanted name or ensures the wanted property.
     [[nodiscard]] bool provides(std::string_view wanted) const {
         return name_ == wanted ||
                std::find(info_->ensures.begin(), info_->ensures.end(), wanted) != info_->ensures.end();
     }
 
-    /// The skip test: does the graph, nested regions included, have a target of the pass?
+    /// The skip test: true if the graph, including nested regions, has a target of the pass.
     [[nodiscard]] bool has_targets(const graph& g) const {
         for (const detail::target_mask& mask : info_->targets) {
             const auto present = g.census().present(*mask.dialect);
@@ -234,7 +234,7 @@ private:
     std::pmr::string name_;
 };
 
-/// The passes that can be chosen by name. Names are unique: a pass that a pipeline runs twice is in it once.
+/// Passes that can be chosen by name. Names are unique: a pass that a pipeline runs twice is listed once.
 class pass_registry {
 public:
     pass_registry() = default;
@@ -254,7 +254,7 @@ public:
         (make.template operator()<Ps>(), ...);
     }
 
-    /// False if a pass of that name is there already: it stays.
+    /// Returns false if there is already a pass of that name, which stays.
     bool add(any_pass p) {
         if (find(p.name()) != nullptr) return false;
         passes_.push_back(std::move(p));
@@ -268,10 +268,10 @@ public:
     }
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
-    /// The names that one may have meant, best first.
+    /// Returns the names most similar to `name`, best first.
     [[nodiscard]] pmr_vector<std::string_view> closest(std::string_view name, std::size_t count = 3) const;
 
-    /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
+    /// Returns the passes of a list like "a,b,c". For an unknown name, the error suggests the closest names.
     [[nodiscard]] result<pmr_vector<any_pass>> select(std::string_view names) const {
         pmr_vector<any_pass> chosen;
         while (!names.empty()) {
@@ -301,7 +301,7 @@ private:
 
 namespace detail {
 
-/// How many letters must be put in, left out or changed to get from one word to the other.
+/// Returns the number of letters to insert, remove or change to turn one word into the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     pmr_vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -316,9 +316,10 @@ namespace detail {
     return row[b.size()];
 }
 
-/// Puts passes in an order that meets their constraints and else keeps the one that they were given in:
-/// always the first that may run comes next. What is required may be given by any of several passes, and so
-/// is no plain edge of a graph: a pass waits until one of those that provide it has run.
+/// Orders passes by their constraints, and otherwise keeps the given order: the next pass is always the first
+/// that may run. For example, if b requires a before it, the list "b, c, a" becomes "c, a, b". A requirement
+/// may be met by any of several passes, so it is not an edge of a graph: a pass waits until one of its
+/// providers has run.
 class pass_order {
 public:
     using constraint =
@@ -362,7 +363,7 @@ private:
         return {};
     }
 
-    /// A pass that must run before that one and has not been placed yet.
+    /// Returns a pass that must run before that one and has not been placed yet.
     [[nodiscard]] std::optional<std::size_t> blocker_of(std::size_t i) const {
         for (const std::string_view wanted : passes_[i].info().requires_before) {
             if (const auto missing = missing_provider(wanted, i)) return missing;
@@ -385,7 +386,7 @@ private:
         }
         return missing;
     }
-    /// Does `k` require something after it that only `i` of the passes that are left gives?
+    /// True if `i` is the only remaining pass that provides a requirement of `k` for later passes.
     [[nodiscard]] bool is_last_for(std::size_t i, std::size_t k) const {
         for (const std::string_view wanted : passes_[k].info().requires_after) {
             if (!passes_[i].provides(wanted)) continue;
@@ -397,7 +398,7 @@ private:
         return false;
     }
 
-    /// Every pass that is left has a blocker: following them must come round.
+    /// Every remaining pass has a blocker, so following blockers leads to a cycle.
     [[nodiscard]] error cycle() const {
         pmr_vector<std::size_t> path;
         std::size_t at =
@@ -439,17 +440,17 @@ inline pmr_vector<std::string_view> pass_registry::closest(std::string_view name
     return names;
 }
 
-/// How a pass manager runs its passes.
+/// Options of a pass manager.
 struct pass_manager_options {
-    bool run_checks_after_each_pass = false;  ///< false: once, when all passes have run
-    bool suppress_check_failures = false;     ///< failures of checks are kept, and do not stop the run
-    std::size_t steps = 1;                    ///< how often the whole list is run
-    run_options run{};                        ///< as of static pipelines
+    bool run_checks_after_each_pass = false;  ///< if false, once after all passes
+    bool suppress_check_failures = false;     ///< failed checks are recorded and do not stop the run
+    std::size_t steps = 1;                    ///< how often the whole list runs
+    run_options run{};                        ///< as for static pipelines
 };
 
-/// A pipeline whose passes are chosen at run time. They are the passes of static pipelines; what the compiler
-/// proves of those (that every op is lowered) is not known here, so checks say what must hold. The
-/// constraints on their order are solved before the first run.
+/// A pipeline whose passes are chosen at run time. It takes the passes of static pipelines, but the compiler
+/// proves nothing about it (such as that every op is lowered), so checks state what must hold. Order
+/// constraints are solved before the first run.
 class pass_manager {
 public:
     using check = std::function<result<void>(const graph& g)>;
@@ -461,24 +462,24 @@ public:
         passes_.push_back(std::move(p));
         solved_ = false;
     }
-    /// Adds a check to those that the graph must pass.
+    /// Adds a check that the graph must pass.
     void add_checks(check c) { checks_.push_back(std::move(c)); }
-    /// Makes that the only check.
+    /// Replaces all checks by this one.
     void set_checks(check c) {
         checks_.clear();
         add_checks(std::move(c));
     }
-    /// Every pass called `first` runs before every one called `second`, where both are in the list.
+    /// Requires that every pass named `first` runs before every pass named `second`, if both are in the list.
     void add_constraint(std::pmr::string first, std::pmr::string second) {
         constraints_.emplace_back(std::move(first), std::move(second));
         solved_ = false;
     }
 
-    /// The passes, in the order that they were given in or, once it is solved, run in.
+    /// Returns the passes, in the given order or, once constraints are solved, in running order.
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
-    /// Moves passes as little as their requires_before, requires_after, ensures and the constraints allow. An
-    /// error names the pass that is missing, or the cycle.
+    /// Reorders passes as little as their requires_before, requires_after, ensures and the constraints allow.
+    /// The error names the missing pass, or the cycle.
     [[nodiscard]] result<void> solve_constraints() {
         if (solved_) return {};
         HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
@@ -490,9 +491,9 @@ public:
         return {};
     }
 
-    /// Runs the passes. Records, one for each pass and step, name passes of this manager. An error comes from
-    /// a pass or a check, whose name and whose predecessor's it has; refused nodes are in the context's
-    /// diagnostics.
+    /// Runs the passes. There is one record per pass and step; records refer to names of passes in this
+    /// manager. An error names the pass or check that failed, and the pass before it; refused nodes are in
+    /// the context's diagnostics.
     [[nodiscard]] result<run_statistics> operator()(graph& g, pass_context& context) {
         HEADRACE_TRY(solve_constraints());
         suppressed_.clear();
@@ -509,7 +510,7 @@ public:
         return statistics;
     }
 
-    /// What checks found in the last run, where failures are suppressed.
+    /// Returns the failures of checks in the last run, if failures are suppressed.
     [[nodiscard]] std::span<const error> suppressed_failures() const { return suppressed_; }
 
 private:

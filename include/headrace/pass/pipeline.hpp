@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pipeline, a list of passes as a type whose legality the compiler has proven.
+// Defines headrace::pipeline, a list of passes as a type whose legality is proven at compile time.
 #ifndef HEADRACE_PASS_PIPELINE_HPP
 #define HEADRACE_PASS_PIPELINE_HPP
 
@@ -22,9 +22,10 @@
 
 namespace headrace {
 
-/// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of
-/// their ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs
-/// always may. Properties among them hold of the programs that enter, and must hold of those that leave.
+/// The ops that may enter a pipeline (`from`), and those that may leave it (`to`): op tags, ops<...> lists,
+/// dialects (all of their ops) and types with a static op_set `set`, in any combination. Placeholders,
+/// constants and outputs are always allowed. Listed properties hold for programs that enter, and must hold
+/// for those that leave.
 template <class... Items>
 struct from {};
 template <class... Items>
@@ -60,20 +61,20 @@ struct effect_sets {
     Set targets{};
     Set removed{};
     Set produced{};
-    Set gone_before{};            // what properties that it runs after do not allow
-    bool targets_nothing = true;  // and so runs whatever the graph has
+    Set gone_before{};            // ops excluded by the properties that it runs after
+    bool targets_nothing = true;  // and so runs for any graph
 };
 
 template <class Set, class Allowed>
 constexpr Set all_but(const Allowed& allowed) {
     using own = typename Set::dialect_list;
-    using merged = typename merge_dialects<own, typename Allowed::dialect_list>::type;  // own ones first
+    using merged = typename merge_dialects<own, typename Allowed::dialect_list>::type;  // its own come first
     const auto rest = make_every_op(own{}).over(merged{}) - allowed.over(merged{});
     Set excluded;
     excluded.copy_words(0, rest.words().data(), Set::word_count);
     return excluded;
 }
-// The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
+// The ops that the properties in a list exclude; computed once per list, not once per pass that has it.
 template <class Set, class List>
 inline constexpr Set excluded_by{};
 template <class Set, class T>
@@ -92,7 +93,7 @@ constexpr Set excluded_before() {
     }
 }
 
-// The first property in a list that does not allow an op.
+// Returns the first property in a list that excludes an op.
 template <class Set, std::size_t Position, std::size_t Index, class... Ts>
 auto find_property_without(pass_list<Ts...>) {
     constexpr std::size_t at = [] {
@@ -119,13 +120,13 @@ constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
     return set.first();
 }
 
-// Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more
-// templates.
+// Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would instantiate
+// more templates.
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
     if constexpr (!is_declared<P> && !sound_pass<P>) {
-        sets.targets_nothing = false;  // it never runs, so that no second error follows
+        sets.targets_nothing = false;  // it never runs, so no second error follows
     } else {
         insert_all(sets.targets, targets_of<P>{});
         insert_all(sets.produced, declared_by<pass_facts<P>>{});
@@ -137,12 +138,12 @@ constexpr effect_sets<Set> effects_over() {
     return sets;
 }
 
-/// The effects of the passes folded over a source set.
+/// The effects of all passes, applied to a source set.
 template <class Set, std::size_t N>
 struct flow {
     std::array<Set, N + 1> ops{};     ///< before pass i, and at the end
-    std::array<bool, N + 1> fires{};  ///< can pass i ever have work
-    Set supported{};                  ///< source ops that provably end up legal, in any mixture
+    std::array<bool, N + 1> fires{};  ///< true if pass i can ever have work
+    Set supported{};                  ///< source ops that provably end up legal, in any combination
 };
 
 template <class Set, std::size_t N>
@@ -155,8 +156,9 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
         f.fires[i] = p.targets_nothing || p.targets.meets(f.ops[i]);
         f.ops[i + 1] = f.fires[i] ? f.ops[i].replaced(p.removed, p.produced) : f.ops[i];
     }
-    // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits
-    // cannot, then nothing that makes it run can: for a pass without targets, nothing at all.
+    // Backward: the ops that may be in the graph before pass i, in any combination, and still end up legal.
+    // If an op that the pass emits cannot end up legal, nor can any op that makes it run; for a pass without
+    // targets, no op can.
     f.supported = legal;
     for (std::size_t i = N; i-- != 0;) {
         const effect_sets<Set>& p = passes[i];
@@ -170,7 +172,7 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     return f;
 }
 
-/// The first pass that runs before a property holds of the ops which holds later, or N.
+/// Returns the first pass that runs before a property of the ops holds although it holds later, or N.
 template <class Set, std::size_t N>
 constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
     for (std::size_t i = 0; i != N; ++i) {
@@ -185,12 +187,12 @@ constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& pass
 
 }  // namespace detail
 
-/// A pipeline. `pipeline<from<...>, to<...>, Passes...>` folds the effects of the passes over the source ops
-/// and checks, in this order: that every pass is sound, that none is listed twice unless it is `repeatable`,
-/// that required passes and properties are there and in order, and that the ops that can leave are legal.
+/// A pipeline. `pipeline<from<...>, to<...>, Passes...>` applies the effects of the passes to the source ops
+/// and checks, in this order, that every pass is valid, that none is listed twice unless it is `repeatable`,
+/// that required passes and properties are present and in order, and that the ops that can leave are legal.
 ///
-/// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
-/// `struct lower_float : pipeline<...> {};`
+/// For a pipeline that is named in many places, define a struct, so that its name stays short: `struct
+/// lower_float : pipeline<...> {};`
 template <class From, class To, class... Passes>
 class pipeline {
 public:
@@ -204,13 +206,13 @@ public:
     using last_pass_for = typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
-    // Reads the rules first: errors of the compiler in them then come with the fewest lines.
+    // Rules are read first: compile errors in them then have the fewest lines.
     using rules_are_read = std::integer_sequence<
         bool, detail::rules_read<detail::rules_of<detail::pass_facts<Passes>>>...>;
 
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
-    // One union per list of sets, not one per pass: the dialects of all passes' ops together.
+    // The union of the dialects of all passes' ops; one union per list of sets, not one per pass.
     using universe = detail::with_dialects_of<
         detail::with_dialects_of<
             detail::with_dialects_of<
@@ -273,7 +275,7 @@ private:
         properties_hold<typename order::diagnosis>,
         "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of them");
 
-    // After another fault this would be a second error about it.
+    // After another fault, this would be a second error about it.
     static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
     static auto diagnose_early() {
         constexpr std::size_t at = detail::find_too_early(effects_, flow_);
@@ -292,7 +294,7 @@ private:
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
-    // Of an op that a pass makes, the last one that does.
+    // Returns the diagnosis of an op that can survive; it names the last pass that makes the op, if any.
     template <class Op>
     static auto diagnose_survivor() {
         constexpr std::size_t origin = [] {
@@ -331,12 +333,12 @@ private:
                   "removes it");
 
 public:
-    /// Ops that can be in the graph before pass `i`; `i == size`: that can leave.
+    /// Returns the ops that can be in the graph before pass `i`; for `i == size`, the ops that can leave.
     [[nodiscard]] static constexpr const set_type& ops_before(std::size_t i) { return flow_.ops[i]; }
     [[nodiscard]] static constexpr const set_type& ops_after() { return flow_.ops[size]; }
-    /// The source ops that this pipeline provably lowers: what a partitioner asks.
+    /// The source ops that this pipeline provably lowers, for partitioners.
     static constexpr const set_type& supported = flow_.supported;
-    /// False for a pass that can never fire for this source: it is not in the generated code.
+    /// False for a pass that can never fire for this source; it has no generated code.
     [[nodiscard]] static constexpr bool can_fire(std::size_t i) { return flow_.fires[i]; }
     static constexpr std::size_t dead_pass_count = [] {
         std::size_t count = 0;
@@ -345,9 +347,9 @@ public:
     }();
     static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
 
-    /// Runs the passes over a graph that the proof covers. The error names each node whose op `from<…>` does
-    /// not list, and then nothing has run; or each node that a pass refused, or that `to<…>` does not list.
-    /// The context's diagnostics have them one by one.
+    /// Runs the passes on a graph that the proof covers. The error names each node whose op `from<…>` does
+    /// not list, in which case nothing has run, or each node that a pass refused or whose op `to<…>` does not
+    /// list. The context's diagnostics list these nodes one by one.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
         static_assert(is_defined<code_fault>,
@@ -357,9 +359,9 @@ public:
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return detail::run_between({&may_enter, &may_leave}, {steps_, infos_}, g, context, options);
     }
-    /// Runs the passes whatever is in the graph, for callers that judge the result themselves: refused nodes
-    /// are in the context's diagnostics, `for_each_illegal` finds the others that may not leave. The error is
-    /// only that of a pass that could not go on.
+    /// Runs the passes on any graph, for callers that judge the result themselves: refused nodes are in the
+    /// context's diagnostics, and `for_each_illegal` finds the other nodes that may not leave. Fails only if
+    /// a pass could not continue.
     [[nodiscard]] static result<run_statistics> run_unchecked(graph& g, pass_context& context,
                                                               const run_options& options = {}) {
         static_assert(is_defined<code_fault>,
@@ -369,7 +371,7 @@ public:
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
-    /// The same as data, for other ways to run them.
+    /// Returns the passes as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
         static_assert(is_defined<code_fault>,
                       "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
@@ -379,7 +381,7 @@ public:
         return {steps_, infos_};
     }
 
-    /// True if `from<…>` lists the op, and if `to<…>` does.
+    /// True if `from<…>` lists the op; for may_leave, if `to<…>` does.
     [[nodiscard]] static bool may_enter(const op_info& op) {
         static constexpr auto source_set = detail::boundary<From>::set;
         return source_set.contains(op);
@@ -399,7 +401,7 @@ public:
     }
 
 private:
-    // Are found when the pipeline is run: a proof needs neither code nor inference.
+    // Faults that are reported only when the pipeline is run: a proof needs neither code nor inference.
     using code_fault = decltype(detail::first_fault<code_fault_of<Passes>...>());
     using inference_fault = decltype(detail::first_fault<inference_fault_of<Passes>...>());
 
@@ -434,7 +436,7 @@ private:
     static constexpr std::array<const dialect_info*, universe::size> infos_ = infos_of(universe{});
 };
 
-/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else it only makes its checks.
+/// Runs one pass on a graph, without a pipeline, if it is due (see is_due); else only runs its checks.
 template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {

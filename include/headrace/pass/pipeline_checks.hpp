@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the checks of a pipeline that concern its list of passes, and the diagnoses that name the culprits.
+// Defines the checks of a pipeline's list of passes, and the diagnoses that name the culprits.
 #ifndef HEADRACE_PASS_PIPELINE_CHECKS_HPP
 #define HEADRACE_PASS_PIPELINE_CHECKS_HPP
 
@@ -13,18 +13,18 @@
 
 namespace headrace {
 
-/// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> for an op that a pass makes.
+/// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> if a pass makes the op.
 template <class Op, class LastPass, class... Origin>
 struct survives {};
 template <class Pass>
 struct emitted_by {};
-/// Up to max_survivors ops that survive.
+/// Up to max_survivors surviving ops.
 template <class... Survivors>
 struct survivors {};
 inline constexpr std::size_t max_survivors = 20;
 template <class Pass>
 struct listed_twice {};
-/// In place of a pass where none targets the op.
+/// Replaces the pass in a diagnosis if none targets the op.
 struct no_pass {};
 
 template <class Diagnosis>
@@ -36,7 +36,7 @@ inline constexpr bool listed_once = false;
 template <>
 inline constexpr bool listed_once<no_fault> = true;
 
-// One trait for each message about order; each fails for its own diagnosis alone.
+// One trait per message about order; each fails only for its own diagnosis.
 template <class Diagnosis>
 inline constexpr bool dependencies_met = true;
 template <class Pass, class Dependency>
@@ -63,8 +63,8 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of lists, of dialects or of ops, in order of first appearance. Passes have few kinds of lists
-// of dialects, so that a fold costs few templates.
+// The dialects of lists of dialects or of ops, in order of first appearance. Passes have few different lists
+// of dialects, so a fold instantiates few templates.
 template <class List, class... Ds>
 auto operator+(collected<List>, dialects<Ds...>)
     -> collected<typename merge_dialects<List, dialects<Ds...>>::type>;
@@ -102,7 +102,7 @@ template <class P>
     requires requires { pass_facts<P>::repeatable; }
 inline constexpr bool is_repeatable<P> = pass_facts<P>::repeatable;
 
-// The first of some diagnoses that is a fault. Types are taken apart only if there is one.
+// Returns the first diagnosis that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
 constexpr auto first_fault() {
     constexpr std::size_t at = [] {
@@ -141,8 +141,8 @@ struct properties_in<Boundary<Items...>> {
     using type = decltype(pick());
 };
 
-// The ends of a pipeline as passes: the one before the first ensures what holds of the source, the one behind
-// the last requires what must hold at the end.
+// The ends of a pipeline as passes: one before the first pass ensures the properties of the source, and one
+// after the last requires those at the end.
 template <class Properties>
 struct start_facts : start_of_pipeline {
     using ensures = Properties;
@@ -190,7 +190,7 @@ struct pipeline_checks {
         __is_same(decltype(first_fault<pass_fault, faulty_handler, repetition>()), no_fault);
 };
 
-// The order of passes, the ends of the pipeline included.
+// Checks the order of passes, including the ends of the pipeline.
 template <class... Ps>
 struct order_checks {
     static constexpr std::array<const order_facts*, sizeof...(Ps)> facts{&order_facts_of<Ps>...};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares how a pipeline runs when it answers for what its proof promises.
+// Declares the run of a pipeline that checks the ops at both ends.
 #ifndef HEADRACE_PASS_PIPELINE_RUN_HPP
 #define HEADRACE_PASS_PIPELINE_RUN_HPP
 
@@ -8,15 +8,15 @@
 
 namespace headrace::detail {
 
-/// The two ends of a pipeline: may an op enter, and may it leave?
+/// The checks at the two ends of a pipeline: true if an op may enter, and if it may leave.
 struct pipeline_ends {
     bool (*may_enter)(const op_info& op);
     bool (*may_leave)(const op_info& op);
 };
 
-/// Runs the steps over a graph that the proof covers. The error names every node whose op may not enter, and
-/// then nothing has run, or every node that was refused or may not leave; all of them are in the context's
-/// diagnostics, too.
+/// Runs the steps on a graph that the proof covers. The error names every node whose op may not enter, in
+/// which case nothing has run, or every node that was refused or may not leave; the context's diagnostics
+/// list all of them, too.
 [[nodiscard]] result<run_statistics> run_between(const pipeline_ends& ends, const pipeline_steps& steps,
                                                  graph& g, pass_context& context, const run_options& options);
 

@@ -17,7 +17,7 @@
 
 namespace headrace::detail {
 
-/// Erases the nodes that nothing uses: they are in no result, so a pipeline need not take them.
+/// Erases unused nodes: no result depends on them, so a pipeline need not support their ops.
 inline void erase_unused(graph& g) {
     for (node* n = g.last(); n != nullptr;) {
         node* const previous = n->previous;
@@ -33,7 +33,7 @@ inline bool is_about(const diagnostic& d, const node& n) {
 }
 
 /// True if all ops of a graph and its regions are allowed. Other nodes are reported, unless a pass has
-/// refused them with a reason of its own, which is a diagnostic from `known` on.
+/// refused them with its own reason, in a diagnostic from `known` on.
 inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const op_info&), std::size_t known,
                       std::string_view reason) {
     const auto has_other = [&] {
@@ -60,10 +60,10 @@ inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const 
     return false;
 }
 
-/// All diagnostics from `known` on, as one error.
+/// Returns all diagnostics from `known` on, as one error.
 [[gnu::cold, gnu::noinline]] inline error joined_diagnostics(const pass_context& context, std::size_t known) {
     const auto& all = context.diagnostics();
-    if (known == all.size()) known = 0;  // they have been reported by a run before this one
+    if (known == all.size()) known = 0;  // an earlier run has reported them
     error joined{all[known].kind, {}};
     for (std::size_t i = known; i != all.size(); ++i) {
         joined.message += i == known ? "the pipeline refuses the graph: " : "; ";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pipeline_step, a pass of a pipeline as data, and how a list of them runs.
+// Defines headrace::pipeline_step, a pass of a pipeline as data, and headrace::pipeline_steps, a list of
+// them.
 #ifndef HEADRACE_PASS_PIPELINE_STEP_HPP
 #define HEADRACE_PASS_PIPELINE_STEP_HPP
 
@@ -16,23 +17,23 @@
 
 namespace headrace {
 
-/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
-/// stop the run.
+/// Options of a run. `clock` returns nanoseconds; `after_pass` is called after each pass that ran, and may
+/// stop.
 struct run_options {
     driver_kind driver = driver_kind::in_place;
     std::uint64_t (*clock)() = nullptr;
     void* observer = nullptr;
     result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
-    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
+    bool skip = true;  ///< if false, run every pass, for measurements, like pass_context::force_passes
 };
 
-/// A pass of a pipeline: what a run asks and calls.
+/// A pass of a pipeline: the data and functions that a run needs.
 struct pipeline_step {
     std::string_view name;
-    std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty: it has none
-    bool replaces_skip_test = false;         ///< should_run is asked even if there are no targets
-    bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it has targets, so it runs
-    /// Null of a pass that can never fire.
+    std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty if it has none
+    bool replaces_skip_test = false;         ///< should_run is called even without targets
+    bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it runs if it has targets
+    /// Null for a pass that can never fire.
     result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;
 };
 
@@ -41,7 +42,7 @@ struct pipeline_steps {
     std::span<const pipeline_step> steps;
     std::span<const dialect_info* const> dialects;
 
-    /// The generated skip test: does the graph, nested regions included, have a target of a pass?
+    /// The generated skip test: true if the graph, including nested regions, has a target of the pass.
     [[nodiscard]] bool has_targets(const pipeline_step& step, const graph& g) const {
         std::span<const std::uint64_t> words = step.targets;
         for (const dialect_info* d : dialects) {
@@ -59,7 +60,7 @@ struct pipeline_steps {
         }
         return false;
     }
-    /// Does a pass run? It is asked in its turn, as passes before it may make its targets.
+    /// Decides whether a pass runs. Call it just before that: earlier passes may make its targets.
     [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
                                      const run_options& options) const {
         if (!options.skip || context.forces_passes()) return pass_status::ran;

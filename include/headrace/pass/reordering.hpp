@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::reordering, which asks for any order of a pipeline's passes what the compiler would say.
+// Defines headrace::reordering, which checks any order of a pipeline's passes as the compiler would.
 #ifndef HEADRACE_PASS_REORDERING_HPP
 #define HEADRACE_PASS_REORDERING_HPP
 
@@ -13,11 +13,11 @@
 
 namespace headrace {
 
-/// Why a pipeline in another order would not compile.
+/// The reason why a pipeline in another order would not compile.
 enum class reordering_fault : std::uint8_t { none, unmet, misordered, invalidated, too_early, survives };
 
-/// The passes of a pipeline, as data that can be put in another order. It evaluates at run time the same
-/// functions with which the pipeline proves its own order, so a test can try every swap in one program.
+/// The passes of a pipeline as data that can be reordered. It runs the functions that prove the pipeline's
+/// own order, so a test can try every swap in one program.
 template <class Pipeline>
 class reordering {
     using set_type = std::remove_cvref_t<decltype(Pipeline::ops_after())>;
@@ -37,22 +37,22 @@ public:
         return order;
     }
 
-    /// The first thing that is wrong with an order of the passes, by their positions in the pipeline.
+    /// Returns the first fault of an order of the passes, given by their positions in the pipeline.
     [[nodiscard]] static constexpr reordering_fault check(const order_type& order) {
         return check(order, size);
     }
-    /// What is wrong with the pipeline without the pass at a position.
+    /// Returns the first fault of the pipeline without the pass at a position.
     [[nodiscard]] static constexpr reordering_fault check_without(std::size_t i) {
         return check(as_listed(), i);
     }
 
-    /// What the pass at a position says about its order.
+    /// Returns the order constraints of the pass at a position.
     [[nodiscard]] static constexpr const order_facts& facts_of(std::size_t i) { return *facts_[i + 1]; }
-    /// Can the pass at `a` emit what the pass at `b` looks for?
+    /// True if the pass at `a` can emit an op that the pass at `b` targets.
     [[nodiscard]] static constexpr bool feeds(std::size_t a, std::size_t b) {
         return !(effects_[a].produced & effects_[b].targets).empty();
     }
-    /// Can it emit what that pass always removes?
+    /// True if the pass at `a` can emit an op that the pass at `b` always removes.
     [[nodiscard]] static constexpr bool feeds_removal(std::size_t a, std::size_t b) {
         return !(effects_[a].produced & effects_[b].removed).empty();
     }
@@ -80,7 +80,7 @@ private:
         return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
     }
 
-    static constexpr order_facts nothing_{&detail::identity_of<no_pass>};  // of a pass that is left out
+    static constexpr order_facts nothing_{&detail::identity_of<no_pass>};  // of an omitted pass
     static constexpr set_type legal_ =
         detail::boundary<typename Pipeline::legal>::set.over(typename set_type::dialect_list{});
 

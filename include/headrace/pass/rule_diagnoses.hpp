@@ -14,21 +14,21 @@ namespace headrace {
 /// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
 template <class Op>
 struct not_callable_with {};
-/// A rule gives `Given` expressions for an op that has `Has` results.
+/// A rule returns `Given` expressions for an op with `Has` results.
 template <class Op, std::size_t Given, std::size_t Has>
 struct wrong_result_count {};
-/// The compiler itself has said what is wrong with a callable.
+/// The compiler has already reported an error in a callable.
 struct unreadable {};
-/// A rewrite asks its match for a node of a name that is not among the pattern's (match/node_pattern.hpp).
+/// A rewrite asks its match for a node whose name is not in the pattern (match/node_pattern.hpp).
 template <fixed_string... Names>
 struct pattern_names {};
 template <fixed_string Name, class Names>
 struct not_in_pattern {};
-/// The rule of `Op` that a diagnosis is about.
+/// The rule of `Op` that has the diagnosis.
 template <class Pass, class Op, class Diagnosis>
 struct in_rewrite {};
 
-// One trait for each message, of the diagnosis alone or with where it was found.
+// One trait per message, for the diagnosis alone or with its location.
 template <class Diagnosis>
 inline constexpr bool rule_takes_operands = true;
 template <class Op>

@@ -18,28 +18,28 @@
 
 namespace headrace {
 
-/// How the operands of a rule enter its expression and its results leave it: as they are. Another policy has
-/// the same members; `made` is what they make.
+/// The policy of how operands enter a rule's expression and results leave it: unchanged. Other policies have
+/// the same members; `made` is the set of ops that they make.
 struct as_they_are {
     static constexpr op_set<> made{};
     static term operand(const term& x) { return x; }
     static term result(const term& y, std::uint32_t) { return y; }
 };
 
-/// One rewrite: `F`, a stateless callable, takes the operands of a node of `Op` that are neither optional nor
-/// lists, in order, and its `args` after them if it wants them. It may take fewer of the operands if the next
-/// parameter is a `const args<Op>&`. It returns the expression that replaces it:
-/// one for each result in a std::tuple if it has several, `unchanged` or a choice with it where it declines.
+/// One rewrite. `F` is a stateless callable. It takes the operands of a node of `Op` that are neither
+/// optional nor lists, in order, and optionally the node's `args` after them. It may take fewer operands if
+/// the next parameter is a `const args<Op>&`. It returns the replacing expression: a std::tuple of them if
+/// the op has several results; `unchanged`, or a choice with it, to decline.
 template <class Op, class F, class Policy = as_they_are>
 struct rule {};
 
-/// Rules as a type.
+/// A list of rules, as a type.
 template <class... Rules>
 struct rule_list {};
 
 namespace detail {
 
-// In the place of rules whose fault an assertion has reported.
+// Replaces rules whose fault an assertion has reported.
 struct reported_rule {};
 
 template <class... Ops>
@@ -48,7 +48,7 @@ struct rules_for {
         typename first_of_faults<std::conditional_t<op_tag<Ops>, no_fault, unknown_op<Ops>>...>::type;
 
     template <class F>
-    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it creates a rule
         static_assert(
             calls_known_ops<fault>,
             "rule: it is for something that is not an op; see unknown_op<T>, name ops of a dialect");
@@ -69,10 +69,10 @@ struct rules_for_all<ops<Ops...>> : rules_for<Ops...> {
 
 }  // namespace detail
 
-/// The rewrite of each of these ops: `on<aten::log2> = [](auto x) { return log(x) * log2e; }`.
+/// Starts the rewrite of each of these ops: `on<aten::log2> = [](auto x) { return log(x) * log2e; }`.
 template <class... Ops>
 inline constexpr detail::rules_for<Ops...> on{};
-/// The same of an ops<...> list.
+/// Starts the rewrite of each op of an ops<...> list.
 template <class List>
 inline constexpr detail::rules_for_all<List> on_each{};
 
@@ -83,7 +83,7 @@ constexpr rule_list<As..., Bs...> operator+(rule_list<As...>, rule_list<Bs...>) 
 
 namespace detail {
 
-// The same rule under another policy.
+// The same rule with another policy.
 template <class Rule, class Policy>
 struct rule_under;
 template <class Op, class F, class NewPolicy, class Policy>
@@ -97,19 +97,19 @@ constexpr auto under(rule_list<Rules...>) {
 
 }  // namespace detail
 
-/// The rewrites of a pass, one or several for a line:
+/// The rewrites of a pass; each argument is one rule or several:
 ///
 ///     static auto rewrites() {
 ///         return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); },
 ///                      on<aten::exp> = call<tosa::exp>);
 ///     }
 ///
-/// From their type follow the ops that the pass targets, removes and produces.
+/// The ops that the pass targets, removes and produces follow from the type of the list.
 template <class... Lists>
 constexpr auto rules(Lists...) {
     return boost::mp11::mp_append<rule_list<>, Lists...>{};
 }
-/// Rules whose operands and results go through a policy.
+/// Rules whose operands and results are converted by a policy.
 template <class Policy, class... Lists>
 constexpr auto rules_with(Lists... lists) {
     return detail::under<Policy>(rules(lists...));
@@ -117,7 +117,7 @@ constexpr auto rules_with(Lists... lists) {
 
 namespace detail {
 
-// The operands that a rule takes: how many, and where they are.
+// The number of operands that a rule takes, and their offsets.
 template <class Op>
 inline constexpr std::size_t plain_operands = [] {
     std::size_t count = 0;
@@ -139,9 +139,9 @@ using reading_at = Reading;
 template <std::size_t I>
 using symbol_at = reading_at<operand_symbol, I>;
 
-// How a rule's callable is called: with how many operands, and with the arguments after them? All of the
-// operands come first; one that needs fewer of them says so by the type of the next parameter. Whether it is
-// asked with symbols or with terms, compilers read all of its body: what runs a rule asks with terms alone.
+// The parameters of a rule's callable: the number of operands, and whether the arguments follow. All operands
+// come first; a callable that takes fewer shows it by the type of the next parameter. Compilers read its
+// whole body for this, with symbols or with terms; code that runs a rule uses only terms.
 struct rule_call {
     std::size_t operands = 0;
     bool arguments = false;
@@ -186,13 +186,13 @@ template <class Op, class F, std::size_t... I>
 auto read_rule(std::index_sequence<I...>)
     -> decltype(apply_rule<Op, F, operand_symbol>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
 
-// What a rule returns when it is called with symbols.
+// The return type of a rule called with symbols.
 template <class Op, class F>
 using rule_result =
     decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
 
-// Reads rules with symbols where few templates lie between them and the pipeline that asks: a compiler's own
-// error in the body of a callable then comes with few lines. First without its node's arguments, then with.
+// Reads rules with symbols, with few templates between them and the pipeline: a compile error in the body of
+// a callable then has few lines. First without the node's arguments, then with them.
 template <class Rule>
 struct operands_of_rule {
     using indices = std::index_sequence<>;
@@ -221,7 +221,7 @@ inline constexpr bool rules_read<rule_list<Rules...>> =
                         reads_with_arguments<Rules, typename operands_of_rule<Rules>::indices>>::value &&
      ...);
 
-// The expressions that a rule returns: how many, and what is wrong with them.
+// The expressions that a rule returns: their number, and their fault.
 template <class T>
 struct returned_expressions {
     static constexpr std::size_t count = 1;
@@ -254,8 +254,8 @@ auto diagnose_result() {
     }
 }
 
-// Says if a callable that could not be read has the parameters for it, and so an error in its body: g++ still
-// prefers it to a function that takes anything, clang has read it once and does not find it again.
+// True if a callable that could not be read has matching parameters, and so an error in its body: g++ still
+// prefers it to a function that takes anything; clang has read it once and does not find it again.
 struct not_viable {};
 template <class F>
 struct or_not_viable : F {
@@ -291,10 +291,10 @@ struct rule_facts;
 template <class Op, class F, class Policy>
 struct rule_facts<rule<Op, F, Policy>> {
     using targets = ops<Op>;
-    // Makes the nodes of the expression; false if the rule declines.
+    // Makes the nodes of the expression; returns false if the rule declines.
     static bool run(emitter e, const node& n, value_list& out);
 };
-// What follows from the type of the expression. Nobody asks it of a pass that is declared.
+// The facts that follow from the type of the expression. Not needed for declared passes.
 template <class Rule>
 struct rule_effects;
 template <class Op, class F, class Policy>
@@ -331,7 +331,7 @@ template <class Policy, class... Ts>
 void append_term(value_list& out, const std::tuple<Ts...>& ys) {
     std::apply([&](const Ts&... each) { (append_term<Policy>(out, each), ...); }, ys);
 }
-// Flattens what a rule returned; false if it declined.
+// Flattens the return value of a rule; returns false if it declined.
 template <class Policy, class Returned>
 bool take_result(const Returned& returned, value_list& out) {
     if constexpr (std::is_same_v<Returned, unchanged_type>) {
@@ -363,14 +363,14 @@ template <class Op, class... Ops>
 constexpr bool is_listed(ops<Ops...>) {
     return (__is_same(Op, Ops) || ...);
 }
-// The rules for an op, in order.
+// Returns the rules for an op, in order.
 template <class Op, class... Rules>
 constexpr auto rules_on(rule_list<Rules...>) {
     return decltype((rule_list<>{} + ... +
                      std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}),
                                         rule_list<Rules>, rule_list<>>{})){};
 }
-// Most passes have one rule for an op, which overload resolution finds. It would not see patterns.
+// Most passes have one rule per op, which overload resolution finds. It does not find patterns.
 template <class Op, class F, class Policy>
 rule<Op, F, Policy> rule_of(const std::type_identity<rule<Op, F, Policy>>&);
 template <class Rule>
@@ -411,7 +411,7 @@ struct list_effects<rule_list<Rules...>> {
                                       typename rule_effects<Rules>::fault>>...>::type;
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
-// What the rules for one op do: the first that does not decline rewrites the node.
+// The rules for one op together: the first that does not decline rewrites the node.
 template <class List>
 struct rules_together;
 template <class... Rules>
@@ -437,7 +437,7 @@ auto own_rewrites() {
         return rule_list<>{};
     }
 }
-/// The rules that a pass lists.
+/// The rules of a pass.
 template <class P>
 using rules_of = decltype(own_rewrites<P>());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_code: passes over graphs are called, the others run by a driver.
+// Defines headrace::pass_code: passes over graphs are called, others are run by a driver.
 #ifndef HEADRACE_PASS_RUN_PASS_HPP
 #define HEADRACE_PASS_RUN_PASS_HPP
 
@@ -15,7 +15,7 @@ namespace headrace {
 
 namespace detail {
 
-// A pass with a fault does nothing: whoever named it has reported the fault.
+// A pass with a fault does nothing: its user has reported the fault.
 template <pass_type P>
 result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
     if constexpr (counts_nodes<P>) {
@@ -33,7 +33,7 @@ result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, d
 
 }  // namespace detail
 
-// Not inline: then headrace::compiled can hold it.
+// Not inline, so that headrace::compiled can contain it.
 template <class P>
 result<node_counts> pass_code<P>::run(const P& p, graph& g, pass_context& context, driver_kind driver) {
     if constexpr (detail::checks_itself<P> || !(has_requirement<P> || has_guarantee<P>)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass_record, what is known of one pass after a run.
+// Defines headrace::pass_record, the statistics of one pass after a run.
 #ifndef HEADRACE_PASS_STATISTICS_HPP
 #define HEADRACE_PASS_STATISTICS_HPP
 
@@ -11,12 +11,12 @@
 
 namespace headrace {
 
-/// Why a pass did or did not run.
+/// Whether a pass ran, and why not.
 enum class pass_status : std::uint8_t {
     ran,
-    no_target,  ///< skipped: none of its targets is in the graph
-    declined,   ///< skipped: its own should_run said so
-    pruned      ///< left out of the generated code: it can never fire for the pipeline's source
+    no_target,  ///< skipped: the graph has none of its targets
+    declined,   ///< skipped: its own should_run returned false
+    pruned      ///< no code was generated: it can never fire for the pipeline's source
 };
 
 [[nodiscard]] constexpr std::string_view name_of(pass_status s) {

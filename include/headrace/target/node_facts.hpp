@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::facts_of, the facts of a node that the rules of targets ask for.
+// Defines headrace::facts_of, the facts about a node that the rules of targets need.
 #ifndef HEADRACE_TARGET_NODE_FACTS_HPP
 #define HEADRACE_TARGET_NODE_FACTS_HPP
 
@@ -21,7 +21,7 @@ namespace headrace {
 
 namespace u55 {
 
-/// The elements of a constant of whole bytes, row-major; empty if the value is computed, or has strides.
+/// Returns the elements of a constant of whole bytes, row-major; empty if it is computed or has strides.
 [[nodiscard]] inline std::span<const std::byte> constant_bytes(value v) {
     const tensor_data* data = nullptr;
     if (const auto* a = match<builtin::constant>(v)) data = &a->data;
@@ -44,8 +44,7 @@ template <class T>
     return is<builtin::constant>(*v.producer) || is<tosa::const_>(*v.producer);
 }
 
-/// The largest sum of absolute weights of a result's channel. It is not looked for where it cannot be too
-/// large.
+/// Returns the largest sum of absolute weights of an output channel, or 0 if it cannot be too large.
 template <class Args>
 [[nodiscard]] std::int64_t weight_sum_of(const Args& a) {
     const std::int64_t channels = meta_of(a.bias)->shape[0];
@@ -79,7 +78,7 @@ template <class Args>
     return true;
 }
 
-// What takes a look at the elements of weights and biases, or at the neighbours.
+// Adds facts that need the elements of weights and biases, or neighbouring nodes.
 inline void add_slow_facts(const node& n, op_facts& f) {
     if (!is_convolution(*n.op)) return;
     op_attributes& a = f.attributes;
@@ -97,7 +96,7 @@ inline void add_slow_facts(const node& n, op_facts& f) {
     add.template operator()<tosa::transpose_conv2d>();
 }
 
-/// The bits of the element of a constant that has one, as a signed integer; 0 if the value is computed.
+/// Returns the single element of a constant as a signed integer; 0 if the value is computed.
 [[nodiscard]] inline std::int64_t single_element(value v) {
     const tensor_data* data = nullptr;
     if (const auto* a = match<builtin::constant>(v)) data = &a->data;
@@ -144,7 +143,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
     }
 }
 
-/// The facts of a node that need neither the elements of its weights nor the users of its results.
+/// Returns the facts of a node that need neither the elements of its weights nor the users of its results.
 [[nodiscard]] inline op_facts quick_facts_of(const node& n) {
     op_facts f;
     f.op = n.op;
@@ -171,7 +170,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 
 }  // namespace detail
 
-/// The facts of a node of the tosa dialect whose metadata is complete. They refer to its metadata.
+/// Returns the facts of a node of the tosa dialect whose metadata is complete. They refer to its metadata.
 [[nodiscard]] inline op_facts facts_of(const node& n) {
     op_facts f = detail::quick_facts_of(n);
     detail::add_slow_facts(n, f);

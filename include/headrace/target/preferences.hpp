@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::preferences_of, what each target runs fastest.
+// Defines headrace::preferences_of, the forms of computation that each target runs fastest.
 #ifndef HEADRACE_TARGET_PREFERENCES_HPP
 #define HEADRACE_TARGET_PREFERENCES_HPP
 
@@ -11,73 +11,76 @@
 
 namespace headrace {
 
-/// Of several ways to compute the same numbers, those that cost a target least. Passes ask here, not for
-/// features, so that a target that is added is described in one place.
+/// The cheapest of several ways to compute the same numbers on a target. Passes read these instead of
+/// features, so that a new target is described in one place.
 struct target_preferences {
     static constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 
-    /// Does a CLAMP to the whole range of its type stay? It changes nothing, but Vela estimates fewer cycles
-    /// for an Ethos-U55 where one follows a convolution.
+    /// True if a CLAMP to the whole range of its type is kept. It changes nothing, but Vela estimates fewer
+    /// cycles for an Ethos-U55 if one follows a convolution.
     bool whole_clamps = true;
-    /// Axes of a TRANSPOSE; one of more is merged to fewer where axes move together.
+    /// The maximum number of axes of a TRANSPOSE; with more, axes that move together are merged.
     std::size_t transposed_axes = 4;
-    /// Pixels that a convolution by 0 and 1 moves at a time where a few planes become channels; 0 for a
-    /// TRANSPOSE.
+    /// The number of pixels that a convolution with weights of 0 and 1 moves at a time when a few planes
+    /// become channels; 0 to use a TRANSPOSE.
     std::int64_t planes_by_convolution = 0;
-    /// Are planes moved before the image is cropped, where the crop has a number of pixels that cannot be?
+    /// True if planes are moved before the image is cropped when they cannot be moved after it, because the
+    /// number of cropped pixels does not fit.
     bool crops_after_planes = false;
-    /// Is what windows read cropped after it is transposed, although that transposes more?
+    /// True if the image that windows read is cropped after its transposition, although that transposes more.
     bool crops_after_transpose = false;
-    /// The rows of a linear layer are the width of an image, not its height.
+    /// True if the rows of a linear layer become the width of an image, not its height.
     bool rows_are_width = false;
-    /// The longest stride of a convolution. What has a longer one is computed once for each pixel of its
-    /// result, so windows that do not overlap become channels before.
+    /// The maximum stride of a convolution. With a longer one, each pixel of the result is computed
+    /// separately, so windows that do not overlap are turned into channels first.
     std::int64_t stride = any;
-    /// The longest last axis whose maximum is a MAX_POOL2D over the height of an image.
+    /// The maximum length of a last axis that a MAX_POOL2D over the height of an image reduces.
     std::int64_t pooled_maximum = 0;
-    /// The largest image, in pixels, that a DEPTHWISE_CONV2D with weights of 1 sums up.
+    /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
     std::int64_t convolved_sum = 0;
-    /// Operands of sums are widened as they are, without bits of fraction that both get.
+    /// True if operands of sums are widened without additional fractional bits.
     bool sums_at_unit_scale = false;
-    /// RESCALEs follow convolutions immediately: what only moves elements comes after.
+    /// True if RESCALEs directly follow convolutions, before ops that only move elements.
     bool rescales_first = false;
-    /// Convolutions that skip the last column of an image read it, with a weight of zero.
+    /// True if convolutions that skip the last column of an image read it with a weight of zero instead.
     bool reads_last_column = false;
-    /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
-    /// are moved.
+    /// The maximum number of channels from which a convolution with weights of 0 and 1 selects shuffled ones;
+    /// 0 to move them instead.
     std::int64_t selected_channels = 0;
-    /// Products that a convolution computes while one element is moved; 0 where groups of channels stay
-    /// apart.
+    /// The number of products that a convolution computes in the time of moving one element; 0 to keep groups
+    /// of channels separate.
     std::int64_t products_per_move = 0;
-    /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
+    /// The maximum number of channels of an image that a convolution with stride 2 reads as twice as many
+    /// channels of half the width.
     std::int64_t paired_channels = 0;
-    /// Does only an image that is computed, or copied to the chip, gain by that? One that is given is read
-    /// from slow memory in bursts, of which it then uses less.
+    /// True if reading pairs of columns only helps for an image that is computed or copied to the chip. An
+    /// input image is read from slow memory in bursts, of which pairs use less.
     bool pairs_on_chip_alone = false;
-    /// Taps and channels of a convolution that are multiplied at a time, and as how many such steps what a
-    /// result takes to be written counts at least.
+    /// The taps and channels of a convolution that are multiplied in one step, and the minimum number of such
+    /// steps charged per output element.
     std::int64_t taps_at_once = 1, channels_at_once = 8, output_steps = 0;
-    /// On-chip memory, in bytes, where other memory is slow; 0 where that makes no difference.
+    /// The size of on-chip memory in bytes if other memory is slow; 0 if that makes no difference.
     std::int64_t on_chip_bytes = 0;
-    /// Hundredths of a cycle for a byte in slow memory: of an image with few channels, and of a large result
-    /// that is written there and read again.
+    /// The cost of a byte in slow memory, in hundredths of a cycle: for an image with few channels, and for a
+    /// large result that is written and read again.
     std::int64_t slow_read = 0, slow_result = 0;
-    /// Are the second matrices of a MATMUL transposed before it, unless they come from such a TRANSPOSE?
+    /// True if the second matrices of a MATMUL are transposed before it, unless they come from such a
+    /// TRANSPOSE.
     bool reads_matrices_transposed = false;
-    /// A convolution that writes an image plane by plane takes longer the more planes there are for each of
-    /// their pixels: hundredths by which, against a copy of the image that has none of its weights; 0 where a
-    /// copy gains nothing.
+    /// The cost of writing an image plane by plane from a convolution, which grows with the number of planes
+    /// per pixel: in hundredths, relative to a copy of the image, which has none of the weights; 0 if a copy
+    /// never helps.
     std::int64_t slow_planes = 0;
 };
 
 namespace detail {
 
-// Programs for no target in particular are compiled for both Ethos-Us. What helps one of them and hurts the
-// other in nothing, or little, stays: without whole CLAMPs the keyword spotter takes 21 % more cycles on an
-// Ethos-U55, without planes by convolution MobileNet V2 (96x96) 10 % more on an Ethos-U85.
+// Programs without a particular target are compiled for both Ethos-Us, so they keep a form that helps one and
+// costs the other little or nothing. Without whole CLAMPs the keyword spotter takes 21 % more cycles on an
+// Ethos-U55; without planes by convolution MobileNet V2 (96x96) takes 10 % more on an Ethos-U85.
 inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
 
-// Measured by the estimates of Vela 5.1 for ethos-u55-128.
+// Derived from the estimates of Vela 5.1 for ethos-u55-128.
 inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .crops_after_transpose = true,
                                                     .rows_are_width = true,
@@ -89,7 +92,7 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .products_per_move = 128,
                                                     .paired_channels = 4};
 
-// Measured by the estimates of Vela 5.1 for ethos-u85-256.
+// Derived from the estimates of Vela 5.1 for ethos-u85-256.
 inline constexpr target_preferences u85_preferences{.whole_clamps = false,
                                                     .planes_by_convolution = 16,
                                                     .crops_after_planes = true,
@@ -112,13 +115,12 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
                                                     .reads_matrices_transposed = true,
                                                     .slow_planes = 11};
 
-// A core moves elements as fast as it multiplies them, and kernels clamp anyway.
+// A core moves elements as fast as it multiplies them, and its kernels clamp anyway.
 inline constexpr target_preferences core_preferences{.whole_clamps = false};
 
 }  // namespace detail
 
-/// Describes the forms that a target runs fastest; for a target that names no processor, those that hurt
-/// none.
+/// Returns the preferences of a target; for a target without a processor, forms that cost no target much.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::tosa::rows_of and is_legal: which element types each TOSA operator takes, and what a
-// target must have for them; and the limits of level 8K.
+// Defines headrace::tosa::rows_of and is_legal, the element types that each TOSA operator takes and the
+// features that a target needs for them, and the limits of level 8K.
 #ifndef HEADRACE_TARGET_TOSA_LEGALITY_HPP
 #define HEADRACE_TARGET_TOSA_LEGALITY_HPP
 
@@ -21,21 +21,21 @@ inline constexpr std::int64_t max_kernel = 8192;
 inline constexpr std::int64_t max_stride = 8192;
 inline constexpr std::int64_t max_scale = 256;
 inline constexpr std::int64_t max_log2_size = 31;     ///< tensors are smaller than 2^31 bytes
-inline constexpr std::int64_t max_nesting = 256;      ///< of control-flow regions
+inline constexpr std::int64_t max_nesting = 256;      ///< depth of control-flow regions
 inline constexpr std::int64_t max_tensor_list = 64;   ///< operands of CONCAT, CUSTOM, COND_IF, WHILE_LOOP
 inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape operand
 }  // namespace level_8k
 
-/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
-/// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
-/// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
-/// rows do not ask for target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
+/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): the types of
+/// the tensor operands in order, without shape operands and with lists counted once; then the accumulator's,
+/// if the op has one; then the results'. A target must have one of the profiles and all of the extensions.
+/// The rows do not require target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
 struct legality_row {
     static constexpr std::size_t max_types = 7;
 
     std::uint16_t profiles;
     std::uint16_t extensions;
-    std::array<dtype, max_types> types;  ///< unknown beyond the last
+    std::array<dtype, max_types> types;  ///< unknown after the last one
 
     [[nodiscard]] constexpr bool allowed_on(const target_spec& target) const {
         return (target.features & profiles) != 0 && (target.features & extensions) == extensions;
@@ -79,7 +79,7 @@ inline constexpr auto bf = dtype::bfloat16;
 inline constexpr auto hf = dtype::float16;
 inline constexpr auto fl = dtype::float32;
 
-// A type and what it needs, for the ops whose operands and results all have one type.
+// A type and the features that it needs, for ops whose operands and results all have one type.
 struct plain_type {
     std::uint16_t profiles;
     std::uint16_t extensions;
@@ -121,7 +121,7 @@ inline constexpr plain_type int_i32[] = {{as_int, 0, i32}};
 inline constexpr plain_type variables[] = {{as_fp, ext_var, fl}, {as_fp, ext_var, hf}, {as_int, ext_var, i8}};
 inline constexpr plain_type fft_types[] = {{as_fp, ext_fft, fl}};
 
-// Rows of ops of `Count` types which are all the same.
+// Returns rows for ops with `Count` equal types.
 template <std::size_t Count, std::size_t N>
 constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
     std::array<legality_row, N> rows{};
@@ -131,7 +131,7 @@ constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
     }
     return rows;
 }
-// The same, but of type `type` at position `at`.
+// Returns rows with `Count` equal types, except for `type` at position `at`.
 template <std::size_t Count, std::size_t N>
 constexpr std::array<legality_row, N> same_but(const plain_type (&types)[N], std::size_t at, dtype type) {
     std::array<legality_row, N> rows = all_same<Count>(types);
@@ -218,7 +218,7 @@ inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
                                              {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
                                              {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
 
-// Multipliers are INT32 or, if scale32 is false, INT16; both columns are rows here.
+// Multipliers are INT32, or INT16 if scale32 is false; both are rows here.
 inline constexpr auto rescale_rows = [] {
     constexpr dtype ends[] = {i8, i16, i32};
     std::array<legality_row, 24> rows{};
@@ -239,7 +239,7 @@ using row_span = std::span<const legality_row>;
 inline constexpr auto row_table = [] {
     std::array<row_span, dialect::size> spans{};
     const auto set = [&]<class... Ops>(ops<Ops...>, row_span rows) { ((spans[index_of<Ops>] = rows), ...); };
-    // Said, though empty: g++ 12 does not read what is left as it was in a constant.
+    // Explicit although empty: in a constant, g++ 12 does not read elements that were never assigned.
     set(ops<custom, cond_if, while_loop, const_shape>{}, row_span());
     set(ops<argmax>{}, mixed_rows<2, narrow_fp8, 1, i32>);
     set(ops<avg_pool2d>{}, pool_rows);
@@ -284,13 +284,12 @@ inline constexpr auto row_table = [] {
 
 }  // namespace detail
 
-/// The combinations that an op allows. Empty for those that take any types: CUSTOM, COND_IF, WHILE_LOOP and
-/// CONST_SHAPE.
+/// Returns an op's type combinations; empty for any types: CUSTOM, COND_IF, WHILE_LOOP and CONST_SHAPE.
 [[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
     return detail::row_table[op.index];
 }
 
-/// The row that an op with operands and results of these types falls under, or null if TOSA 1.0 has none.
+/// Returns the row for an op with operands and results of these types, or null if TOSA 1.0 has none.
 [[nodiscard]] constexpr const legality_row* find_row(const op_info& op, std::span<const dtype> signature) {
     for (const legality_row& row : rows_of(op)) {
         if (row.has_types(signature)) return &row;
@@ -298,7 +297,7 @@ inline constexpr auto row_table = [] {
     return nullptr;
 }
 
-/// Does the target take this op with these types? The signature is that of legality_row.
+/// True if the target takes this op with these types, which are in the order of legality_row.
 template <op_tag Op>
 [[nodiscard]] constexpr bool is_legal(const target_spec& target, std::initializer_list<dtype> signature) {
     if (__is_same(Op, cond_if) || __is_same(Op, while_loop)) return target.has(target_feature::control_flow);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::type_fault_of, zero_fault_of, sign_fault_of and level_fault_of, the rules of TOSA 1.0 as
-// the compiler can check them. Shapes and attributes have theirs in the inference of the dialect.
+// Defines headrace::type_fault_of, zero_fault_of, sign_fault_of and level_fault_of, the rules of TOSA 1.0 in
+// a form that can be checked at compile time. Rules about shapes and attributes are in the inference of the
+// dialect.
 #ifndef HEADRACE_TARGET_TOSA_RULES_HPP
 #define HEADRACE_TARGET_TOSA_RULES_HPP
 
@@ -17,7 +18,7 @@
 
 namespace headrace {
 
-/// The types of an operator as legality_row orders them.
+/// The types of an operator in the order of legality_row.
 class tosa_signature {
 public:
     explicit constexpr tosa_signature(const op_facts& f) {
@@ -45,24 +46,24 @@ private:
     std::size_t size_ = 0;
 };
 
-/// What keeps a TOSA target from taking an operator of these types.
+/// The reason why a TOSA target does not take an operator with these types.
 enum class type_limit : std::uint8_t {
     none,
-    types,             ///< TOSA 1.0 has no such operator of these types
-    profile,           ///< the target lacks the profile, or the extensions, that the types need
+    types,             ///< TOSA 1.0 has no such operator for these types
+    profile,           ///< the target lacks the profile or an extension that the types need
     control_flow,      ///< the target lacks the extension cf
-    computed_operand,  ///< a zero point, a shift, a table or the like is no constant
+    computed_operand,  ///< a zero point, a shift, a table or the like is not a constant
 };
 
 struct type_fault {
     type_limit limit = type_limit::none;
-    const tosa::legality_row* row = nullptr;  ///< for type_limit::profile, what is needed
-    std::string_view operand{};               ///< for type_limit::computed_operand, its name
+    const tosa::legality_row* row = nullptr;  ///< for type_limit::profile: the features that are needed
+    std::string_view operand{};               ///< for type_limit::computed_operand: its name
 };
 
 namespace detail {
 
-// What must be a constant where a target lacks EXT-DYNAMIC, as all of 1.0 do here.
+// Returns an operand that must be a constant if the target lacks EXT-DYNAMIC, as all targets here do.
 constexpr std::string_view computed_operand(const op_facts& f) {
     std::size_t operand = 0;
     for (const field_info& field : *f.op) {
@@ -93,9 +94,9 @@ constexpr std::string_view computed_operand(const op_facts& f) {
 /// A zero point that an operator does not take. Values of 8 bits have one; unsigned ones of 16 bits have 0 or
 /// 32768; all others have 0 (the ERROR_IFs of TOSA 1.0, 2.2, 2.5.11 and 2.12.2).
 struct zero_fault {
-    std::string_view operand{};  ///< empty: there is none
+    std::string_view operand{};  ///< empty: no fault
     std::int64_t zero = 0;
-    dtype type = dtype::unknown;  ///< of the values that it is of
+    dtype type = dtype::unknown;  ///< of the values with this zero point
 
     explicit constexpr operator bool() const { return !operand.empty(); }
 };
@@ -104,7 +105,7 @@ namespace detail {
 
 constexpr zero_fault zero_fault_of(std::string_view operand, std::int64_t zero, dtype type,
                                    bool is_unsigned = false) {
-    constexpr std::int64_t middle = 32768;  // whose bits are those of -32768
+    constexpr std::int64_t middle = 32768;  // has the same bits as -32768
     const bool is_middle = is_unsigned && type == dtype::int16 && (zero == middle || zero == -middle);
     return zero == 0 || type == dtype::int8 || is_middle ? zero_fault{} : zero_fault{operand, zero, type};
 }
@@ -133,9 +134,9 @@ constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return
     return {};
 }
 
-/// The type that a RESCALE cannot have on one side where it is unsigned on one: INT32 and INT48 have a sign,
-/// and RESCALE does not go from unsigned values to INT32 or back (TOSA 1.0, 2.12.2). `unknown` if it is
-/// sound.
+/// Returns the type that a RESCALE with an unsigned side cannot have on its other side: INT32 and INT48 are
+/// signed, and RESCALE does not convert between unsigned values and INT32 (TOSA 1.0, 2.12.2). Returns
+/// `unknown` if there is no fault.
 [[nodiscard]] constexpr dtype sign_fault_of(const op_facts& f) {
     if (!f.is<tosa::rescale>() || (!f.attributes.input_unsigned && !f.attributes.output_unsigned))
         return dtype::unknown;
@@ -145,7 +146,7 @@ constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return
     return dtype::unknown;
 }
 
-/// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.
+/// The limit of level 8K (TOSA 1.0, section 1.5) that an operator exceeds.
 enum class level_limit : std::uint8_t {
     none,
     shape_length,
@@ -171,7 +172,7 @@ struct level_fault {
     explicit constexpr operator bool() const { return limit != level_limit::none; }
 };
 
-/// What a message calls the size that is above a limit.
+/// Returns the name of the size that exceeds a limit, for messages.
 [[nodiscard]] constexpr std::string_view name_of(level_limit limit) {
     return detail::enumerator_name(
         limit, {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands",
@@ -206,7 +207,7 @@ constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t m
     return {};
 }
 
-// A convolution's kernel, in elements of the input.
+// Checks a convolution's kernel, in elements of the input.
 constexpr level_fault level_fault_of_kernel(const op_facts& f) {
     if (!is_convolution(*f.op)) return {};
     const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : 1;
@@ -232,7 +233,7 @@ constexpr level_fault level_fault_of_scale(const op_facts& f) {
 
 }  // namespace detail
 
-/// The first of level 8K's limits that an operator is above.
+/// Returns the first limit of level 8K that an operator exceeds.
 [[nodiscard]] constexpr level_fault level_fault_of(const op_facts& f) {
     using namespace tosa::level_8k;
     for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {

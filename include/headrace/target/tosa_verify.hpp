@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::verify_tosa, which tells whether a target takes a node of the tosa dialect, and if not,
-// why.
+// Defines headrace::verify_tosa, which tells whether a target takes a TOSA node and, if not, why.
 #ifndef HEADRACE_TARGET_TOSA_VERIFY_HPP
 #define HEADRACE_TARGET_TOSA_VERIFY_HPP
 
@@ -26,7 +25,7 @@ namespace headrace {
 
 namespace detail {
 
-/// "(int8, int8)".
+/// Returns "(int8, int8)".
 [[nodiscard]] inline std::pmr::string signature_text(std::span<const dtype> types) {
     std::pmr::string all = "(";
     for (const dtype t : types) {
@@ -36,7 +35,7 @@ namespace detail {
     return all += ')';
 }
 
-/// "INT or FP", "FP and bf16": what a row demands.
+/// Returns the features that a row requires: "INT or FP", "FP and bf16".
 [[nodiscard]] inline std::pmr::string features_text(std::uint16_t profiles, std::uint16_t extensions) {
     std::pmr::string text;
     for (const target_feature_name& f : target_feature_names) {
@@ -87,7 +86,7 @@ namespace detail {
                         name_of(type)});
 }
 
-/// Refuses what is above level 8K's limits.
+/// Refuses sizes above level 8K's limits.
 [[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
     const level_fault fault = level_fault_of(facts);
     if (!fault) return {};
@@ -99,7 +98,7 @@ namespace detail {
                         " is above level 8K's limit of ", fault.max});
 }
 
-/// Why the target has no tensors of that type; empty if it has.
+/// Returns why the target has no tensors of that type; empty if it has.
 [[nodiscard]] inline std::pmr::string missing_type_text(dtype type, const target_spec& target) {
     const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
     if (row == nullptr) return " does not exist in TOSA 1.0";
@@ -107,7 +106,8 @@ namespace detail {
     return text_of({" needs the target to have ", features_text(row->profiles, row->extensions)});
 }
 
-/// An input is a tensor of the flatbuffer even if no operator reads it; those who read it ask for the target.
+/// Checks an input's rank and type. An input is a tensor of the flatbuffer even if no operator reads it; the
+/// operators that do are checked against the target.
 [[nodiscard]] inline result<void> verify_tosa_input(const node& n) {
     const tensor_meta& meta = *n.results[0].meta;
     const auto rank = static_cast<std::int64_t>(meta.rank());
@@ -144,7 +144,7 @@ namespace detail {
     return {};
 }
 
-// True if the values have the types and shapes of the others, in order.
+// True if the values have the types and shapes of `wanted`, in order.
 template <class Values>
 [[nodiscard]] bool has_metas_of(const Values& given, const list<value>& wanted) {
     std::size_t i = 0;
@@ -166,7 +166,7 @@ template <class Values>
     return meta != nullptr && is_boolean(meta->dtype) && meta->elements() == 1;
 }
 
-/// The lists of values that go into regions and come out of them (TOSA 1.0, 2.15).
+/// Checks the values that go into regions and come out of them (TOSA 1.0, 2.15).
 [[nodiscard]] inline result<void> verify_tosa_regions(const node& n) {
     const auto wrong = [&](std::string_view what) -> result<void> {
         return invalid({message_prefix(n), what});
@@ -197,14 +197,14 @@ template <class Values>
 
 }  // namespace detail
 
-/// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
-/// need, its zero points are allowed, its sizes are within level 8K, its metadata is what the op gives, and,
-/// for a target with u55, whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes or
-/// of types that TOSA does not have do not pass, nor constants of types that the target does not have, nor
-/// opaque nodes. Regions are not entered.
+/// Checks whether a target takes a node: TOSA 1.0 has the op for these types, the target has the features
+/// that they need, zero points are allowed, sizes are within level 8K, metadata matches the op and, for a
+/// target with u55, Ethos-U55 executes it. Nodes of the builtin dialect are refused if they are inputs of too
+/// high a rank or of a type that TOSA does not have, constants of a type that the target does not have, or
+/// opaque. Regions are not entered.
 ///
-/// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
-/// graph is wrong.
+/// Fails with `unsupported` if another target or a smaller model would do, and with `invalid` if the graph is
+/// wrong.
 [[nodiscard]] inline result<void> verify_tosa(const node& n, const target_spec& target) {
     if (is<builtin::output>(n)) return {};
     for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -235,7 +235,7 @@ template <class Values>
     return detail::verify_u55(n, facts);
 }
 
-/// The first failure among all nodes of a graph and of its control-flow regions.
+/// Returns the first failure among all nodes of a graph and its control-flow regions.
 [[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
     for (const node& n : g.nodes()) {
         HEADRACE_TRY(verify_tosa(n, target));

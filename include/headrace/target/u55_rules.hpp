@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55::violated, what Ethos-U55 lacks of TOSA 1.0, as rules that also the compiler can
-// check.
+// Defines headrace::u55::violated, the restrictions of Ethos-U55 compared with TOSA 1.0, as rules that can be
+// checked at compile time.
 #ifndef HEADRACE_TARGET_U55_RULES_HPP
 #define HEADRACE_TARGET_U55_RULES_HPP
 
@@ -12,54 +12,55 @@
 
 namespace headrace {
 
-/// What keeps Ethos-U55 from executing an operator.
+/// The reason why Ethos-U55 cannot execute an operator.
 enum class u55_limit : std::uint8_t {
     none,
-    op,                      ///< it has no such operator
-    booleans,                ///< not of booleans
-    floats,                  ///< not of floating-point numbers
-    other_than_int8,         ///< only of INT8
-    other_than_int32,        ///< only of INT32
-    int32,                   ///< not of INT32
-    fewer_bits,              ///< a CAST does not narrow
-    int48_source,            ///< only a convolution gives INT48 to a RESCALE
-    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
-    computed_weight,         ///< weights and biases are constants
-    channels,                ///< up to 65536
-    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    op,                      ///< the operator is not supported
+    booleans,                ///< not for booleans
+    floats,                  ///< not for floating-point numbers
+    other_than_int8,         ///< only for INT8
+    other_than_int32,        ///< only for INT32
+    int32,                   ///< not for INT32
+    fewer_bits,              ///< a CAST cannot narrow
+    int48_source,            ///< the operand of a RESCALE is INT48 only if a convolution computes it
+    int16_without_rescale,   ///< all users of an INT16 convolution must be RESCALEs
+    computed_weight,         ///< weights and biases must be constants
+    channels,                ///< at most 65536
+    kernel_window,           ///< of a convolution: at most 64 rows and 4096 elements
     kernel_depth,            ///< of CONV3D: 1
-    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
-    bias_bits,               ///< up to 40
-    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    weight_sum,              ///< the absolute weights of a channel add up to at most 127 * 65536
+    bias_bits,               ///< at most 40
+    stride,                  ///< at most 3 if the window is padded, dilated or depthwise
     transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
-    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
-    axis_size,               ///< up to 65536
-    argmax,                  ///< along up to 127 channels of one image
-    resize,                  ///< to the nearest of one image, by 2, 4 or 8
-    transpose,               ///< what a few axes of up to 65536 can address
-    reverse_axis,            ///< height or width of an image
-    sum_extent,              ///< up to 65536 elements before and after the axis
-    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
+    pool_window,             ///< at most 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< at most 65536
+    argmax,                  ///< along at most 127 channels of one image
+    resize,                  ///< nearest, of one image, by 2, 4 or 8
+    transpose,               ///< must be addressable by a few axes of at most 65536
+    reverse_axis,            ///< must be the height or width of an image
+    sum_extent,              ///< at most 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT must round
 };
 
-/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
-/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
+/// The subset of TOSA's integer profile that Ethos-U55 executes, according to the report of supported
+/// operators of its compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules
+/// refuse them.
 namespace u55 {
 
-inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
+inline constexpr std::int64_t max_size = 65536;  ///< of an axis, for operators with such a limit
 
-/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+/// For convolutions; larger kernels are split (passes/u55/expand_windows.hpp).
 inline constexpr std::int64_t max_kernel_height = 64;
 inline constexpr std::int64_t max_kernel_taps = 4096;
-inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of the absolute weights of an output channel
 inline constexpr std::int64_t max_bias = std::int64_t{1} << 39;
 
-/// Of poolings.
+/// For poolings.
 inline constexpr std::int64_t max_pool_height = 256;
 inline constexpr std::int64_t max_pool_taps = 65536;
-inline constexpr std::int64_t max_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+inline constexpr std::int64_t max_padded_average = 8;  ///< side of a padded AVG_POOL2D's window
 
-inline constexpr std::int64_t max_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t max_stride = 3;  ///< a longer stride must have neither padding nor dilation
 inline constexpr std::int64_t max_argmax = 127;
 
 using unsupported_ops =
@@ -69,7 +70,7 @@ using unsupported_ops =
         tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
         tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
 
-/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+/// The window of a convolution, on its kernel's last two axes, and its limits.
 struct convolution_window {
     std::int64_t height, width;   ///< of the kernel
     sizes pad, stride, dilation;  ///< of the two axes
@@ -86,7 +87,7 @@ struct convolution_window {
     }
 };
 
-/// The same of a pooling.
+/// The window of a pooling, and its limits.
 struct pooling_window {
     sizes kernel, pad, stride;
     bool average = false;
@@ -101,15 +102,15 @@ struct pooling_window {
     }
 };
 
-/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+/// True for strides of TRANSPOSE_CONV2D that are 1 or 2, and equal if both axes have more than one element.
 [[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
     const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
     const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
     return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
 }
 
-/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
-/// an axis of their own.
+/// True if a TRANSPOSE can be executed. Its steps address few axes at a time; 32-bit elements are moved in
+/// halves, which count as an axis.
 [[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
     const std::size_t rank = shape.size();
     if (type == dtype::int32 && rank > 4) return false;
@@ -130,7 +131,7 @@ constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
     return f.is<Ops...>();
 }
 
-// Height and width of a convolution's kernel are two axes of its weight.
+// Returns the height and width of a convolution's kernel, which are two axes of its weight.
 constexpr sizes kernel_of(const op_facts& f) {
     const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
     return sizes(f.operand(1).shape).subspan(first, 2);
@@ -224,7 +225,7 @@ constexpr u55_limit violated_by_sum(const op_facts& f) {
     return fits ? u55_limit::none : u55_limit::sum_extent;
 }
 
-// Ops that have rules about types alone.
+// Checks ops whose rules depend only on types.
 constexpr u55_limit violated_by_types(const op_facts& f) {
     const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
     const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
@@ -244,7 +245,7 @@ constexpr u55_limit violated_by_types(const op_facts& f) {
 
 }  // namespace detail
 
-/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+/// Returns the first rule that an operator with known tensors violates.
 [[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
     if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
     for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {

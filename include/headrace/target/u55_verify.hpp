@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55::restriction, which says why Ethos-U55 cannot execute a node.
+// Defines headrace::u55::restriction, the reason why Ethos-U55 cannot execute a node.
 #ifndef HEADRACE_TARGET_U55_VERIFY_HPP
 #define HEADRACE_TARGET_U55_VERIFY_HPP
 
@@ -15,7 +15,7 @@ namespace headrace::u55 {
 
 namespace detail {
 
-// What follows "Ethos-U55 has no CONV2D".
+// Returns the text that follows "Ethos-U55 has no CONV2D".
 [[nodiscard]] inline std::pmr::string clause_of(u55_limit limit, const op_facts& f) {
     const op_attributes& a = f.attributes;
     switch (limit) {
@@ -79,14 +79,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// Why Ethos-U55 cannot execute an operator of the tosa dialect; empty if it can.
+/// Returns why Ethos-U55 cannot execute an operator of the tosa dialect; empty if it can.
 [[nodiscard]] inline std::pmr::string restriction(const op_facts& facts) {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
     return text_of({"Ethos-U55 has no ", facts.op->name.substr(5), clause.empty() ? "" : " ", clause});
 }
-/// The same of a node whose metadata is complete.
+/// Returns why Ethos-U55 cannot execute a node whose metadata is complete; empty if it can.
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u85::violated, what Ethos-U85 lacks of TOSA 1.0's integer profile.
+// Defines headrace::u85::violated, the restrictions of Ethos-U85 compared with TOSA 1.0's integer profile.
 #ifndef HEADRACE_TARGET_U85_RULES_HPP
 #define HEADRACE_TARGET_U85_RULES_HPP
 
@@ -9,16 +9,16 @@
 
 namespace headrace {
 
-/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
+/// The reason why Ethos-U85 cannot execute an operator within its profile, its extensions and level 8K.
 enum class u85_limit : std::uint8_t {
     none,
-    op,               ///< CUSTOM means something to its author alone
-    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
+    op,               ///< only its author knows what a CUSTOM does
+    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D must be constants
 };
 
-/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
-/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
-/// computed weights.
+/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, lists the integer profile at
+/// level 8K with int16, int4, double rounding and, as an experiment, control flow, and excludes computed
+/// weights.
 namespace u85 {
 
 [[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
