@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/c_interface.hpp>
@@ -22,6 +23,7 @@
 #include "lower.hpp"
 #include "messages.hpp"
 #include "notes.hpp"
+#include "package.hpp"
 #include "quantize.hpp"
 
 namespace headrace::cli {
@@ -63,9 +65,9 @@ constexpr target_spec features_of_cores = target_spec{}
                                               .with(target_feature::variable)
                                               .with(target_feature::fft);
 
-void say_written(const lower_options& options, const firmware::model_report& report) {
+void say_written(const std::string& model, const std::string& output, const firmware::model_report& report) {
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
-                    options.model, options.output, report.layers.size(), report.macs, report.arena.bytes,
+                    model, output, report.layers.size(), report.macs, report.arena.bytes,
                     report.arena.lower_bound, report.constant_bytes));
 }
 
@@ -76,9 +78,15 @@ int report_core(const std::string& name) {
     return report_usage(fmt::format("--core: there is no {}; the cores are {}", printable(name), known));
 }
 
+// Kernels read weights of int8: without the extension int4, smaller ones are stored as such.
+std::optional<target_spec> target_of_core(std::optional<target_spec> asked) {
+    if (asked) *asked = asked->with(target_feature::core).without(target_feature::int4);
+    return asked;
+}
+
 lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
     return try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-                        {.target = target ? std::optional(target->with(target_feature::core)) : std::nullopt,
+                        {.target = target_of_core(target),
                          .beside = features_of_cores,
                          .verify = options.verify,
                          .inputs = options.inputs,
@@ -126,6 +134,41 @@ core_model lower_for_core(const lower_options& options, const std::string& name,
     return std::move(made).value();
 }
 
+namespace {
+
+int report_name(const std::string& name) {
+    return report_usage(
+        fmt::format("{} is no C++ identifier: give the model's namespace by --name", printable(name)));
+}
+
+// Writes the types of all methods into one header, each into a namespace of its own.
+int lower_methods(const lower_options& options, const std::string& name) {
+    if (std::filesystem::path(options.output).extension() == ".cpp")
+        return report_usage("a C function is of one model: lower each method by itself, or to a .hpp");
+    file_map models;
+    if (const int status = methods_of(options, models); status != status_ok) return status;
+    for (const auto& [method, path] : models)
+        if (!is_c_identifier(method))
+            return report_usage(
+                fmt::format("--method {}: a namespace cannot have that name", printable(method)));
+    std::string text;
+    std::vector<core_model> all;
+    for (const auto& [method, path] : models) {
+        lower_options one = options;
+        one.model = path;
+        all.push_back(lower_for_core(one, name + "::" + method, true));
+        if (all.back().status != status_ok) return all.back().status;
+        text += all.back().header->text;
+    }
+    if (const auto written = write_atomically(options.output, text); !written)
+        return report_error(written.error());
+    std::size_t i = 0;
+    for (const auto& [method, path] : models) say_written(path, options.output, all[i++].header->report);
+    return status_ok;
+}
+
+}  // namespace
+
 int lower_to_header(const lower_options& options) {
     if (!is_header_path(options.output))
         return report_usage("--core is for a C++ type: give -o a name that ends in .hpp, or in .cpp for C");
@@ -137,13 +180,12 @@ int lower_to_header(const lower_options& options) {
             "prints its report, with -o as JSON, and --html writes a page");
     const std::string name =
         options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
-    if (!is_c_identifier(name))
-        return report_usage(
-            fmt::format("{} is no C++ identifier: give the model's namespace by --name", printable(name)));
+    if (!is_c_identifier(name)) return report_name(name);
+    if (!options.methods.empty()) return lower_methods(options, name);
     const core_model made = lower_for_core(options, name, true);
     if (made.status != status_ok) return made.status;
     if (const auto written = write_files(options, made); !written) return report_error(written.error());
-    say_written(options, made.header->report);
+    say_written(options.model, options.output, made.header->report);
     return status_ok;
 }
 

@@ -243,8 +243,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower
         ->add_option(
             "--method", o.methods,
-            "NAME=MODEL.pt2, once for each method: write a .pte file (or, with -o DIR, a package), whose "
-            "methods share constants")
+            "NAME=MODEL.pt2, once for each method: write a .pte file (or, with -o DIR, a package; or, with -o "
+            "NAME.hpp and --core, a header), whose methods share constants")
         ->allow_extra_args(false);
     lower->add_flag(
         "--partition", o.partition,

@@ -101,6 +101,23 @@ def check_c_function(program, folder):
     expect(not (folder / "beside.cpp").exists(), "the source is there without its header")
 
 
+def check_methods(program, folder, compilers):
+    """Two methods are namespaces of one header, and equal weights are in it once."""
+    header = folder / "two.hpp"
+    call(program, "lower", "--method", f"first={KWS}", "--method", f"second={KWS}", "-o", header, *CORE)
+    text = header.read_text()
+    expect("namespace two::first {" in text and "namespace two::second {" in text, "a method has no namespace")
+    (folder / "use.cpp").write_text('#include "two.hpp"\nstatic_assert(two::first::model::macs == two::second::model::macs &&'
+                                    " &two::first::constants::conv2d_weight[0] == &two::second::constants::conv2d_weight[0]);\n")
+    for compiler in compilers:
+        built = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT}/include", folder / "use.cpp"],
+                               capture_output=True, text=True)
+        expect(built.returncode == 0, f"{compiler}: {built.stderr[:500]}")
+    call(program, "lower", "--method", f"first={KWS}", "-o", folder / "two.cpp", *CORE, status=USAGE,
+         says="a C function is of one model")
+    call(program, "lower", "--method", f"not-one={KWS}", "-o", header, *CORE, status=USAGE, says="not-one")
+
+
 def check_contract(program, folder, compilers):
     told = described(program, folder, KWS, *CORE)
     plain, header = folder / "plain.hpp", folder / "kws.hpp"
@@ -152,10 +169,11 @@ def check_page(program, folder):
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_report, check_reasons, check_usage, check_c_function, check_contract, check_page):
+        for check in (check_report, check_reasons, check_usage, check_c_function, check_methods, check_contract,
+                      check_page):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
-            check(program, folder, *([sys.argv[2:]] if check is check_contract else []))
+            check(program, folder, *([sys.argv[2:]] if check in (check_contract, check_methods) else []))
     return report()
 
 

@@ -43,6 +43,9 @@ struct target_spec {
         wider.add(f);
         return wider;
     }
+    [[nodiscard]] constexpr target_spec without(target_feature f) const {
+        return {static_cast<std::uint16_t>(features & ~static_cast<unsigned>(f))};
+    }
     [[nodiscard]] constexpr target_spec with(const target_spec& other) const {
         return {static_cast<std::uint16_t>(features | other.features)};
     }

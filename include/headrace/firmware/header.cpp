@@ -69,11 +69,11 @@ public:
             options_.name, c_comment(options_.model), options_.core.name, signature, version);
         text += report();
         text += fmt::format(
-            "#ifndef HEADRACE_MODEL_{0}_HPP\n#define HEADRACE_MODEL_{0}_HPP\n\n"
+            "#ifndef HEADRACE_MODEL_{4}_HPP\n#define HEADRACE_MODEL_{4}_HPP\n\n"
             "{2}\n{3}namespace {0} {{\n\n"
             "namespace hr = headrace::on_device;\n\nnamespace constants {{\n{1}}}  // namespace "
             "constants\n\n",
-            options_.name, layers.constants.text(), includes(), shared_constants());
+            options_.name, layers.constants.text(), includes(), shared_constants(), guard());
         if (!layers.functions.text().empty())
             text += fmt::format("namespace functions {{\n{}}}  // namespace functions\n\n",
                                 layers.functions.text());
@@ -92,6 +92,12 @@ public:
     }
 
 private:
+    // The name as one identifier: a method's namespace is in its model's.
+    std::string guard() const {
+        std::string name = options_.name;
+        std::ranges::replace(name, ':', '_');
+        return name;
+    }
     std::string report() const {
         const std::string lines = report_text(model_.report);
         std::string text;

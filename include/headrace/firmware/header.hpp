@@ -25,7 +25,7 @@ namespace headrace::firmware {
 using model_execution = std::function<result<std::vector<tensor>>(std::span<const tensor>)>;
 
 struct header_options {
-    std::string name;   ///< of the namespace: a C++ identifier
+    std::string name;   ///< of the namespace: a C++ identifier, or several with `::` between them
     std::string model;  ///< the file that the model comes from, for the first comment
     core_description core{};
     pass_context::node_inference infer = nullptr;  ///< for the passes: headrace::infer_node
