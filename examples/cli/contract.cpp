@@ -27,7 +27,7 @@ namespace headrace::cli {
 
 namespace {
 
-/// What a contract is written from.
+/// The model that a contract is written from.
 struct contract_model {
     program model{};
     exported_ops exported{};

@@ -30,8 +30,8 @@ namespace headrace::cli {
 
 namespace {
 
-/// The model of the options. Sizes that it leaves open, and that nobody has chosen, are those of the example
-/// that it was exported with; a note says so.
+/// Loads the model of the options. Sizes that it leaves open, and for which no option has a number, are those
+/// of the example that it was exported with; a note says so.
 result<loaded_model> load_to_show(const show_options& options, const std::string& method) {
     size_choices choices = options.sizes;
     choices.examples = true;
@@ -69,7 +69,7 @@ std::string summary_text(const graph& g) {
     return text;
 }
 
-/// What is to be printed of a graph; the error says that the node of --around is not in it.
+/// Returns the text to print for a graph; the error says that the node of --around is not in it.
 result<std::string> shown(const graph& g, const show_options& options) {
     if (options.summary) return summary_text(g);
     if (options.full) return std::string(listing(g));

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t everything = SIZE_MAX;
 
-// As many names as there is room for, and how many more there are.
+// Lists the names that there is room for, and the number of the others.
 std::string text_of(const op_name_list& names, std::string_view separator = " ",
                     std::size_t room = everything) {
     if (names.empty()) return "nothing";
@@ -31,7 +31,7 @@ std::string text_of(const op_name_list& names, std::string_view separator = " ",
     return text;
 }
 
-// Where the passes of that name are in the pipeline: one may run several times.
+// Returns the positions of a pass in the pipeline: it may run several times.
 auto positions_of(const pipeline_description& d, std::string_view name) {
     return ranges::views::indices(d.passes.size()) |
            ranges::views::filter([&d, name](std::size_t i) { return d.passes[i].name == name; });
@@ -151,7 +151,7 @@ void draw_pass(const pipeline_description& d, std::size_t i) {
                p.can_fire ? "filled" : "filled,dashed", i + 1, p.name, meets);
 }
 
-// What a node of ops says; all of them are in its tooltip.
+// The text of a node of ops; its tooltip has all of them.
 void draw_ops(std::string_view id, const op_name_list& ops) {
     fmt::print("  {} [shape=note, label=\"{}\\l\", tooltip=\"{}\"];\n", id, text_of(ops, "\\l", 6),
                text_of(ops));
@@ -223,8 +223,8 @@ void draw_passes_called(const pipeline_description& d, std::string_view name) {
     fmt::print("}}\n");
 }
 
-/// What is asked for is a part of the candidates' names or, where there are none, perhaps a misspelling of
-/// one of `all`.
+/// Reports a name that several candidates contain or, if there are none, that may be a misspelling of one of
+/// `all`.
 int report_unknown(std::string_view kind, std::string_view name, const op_name_list& candidates,
                    const op_name_list& all) {
     constexpr std::size_t room = 8;

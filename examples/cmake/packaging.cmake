@@ -19,7 +19,7 @@ install(DIRECTORY examples DESTINATION ${headrace_doc}/headrace COMPONENT doc
 install(FILES include/headrace/LICENSE DESTINATION ${headrace_doc}/headrace/include/headrace COMPONENT doc)
 install(FILES include/headrace/passes/README.md COMPONENT doc
   DESTINATION ${headrace_doc}/headrace/include/headrace/passes)
-# Built with the packages only: nobody waits for it who installs from a build.
+# Only the packages have it: an installation from a build does not wait for it.
 install(DIRECTORY ${headrace_docs}/html DESTINATION ${headrace_doc}/headrace COMPONENT doc OPTIONAL)
 
 # Debian wants a list of changes in each package, compressed without the time.

@@ -7,11 +7,11 @@
 
 namespace firmware {
 
-/// What the board starts; its result is the exit status.
+/// The program that the board starts; its result is the exit status.
 [[nodiscard]] int run();
 
 void print(const char* text);  ///< to the debugger
-/// The deepest that the stack has been; 0 where nobody knows.
+/// The largest depth of the stack so far; 0 if it is unknown.
 [[nodiscard]] std::size_t stack_bytes();
 
 }  // namespace firmware

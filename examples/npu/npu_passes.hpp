@@ -102,7 +102,7 @@ struct select_ops : pass {
     }
 
 private:
-    /// What the machine cannot do is refused here, by the words of the verifier.
+    /// Refuses what the machine cannot do, with the message of the verifier.
     template <class Op>
     static value verified(emit<produces>& e, const args<Op>& a) {
         if (const auto fits = verify_op(Op{}, a, e.current()); !fits)
@@ -116,7 +116,7 @@ private:
 //! [select]
 
 //! [match]
-/// An activation behind a node of the NPU is computed by it.
+/// An activation after a node of the NPU is computed by that node.
 struct fuse_relu : pass {
     using requires_before = pass_list<ops_selected>;
     static constexpr std::string_view summary = "ReLU into the node before it";
@@ -153,7 +153,7 @@ private:
 };
 //! [match]
 
-/// Factors and summands behind a convolution go into its weights and biases.
+/// Factors and summands after a convolution go into its weights and biases.
 struct fold_affine : pass {
     using requires_before = pass_list<ops_selected>;
     using runs_before = pass_list<fuse_relu>;

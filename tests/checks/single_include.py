@@ -17,7 +17,7 @@ BASE = ROOT / "include"
 FOLDER = ROOT / "single_include"
 # The first is the core; the others are written without what that has, and include it.
 OUTPUTS = {
-    # What `headrace contract` writes needs no other file.
+    # A contract by `headrace contract` needs no other file.
     "headrace.hpp": (["headrace/headrace.hpp", "headrace/contract/contract.hpp"], "its core in one header"),
     "headrace_passes.hpp": (["headrace/passes/definitions.hpp"], "its passes and standard pipeline in one header"),
 }

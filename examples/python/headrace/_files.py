@@ -59,7 +59,7 @@ def array_file(array: Samples, folder: pathlib.Path, name: str) -> pathlib.Path:
         return pathlib.Path(array)
     import numpy
 
-    # A tensor of PyTorch may require gradients, or lie on another device.
+    # A tensor of PyTorch may require gradients, or be on another device.
     detach = getattr(array, "detach", None)
     held = detach().cpu().numpy() if detach else array
     path = folder / (name + ".npy")

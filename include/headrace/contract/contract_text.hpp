@@ -24,7 +24,7 @@ struct exported_ops {
 /// The ops of a graph and of the graphs nested in it, in alphabetical order.
 [[nodiscard]] exported_ops exported_ops_of(graph& g);
 
-/// What the C++ type of a model needs on a core, in bytes. The rest depends on the compiler, and is there
+/// The memory that the C++ type of a model needs on a core, in bytes. The rest depends on the compiler, and is there
 /// where somebody measured it.
 struct core_figures {
     std::string core;
@@ -37,7 +37,7 @@ struct core_figures {
     std::optional<std::uint64_t> instructions{};  ///< of one inference
 };
 
-/// What a contract is written from.
+/// The model that a contract is written from.
 struct contract_source {
     std::string_view name;       ///< of the struct: an identifier
     std::string_view file_name;  ///< of the model, for the first line

@@ -80,8 +80,7 @@ constexpr refusals refusals_of(std::index_sequence<Chunks...>) {
     return all;
 }
 
-// The feature that a target lacks of those that a row demands: an extension if one is missing, else a
-// profile.
+// Returns a feature that a row demands and the target lacks: an extension if one is missing, else a profile.
 constexpr target_feature missing_feature(const tosa::legality_row& row, const target_spec& target) {
     for (const target_feature_name& n : target_feature_names) {
         if ((row.extensions & static_cast<std::uint16_t>(n.feature)) != 0 && !target.has(n.feature))
@@ -93,7 +92,7 @@ constexpr target_feature missing_feature(const tosa::legality_row& row, const ta
     return target_feature::profile_int;
 }
 
-// Of a node's name, as much as belongs in an error.
+// The part of a node's name that an error shows.
 template <class Model, std::size_t I>
 inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
 
@@ -227,8 +226,7 @@ constexpr auto fitting_verdict() {
 }
 }  // namespace detail
 
-/// Does a target take every operator of a lowered model, and does the target have the memory? If so this is
-/// `true`. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
+/// True if a target takes every operator of a lowered model and has the memory for it. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
 /// the limit, and how many are refused; or the budget. Figures are those of the contract's lowered part; for
 /// a core_target, those of the C++ type on that core.
 template <class Target, model_contract Model>

@@ -18,8 +18,8 @@
 
 namespace headrace {
 
-/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
-/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
+/// An input or an output of a model. With a scale of 0 it is not quantized; otherwise its numbers are in
+/// [lowest, highest] and mean (number - zero_point) * scale.
 struct contract_tensor {
     std::string_view name;
     headrace::dtype dtype;

@@ -21,7 +21,7 @@
 
 namespace headrace::firmware {
 
-/// What a model computes: gives the outputs for inputs, or an error.
+/// Computes the outputs of a model for inputs, or returns an error.
 using model_execution = std::function<result<std::vector<tensor>>(std::span<const tensor>)>;
 
 struct header_options {

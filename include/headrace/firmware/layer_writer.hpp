@@ -51,7 +51,7 @@ struct window_attributes {
     int_list pad, stride, dilation;
 };
 
-/// What a convolution takes from the elements of its input and from its weights.
+/// The numbers that a convolution subtracts from the elements of its input and from its weights.
 struct zero_points {
     std::int64_t input = 0, weight = 0;
 };

@@ -29,11 +29,11 @@ struct page_source {
     std::string_view core{};        ///< JSON of the model's layers on a microcontroller; empty: none
 };
 
-/// A JSON object for the page of examples/page. `<` is escaped, so that it can stand in a `<script>`.
+/// A JSON object for the page of examples/page. `<` is escaped, so that it can be in a `<script>`.
 [[nodiscard]] std::string page_json(const page_source& source);
 
-/// What a page shows of several graphs, or of many models. The second graph may have a comparison with the
-/// first.
+/// The chapters of a page about several graphs, or about many models. The second graph may have a comparison
+/// with the first.
 struct page_book {
     struct chapter {
         std::string title{};  ///< `forward, delegate 2`

@@ -34,8 +34,8 @@ inline void write_page_report(json_writer& w, const lowering_report& report) {
     write_transposes(w, report);
 }
 
-// What the flatbuffer calls the first result of each node, as tosa_emitter names them: numbers and names in
-// turn.
+// Writes the name in the flatbuffer of the first result of each node, as tosa_emitter gives it: numbers and
+// names in turn.
 inline void write_page_names(json_writer& w, const page_source& source) {
     unique_names names;
     static_cast<void>(names.make("main"));  // the block itself
@@ -90,7 +90,7 @@ inline void write_page_plan(json_writer& w, const page_source& source) {
     w.end_object();
 }
 
-// "</script>" or "<!--" in a name would end the element that the JSON stands in.
+// "</script>" or "<!--" in a name would end the element that has the JSON.
 [[nodiscard]] inline std::string without_markup(std::string_view json) {
     std::string out;
     out.reserve(json.size());

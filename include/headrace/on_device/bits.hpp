@@ -94,7 +94,7 @@ HEADRACE_INLINE constexpr T distance(B b) {
     else
         return m::min(m::bits_and(by, m::of(63)), m::of(32));
 }
-/// What `shift(distance)` gives, or 0 if the distance is 32.
+/// Returns `shift(distance)`, or 0 if the distance is 32.
 template <integer B, class T, class Shift>
 HEADRACE_INLINE constexpr T shifted(T by, Shift shift) {
     using m = machine<T>;

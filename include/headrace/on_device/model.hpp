@@ -19,7 +19,7 @@
 
 namespace headrace::on_device {
 
-/// An input or output of a model: the elements of a buffer, `Offset` elements behind its start, in row-major
+/// An input or output of a model: the elements of a buffer, `Offset` elements after its start, in row-major
 /// order.
 template <fixed_text Name, std::size_t Buffer, tensor Type, class Quantization>
 struct port {

@@ -33,7 +33,7 @@ struct patch_plan {
     bool has_planes;          ///< pointwise, and pixels follow each other in planes
     bool has_runs;            ///< of whole rows of a window
     bool has_whole_taps;      ///< whose channels follow each other and are whole chunks
-    bool has_short_rows;      ///< of a window, in memory that may be read behind the image
+    bool has_short_rows;      ///< of a window, in memory that may be read after the image
 };
 
 constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
@@ -118,7 +118,7 @@ constexpr patch_plan plan_of(const convolution& s, bool is_copy = false) {
 template <class Patches>
 inline constexpr std::int32_t patch_width = Patches::bytes_of_chunk / Patches::chunk / Patches::group;
 
-/// The taps of a window's rows that lie outside of the image before and behind those inside.
+/// The taps of a window's rows outside of the image, before and after those inside.
 struct taps_of_row {
     std::int32_t before, inside, behind;
 };
@@ -284,7 +284,7 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
     }
 }
 
-/// Bytes that are read behind such a copy, which `s` describes: the last chunk of short rows goes on to
+/// Bytes that are read after such a copy, which `s` describes: the last chunk of short rows goes on to
 /// further rows.
 template <class Patches>
 constexpr std::int32_t behind_copy(const convolution& s) {

@@ -82,11 +82,11 @@ constexpr bool is_wide(const plane_plan& p) {
 }
 
 /// The plan with a copy by strips in place of rows: each starts at a second row, and has four of each column.
-/// One strip before those that are read and one behind them take what is written to both strips of a row.
+/// One strip before those that are read, and one after them, receive the rows that are written to two strips.
 constexpr plane_plan in_strips(plane_plan p, std::int32_t top, std::int32_t left) {
     const std::int32_t strips = p.stride_height == 2 ? p.out_height : (p.out_height + 1) / 2;
     const std::int32_t inside = left + p.in_width, used = (p.out_width - 1) * p.stride_width + 3;
-    // A load has four columns, and a block reads windows behind the last one.
+    // A load has four columns, and a block reads windows after the last one.
     const std::int32_t read = round_up(p.out_width, p.stride_width * 2) * p.stride_width + 3;
     p.pitch = 4 * (inside > used ? inside : used);
     p.start = (1 + top / 2) * p.pitch + top % 2 + left * 4;

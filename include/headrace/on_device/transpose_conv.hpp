@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::transpose_conv2d, TOSA's TRANSPOSE_CONV2D with the RESCALE and CLAMP behind
+// Defines headrace::on_device::transpose_conv2d, TOSA's TRANSPOSE_CONV2D with the RESCALE and CLAMP after
 // it.
 #ifndef HEADRACE_ON_DEVICE_TRANSPOSE_CONV_HPP
 #define HEADRACE_ON_DEVICE_TRANSPOSE_CONV_HPP

@@ -18,7 +18,7 @@ CORES = {
     "m4": ("mps2-an386", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
     "m55": ("mps3-an547", "-mcpu=cortex-m55 -mfloat-abi=hard"),
 }
-# Where constants and data begin: in mps2's static RAM, and in mps3's DDR4.
+# The addresses of constants and data: in mps2's static RAM, and in mps3's DDR4.
 MEMORY = {"mps2-an385": (0x00080000, 0x20000000), "mps2-an386": (0x00080000, 0x20000000), "mps3-an547": (0x60000000, 0x60400000)}
 COMMON = ("-std=c++20 -mthumb -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections "
           "-fno-threadsafe-statics")

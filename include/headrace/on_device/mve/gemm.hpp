@@ -245,7 +245,7 @@ struct mve_patches {
     }
 
     /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
-    /// Where half a chunk has no planes its weights are 0, and so it may hold anything.
+    /// A half of a chunk without planes may hold anything: its weights are 0.
     HEADRACE_SHARED static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
                                            std::int32_t pixels) {
         const std::int32_t plane = p.in_channel, whole = p.in_channels / 16;

@@ -36,7 +36,7 @@ struct narrow_plan {
     std::int32_t offsets[4];  ///< of four rows' results
     std::int32_t row;         ///< from one row of windows to the next
     std::int32_t width, out_pixel;
-    std::int32_t groups;                    ///< of four rows, behind the first
+    std::int32_t groups;                    ///< of four rows, after the first
     std::int32_t step, out_step;            ///< from the end of a group to the next one
     std::int32_t last_step, last_out_step;  ///< to the last one, which may overlap the one before
 };
