@@ -24,8 +24,8 @@ struct exported_ops {
 /// The ops of a graph and of the graphs nested in it, in alphabetical order.
 [[nodiscard]] exported_ops exported_ops_of(graph& g);
 
-/// The memory that the C++ type of a model needs on a core, in bytes. The rest depends on the compiler, and is there
-/// where somebody measured it.
+/// The memory that the C++ type of a model needs on a core, in bytes. Code and stack depend on the compiler:
+/// they are known only if they were measured.
 struct core_figures {
     std::string core;
     std::uint64_t arena_bytes = 0;

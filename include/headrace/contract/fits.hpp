@@ -226,8 +226,9 @@ constexpr auto fitting_verdict() {
 }
 }  // namespace detail
 
-/// True if a target takes every operator of a lowered model and has the memory for it. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
-/// the limit, and how many are refused; or the budget. Figures are those of the contract's lowered part; for
+/// True if a target takes every operator of a lowered model and has the memory for it. If not,
+/// static_assert fails with one error that names the first operator, its position in `nodes`, the limit, and
+/// how many are refused; or the budget. Figures are those of the contract's lowered part; for
 /// a core_target, those of the C++ type on that core.
 template <class Target, model_contract Model>
 inline constexpr auto fits = detail::fitting_verdict<Target, Model>();

@@ -11,7 +11,8 @@
 
 namespace headrace::on_device::detail {
 
-/// The members of a plan that the loops over a plane's pairs of windows read. Distances of the copy are in bytes.
+/// The members of a plan that the loops over a plane's pairs of windows read. Distances of the copy are in
+/// bytes.
 struct row_pairs_plan {
     std::int32_t out_pixel, out_height, pitch;
     std::int32_t pairs;               ///< bytes of a row's results that are whole pairs
