@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lowers every case of a corpus to a C++ type, builds it for the host, and compares its outputs with `headrace run` of
-the case's TOSA flatbuffer: integers must be equal, floats close. Prints a line for each case that differs or cannot be
+the case's TOSA flatbuffer: integers must be equal, floats close; those of 16 bits as close as the case's own tolerances. Prints a line for each case that differs or cannot be
 written, and the counts. Exit status 1 if a case differs."""
 
 import argparse
@@ -17,7 +17,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from run import TYPES, as_stored, random_input  # noqa: E402
+from run import TYPES, as_numbers, as_stored, random_input  # noqa: E402
 
 ROOT = HERE.parents[1]
 
@@ -74,8 +74,13 @@ def check(program, case, folder, compiler, flags):
         return "stopped", f"{executed.returncode} {executed.stderr[:300]}"
     worst = 0.0
     for i, tensor in enumerate(io["outputs"]):
-        y, z = np.load(outs[i]).ravel(), np.fromfile(got[i], TYPES[tensor["dtype"]])
-        if tensor["dtype"] != "FP32":
+        y, z = as_numbers(np.load(outs[i])).ravel(), as_numbers(np.fromfile(got[i], TYPES[tensor["dtype"]]))
+        if tensor["dtype"] in ("FP16", "BF16"):
+            y, z = y.astype(np.float32), z.astype(np.float32)
+            far = ~np.isclose(z, y, atol=meta.get("atol", 1e-3), rtol=meta.get("rtol", 1e-3), equal_nan=True)
+            if np.any(far):
+                return "differs", f"output {i}: {np.count_nonzero(far)} of {y.size}, by up to {np.max(np.abs(y - z)[far]):.2g}"
+        elif tensor["dtype"] != "FP32":
             different = np.count_nonzero(y.astype(np.int64) != z.astype(np.int64))
             if different:
                 return "differs", f"output {i}: {different} of {y.size}"
