@@ -23,9 +23,9 @@ constexpr std::uint32_t bfloat16_bits(std::uint32_t bits) {
 }
 
 constexpr std::uint32_t float16_bits(std::uint32_t bits) {
-    constexpr std::uint32_t infinity = 0x7f800000U, too_large = 0x47800000U, least_normal = 0x38800000U;
+    constexpr std::uint32_t infinite = 0x7f800000U, too_large = 0x47800000U, least_normal = 0x38800000U;
     const std::uint32_t sign = bits >> 16 & 0x8000U, x = bits & 0x7fffffffU;
-    if (x > infinity) return sign | 0x7e00U | (x >> 13 & 0x1ffU);
+    if (x > infinite) return sign | 0x7e00U | (x >> 13 & 0x1ffU);
     if (x >= too_large) return sign | 0x7c00U;
     // The exponents' biases differ by 112.
     if (x >= least_normal) return sign | (x - (112U << 23) + 0xfffU + (x >> 13 & 1U)) >> 13;
