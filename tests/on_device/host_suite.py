@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lowers every case of a corpus to a C++ type, builds it for the host, and compares its outputs with `headrace run` of
-the case's TOSA flatbuffer: integers must be equal, floats close. Prints a line for each case that differs or cannot be
-written, and the counts. Exit status 1 if a case differs."""
+the case's TOSA flatbuffer: integers must be equal, floats close; those of 16 bits as close as the case's own
+tolerances. `--as float16` or `--as bfloat16` turns the float32 of each model into that type first, and allows what its
+rounding explains. Prints a line for each case that differs or cannot be written, and the counts. Exit status 1 if a
+case differs."""
 
 import argparse
 import collections
@@ -10,6 +12,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -17,7 +20,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from run import TYPES, as_stored, random_input  # noqa: E402
+from run import TYPES, as_numbers, as_stored, random_input  # noqa: E402
 
 ROOT = HERE.parents[1]
 
@@ -36,11 +39,29 @@ def samples(io, case):
         yield as_stored(np.load(given[i]), tensor) if has_sample else random_input(tensor, generator)
 
 
-def check(program, case, folder, compiler, flags):
+def with_floats(program, model, kind, folder):
+    """The model with floats of another type, as text."""
+    text = folder / "model.hr"
+    if run([program, "show", model, "-o", text, "--inline", 1 << 30]).returncode == 0:
+        text.write_text(re.sub(r"\bfloat32\b", kind, text.read_text()))
+    return text
+
+
+def far_of_16_bits(y, z, meta, kind):
+    """Which numbers differ by more than the case allows; by more than rounding explains where `kind` was put in."""
+    if not kind:
+        return ~np.isclose(z, y, atol=meta.get("atol", 1e-3), rtol=meta.get("rtol", 1e-3), equal_nan=True)
+    part = 1 / 256 if kind == "float16" else 1 / 32
+    return ~np.isclose(z, y, atol=part * np.max(np.abs(y[np.isfinite(y)]), initial=0), rtol=part, equal_nan=True)
+
+
+def check(program, case, folder, compiler, flags, kind):
     folder.mkdir(parents=True, exist_ok=True)
-    model = case / "model.pt2"
+    model = with_floats(program, case / "model.pt2", kind, folder) if kind else case / "model.pt2"
     meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {}
     target = ["--target", meta["tosa_spec"]] if "tosa_spec" in meta else []
+    if target and kind == "bfloat16" and "+bf16" not in target[1]:
+        target[1] += "+bf16"
     tosa = [program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q"]
     states = []
     lowered = run([*tosa, *target])
@@ -74,8 +95,13 @@ def check(program, case, folder, compiler, flags):
         return "stopped", f"{executed.returncode} {executed.stderr[:300]}"
     worst = 0.0
     for i, tensor in enumerate(io["outputs"]):
-        y, z = np.load(outs[i]).ravel(), np.fromfile(got[i], TYPES[tensor["dtype"]])
-        if tensor["dtype"] != "FP32":
+        y, z = as_numbers(np.load(outs[i])).ravel(), as_numbers(np.fromfile(got[i], TYPES[tensor["dtype"]]))
+        if tensor["dtype"] in ("FP16", "BF16") or (kind and tensor["dtype"] == "FP32"):
+            y, z = y.astype(np.float32), z.astype(np.float32)
+            far = far_of_16_bits(y, z, meta, kind)
+            if np.any(far):
+                return "differs", f"output {i}: {np.count_nonzero(far)} of {y.size}, by up to {np.max(np.abs(y - z)[far]):.2g}"
+        elif tensor["dtype"] != "FP32":
             different = np.count_nonzero(y.astype(np.int64) != z.astype(np.int64))
             if different:
                 return "differs", f"output {i}: {different} of {y.size}"
@@ -97,12 +123,13 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="-O1")
     parser.add_argument("--only", default="")
+    parser.add_argument("--as", dest="kind", choices=("float16", "bfloat16"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     cases = [c for corpus in options.corpus for c in sorted(corpus.glob("*")) if (c / "model.pt2").exists() and options.only in c.name]
     counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(lambda c: (c, check(options.program, c, options.work.resolve() / c.name, options.compiler, options.flags.split())), cases)
+        results = pool.map(lambda c: (c, check(options.program, c, options.work.resolve() / c.name, options.compiler, options.flags.split(), options.kind)), cases)
         for case, (verdict, detail) in results:
             counts[verdict] += 1
             if verdict != "equal":

@@ -53,7 +53,7 @@ buffer<headrace::on_device::element_t<E>> random_elements(std::mt19937& random, 
     using T = headrace::on_device::element_t<E>;
     buffer<T> all(count);
     for (std::int32_t i = 0; i != count; ++i) {
-        if constexpr (std::is_same_v<T, float>) {
+        if constexpr (headrace::on_device::is_floating(E)) {
             all[i] = random_float(random);
         } else {
             all[i] = static_cast<T>(random_integer(random, headrace::on_device::lowest_of(E),

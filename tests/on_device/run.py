@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lowers a model to a C++ type, builds it for a Cortex-M core, executes it once on QEMU's board for that core, and
-prints one JSON object: the `core`, `equal` (the outputs are those of `headrace run`, to the bit for integers, and within 1e-4 for
-floats), `instructions` of the inference (g++ 12 -O3 unless --flags say otherwise), and bytes: the `arena`, `code`,
+prints one JSON object: the `core`, `equal` (the outputs are those of `headrace run`, to the bit for integers, and near
+for floats), `instructions` of the inference (g++ 12 -O3 unless --flags say otherwise), and bytes: the `arena`, `code`,
 `constants` in flash, and the `stack` that the inference used. Exit status 1 if the outputs differ."""
 
 import argparse
@@ -21,7 +21,11 @@ sys.path.insert(0, str(HERE / "board"))
 import board  # noqa: E402
 
 TYPES = {"BOOL": np.bool_, "INT4": np.int8, "INT8": np.int8, "UINT8": np.uint8, "INT16": np.int16, "UINT16": np.uint16,
-         "INT32": np.int32, "INT48": np.int64, "FP32": np.float32}
+         "INT32": np.int32, "INT48": np.int64, "FP32": np.float32, "FP16": np.float16,
+         "BF16": np.dtype("V2")}  # NumPy has no such type, and .npy files have two bytes
+# The part of a float by which it may differ, what is added to its size, and its type on a board.
+FLOATS = {"FP32": (1e-4, 1e-3, "float"), "FP16": (1 / 256, 0.1, "headrace::on_device::half_float"),
+          "BF16": (1 / 32, 0.1, "headrace::on_device::brain_float")}
 BOARDS = {"cortex-m0": "m0", "cortex-m0plus": "m0", "cortex-m3": "m3", "cortex-m4": "m4", "cortex-m7": "m4",
           "cortex-m33": "m4", "cortex-m55": "m55", "cortex-m85": "m55"}
 
@@ -37,6 +41,16 @@ def execute(*command):
     return done.stdout
 
 
+def as_bf16(x):
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16).view("V2")
+
+
+def as_numbers(y):
+    """Elements as numbers that can be compared."""
+    return (y.view(np.uint16).astype(np.uint32) << 16).view(np.float32) if y.dtype.kind == "V" else y
+
+
 def as_stored(x, tensor):
     """An array as the model takes it: quantized, and with the channels last, if the model has it so."""
     quantization = tensor.get("quantization")
@@ -45,13 +59,15 @@ def as_stored(x, tensor):
         x = np.clip(steps, quantization["qmin"], quantization["qmax"])
     if tensor.get("layout") == "NHWC" and list(x.shape) != tensor["shape"]:
         x = np.moveaxis(x, 1, -1)
+    if tensor["dtype"] == "BF16" and x.dtype.kind != "V":
+        x = as_bf16(x)
     return np.array(x.astype(TYPES[tensor["dtype"]]).reshape(tensor["shape"]), order="C")  # keeps rank 0
 
 
 def random_input(tensor, generator):
     kind = TYPES[tensor["dtype"]]
-    if kind == np.float32:
-        return generator.standard_normal(tensor["shape"]).astype(kind)
+    if tensor["dtype"] in FLOATS:
+        return as_stored(generator.standard_normal(tensor["shape"]).astype(np.float32), tensor)
     if kind == np.bool_:
         return generator.integers(0, 2, tensor["shape"]).astype(kind)
     limits = np.iinfo(kind)
@@ -66,7 +82,7 @@ def array_text(name, x):
     return f"alignas(16) const {kind} {name}[] = {{{numbers}}};\n"
 
 
-def main_text(xs, ys):
+def main_text(xs, ys, kinds):
     """A program that copies the inputs in, runs, prints the figures and which outputs differ."""
     text = '#include "m.hpp"\n#include "board.hpp"\n#include <cstring>\n'
     text += "alignas(16) static std::byte arena[m::model::arena_bytes + 1];\n"
@@ -79,11 +95,13 @@ def main_text(xs, ys):
     text += '    board::print("stack ");\n    board::print(std::int64_t{board::stack_used()});\n'
     text += '    board::print("\\ninstructions ");\n    board::print(executed);\n'
     for i, y in enumerate(ys):
-        if y.dtype == np.float32:
+        if kinds[i] in FLOATS:
+            part, least, kind = FLOATS[kinds[i]]
             text += (f"    {{\n        int bad = 0;\n        const auto got = model.output<{i}>();\n"
-                     f"        for (int i = 0; i != {y.size}; ++i) {{\n            float a = got[static_cast<unsigned>(i)], b;\n"
-                     f"            std::memcpy(&b, &y{i}[i], 4);\n            const float d = a < b ? b - a : a - b, magnitude = b < 0 ? -b : b;\n"
-                     f"            bad += !(d <= 1e-4F * (magnitude + 1e-3F)) && std::memcmp(&a, &b, 4) != 0;\n        }}\n")
+                     f"        for (int i = 0; i != {y.size}; ++i) {{\n            {kind} element;\n"
+                     f"            std::memcpy(&element, &y{i}[i], sizeof element);\n            const float a = got[static_cast<unsigned>(i)], b = element;\n"
+                     f"            const float d = a < b ? b - a : a - b, magnitude = b < 0 ? -b : b;\n"
+                     f"            bad += !(d <= {part}F * (magnitude + {least}F)) && std::memcmp(&a, &b, 4) != 0;\n        }}\n")
         else:
             text += (f"    {{\n        const int bad = std::memcmp(model.output<{i}>().data(), y{i}, sizeof y{i}) != 0;\n")
         text += f'        board::print("\\ndiffers ");\n        board::print(std::int64_t{{bad}});\n    }}\n'
@@ -104,8 +122,9 @@ def measure(options, folder):
         files += ["--in", folder / f"x{i}.npy"]
     outs = [folder / f"y{i}.npy" for i in range(len(io["outputs"]))]
     execute(program, "run", folder / "m.tosa", *files, *(a for o in outs for a in ("--out", o)))
-    ys = [np.load(o).astype(TYPES[t["dtype"]]) for o, t in zip(outs, io["outputs"])]
-    (folder / "main.cpp").write_text(main_text(xs, ys))
+    kinds = [t["dtype"] for t in io["outputs"]]
+    ys = [np.load(o).astype(TYPES[k]) for o, k in zip(outs, kinds)]
+    (folder / "main.cpp").write_text(main_text(xs, ys, kinds))
     core = BOARDS[options.core]
     elf = folder / "m.elf"
     try:

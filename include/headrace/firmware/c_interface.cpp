@@ -21,7 +21,9 @@ struct parameter {
     on_device::tensor type{};
     bool is_input = false;
 
+    // C has no float of 16 bits everywhere: such elements are converted as they are copied.
     [[nodiscard]] std::string c_type() const {
+        if (is_floating(type.type)) return "float";
         std::string_view spelled = type_text(type.type);
         if (spelled.starts_with("std::")) spelled.remove_prefix(5);
         return std::string(spelled);

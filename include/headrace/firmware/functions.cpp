@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include <headrace/firmware/constant_floats.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -31,6 +32,10 @@ std::optional<on_device::element> element_of(dtype t) {
             return on_device::element::int48;
         case dtype::float32:
             return on_device::element::float32;
+        case dtype::float16:
+            return on_device::element::float16;
+        case dtype::bfloat16:
+            return on_device::element::bfloat16;
         default:
             return std::nullopt;
     }
@@ -43,14 +48,18 @@ public:
         : constants_(constants), outside_(outside) {}
 
     result<void> write(std::span<const node* const> nodes, value first) {
-        if (first) name(first, add_parameter());
+        if (first) {
+            const std::string x = add_parameter(), result = rounded(x, meta_of(first)->dtype);
+            name(first, result == x ? x : add_line(result));
+        }
         for (const node* n : nodes) {
             HEADRACE_TRY(text, call_text(*n));
-            const bool is_last = n == nodes.back();
-            const std::string made = is_last ? std::string() : fmt::format("v{}", lines_++);
-            body_ += is_last ? fmt::format("        return {};\n", text)
-                             : fmt::format("        const auto {} = {};\n", made, text);
-            if (!is_last) name({const_cast<node*>(n), 0}, made);
+            if (n == nodes.back()) {
+                body_ += fmt::format("        return {};\n", text);
+                break;
+            }
+            const std::string line = is_exact(*n) ? text : rounded(text, n->results[0].meta->dtype);
+            name({const_cast<node*>(n), 0}, add_line(line));
         }
         return {};
     }
@@ -65,7 +74,25 @@ public:
 
 private:
     std::string add_parameter() { return fmt::format("x{}", count_++); }
+    std::string add_line(std::string_view text) {
+        const std::string made = fmt::format("v{}", lines_++);
+        body_ += fmt::format("        const auto {} = {};\n", made, text);
+        return made;
+    }
     void name(value v, std::string text) { texts_.emplace_back(v, std::move(text)); }
+
+    // True if a result is a number of the operands' type without rounding. A CAST has rounded.
+    static bool is_exact(const node& n) {
+        return is<tosa::abs>(n) || is<tosa::cast>(n) || is<tosa::ceil>(n) || is<tosa::clamp>(n) ||
+               is<tosa::floor>(n) || is<tosa::maximum>(n) || is<tosa::minimum>(n) || is<tosa::negate>(n) ||
+               is<tosa::select>(n);
+    }
+    // A result that goes on in the function has the type that TOSA gives it: a float of 16 bits is rounded.
+    // The last one is rounded where it is stored.
+    static std::string rounded(std::string text, dtype type) {
+        if (type != dtype::float16 && type != dtype::bfloat16) return text;
+        return fmt::format("hr::cast<{}>({})", element_text(*element_of(type)), text);
+    }
 
     // An operand in the function: what it was called before, a literal, or a new parameter.
     std::string operand_text(value v) {
@@ -75,7 +102,7 @@ private:
         std::string text;
         if (const auto* meta = meta_of(v);
             match<builtin::constant>(outside) != nullptr && meta->elements() == 1) {
-            text = literal(outside, *meta);
+            text = literal(outside);
         } else {
             text = add_parameter();
             parameters_.push_back(v);
@@ -83,8 +110,8 @@ private:
         name(v, text);
         return text;
     }
-    static std::string literal(value v, const tensor_meta& meta) {
-        if (meta.dtype == dtype::float32) return float_literal(static_cast<float>((*constant_reals(v))[0]));
+    static std::string literal(value v) {
+        if (const auto floats = constant_floats(v)) return float_literal((*floats)[0]);
         return fmt::format("hr::constant<{}>", (*constant_integers(v))[0]);
     }
     [[nodiscard]] std::optional<std::int64_t> number(value v) const { return constant_integer(outside_(v)); }
@@ -122,12 +149,18 @@ private:
     static std::string nan_text(nan_mode mode) {
         return fmt::format("<hr::nan_mode::{}>", mode == nan_mode::ignore ? "ignore" : "propagate");
     }
+    static std::string bound_text(const scalar& bound, dtype type) {
+        const auto number = static_cast<float>(bound.to_double());
+        if (type == dtype::float16) return float_literal(on_device::half_float(number));
+        if (type == dtype::bfloat16) return float_literal(on_device::brain_float(number));
+        return float_literal(number);
+    }
     result<std::string> write(tosa::clamp, const args<tosa::clamp>& a, const node&) {
         const std::string x = operand_text(a.input);
         if (is_float(a.input))
             return fmt::format("hr::clamp{}({}, {}, {})", nan_text(a.nan_mode), x,
-                               float_literal(static_cast<float>(a.min_val.to_double())),
-                               float_literal(static_cast<float>(a.max_val.to_double())));
+                               bound_text(a.min_val, meta_of(a.input)->dtype),
+                               bound_text(a.max_val, meta_of(a.input)->dtype));
         return fmt::format("hr::clamp<{}, {}>({})", a.min_val.to_int(), a.max_val.to_int(), x);
     }
     template <one_of<ops<tosa::maximum, tosa::minimum>> Op>

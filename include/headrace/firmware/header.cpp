@@ -41,6 +41,8 @@ double next_number(on_device::sample_numbers& numbers, on_device::element type) 
     using enum on_device::element;
     switch (type) {
         case float32:
+        case float16:
+        case bfloat16:
             return numbers.next<float32>();
         case int8:
             return numbers.next<int8>();
@@ -239,11 +241,12 @@ std::vector<std::string> add_sample(const graph& g, const model_execution& execu
         std::vector<float> floats;
         for (std::int64_t i = 0; i < y.size();
              i += on_device::sample_step(static_cast<std::int32_t>(y.size())))
-            if (*type == on_device::element::float32)
+            if (is_floating(*type))
                 floats.push_back(static_cast<float>(y.real(i)));
             else
                 integers.push_back(y.integer(i));
-        names.push_back(floats.empty() ? to.add("output", *type, integers) : to.add_floats("output", floats));
+        names.push_back(floats.empty() ? to.add("output", *type, integers)
+                                       : to.add_floats("output", *type, floats));
     }
     return names;
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include <headrace/firmware/constant_floats.hpp>
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/firmware/scaled_result.hpp>
 #include <headrace/ir/meta_text.hpp>
@@ -184,14 +185,14 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
     const std::string name = name_of_node(n);
     const std::vector<std::size_t> order =
         window_order(s.is_depthwise, meta_of(a.weight)->shape, s.out_channels());
-    if (s.input.type == on_device::element::float32) {
-        const auto given = *constant_reals(a.bias);
+    if (!s.is_integer()) {
+        const auto given = *constant_floats(a.bias);
         std::vector<float> biases;
-        for (std::size_t c = 0; c != index_of(s.out_channels()); ++c)
-            biases.push_back(static_cast<float>(for_channel(given, c)));
-        const std::vector<float> weights = packed<float>(s, *constant_reals(a.weight), order);
-        return packed_constants{flash(done_.constants.add_floats(name + "_weight", weights)),
-                                flash(done_.constants.add_floats(name + "_bias", biases))};
+        for (std::size_t c = 0; c != index_of(s.out_channels()); ++c) biases.push_back(for_channel(given, c));
+        const std::vector<float> weights = packed<float>(s, *constant_floats(a.weight), order);
+        return packed_constants{
+            flash(done_.constants.add_floats(name + "_weight", s.input.type, weights)),
+            flash(done_.constants.add_floats(name + "_bias", on_device::element::float32, biases))};
     }
     const auto weights = constant_integers(a.weight);
     if (!weights) return refuse(n, "its packed weights cannot be read");

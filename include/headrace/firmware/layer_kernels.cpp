@@ -121,7 +121,7 @@ result<void> layer_writer::write(device::pooling, const args<device::pooling>& l
         fmt::format("hr::{}<hr::pooling{{.input = {}, .output = {}, {}",
                     average != nullptr ? "avg_pool2d" : "max_pool2d", tensor_text(from.type),
                     tensor_text(to.type), average != nullptr ? window(*average) : window(*maximum));
-    if (average != nullptr && from.type.type != on_device::element::float32) {
+    if (average != nullptr && !is_floating(from.type.type)) {
         const auto zero = constant_integer(body.outside(average->input_zp)),
                    out = constant_integer(body.outside(average->output_zp));
         if (!zero || !out) return refuse(n, "its zero point is computed");

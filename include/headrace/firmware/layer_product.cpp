@@ -22,7 +22,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     HEADRACE_TRY(left, operand_of(body.outside(a.a)));
     HEADRACE_TRY(right, operand_of(body.outside(a.b)));
     HEADRACE_TRY(to, add_result(n));
-    const bool is_float = left.type.type == on_device::element::float32;
+    const bool is_float = is_floating(left.type.type);
     const auto left_zero = is_float ? 0 : constant_integer(body.outside(a.a_zp));
     const auto right_zero = is_float ? 0 : constant_integer(body.outside(a.b_zp));
     if (!left_zero || !right_zero) return refuse(n, "its zero point is computed");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <headrace/firmware/constant_floats.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/origins.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -231,9 +232,8 @@ std::optional<operand> layer_writer::add_constant(std::string_view name, const t
     const auto type = dense_tensor(meta);
     if (!type) return std::nullopt;
     operand made;
-    if (type->type == on_device::element::float32) {
-        const auto numbers = *reals_of(data, meta);
-        made = flash(done_.constants.add_floats(name, std::vector<float>(numbers.begin(), numbers.end())));
+    if (const auto floats = floats_of(data, meta)) {
+        made = flash(done_.constants.add_floats(name, type->type, *floats));
     } else {
         const auto numbers = integers_of(data, meta);
         if (!numbers) return std::nullopt;

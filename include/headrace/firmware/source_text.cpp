@@ -46,6 +46,11 @@ private:
     std::size_t column_ = 3;
 };
 
+std::uint16_t bits_as(on_device::element type, float number) {
+    return type == on_device::element::float16 ? on_device::half_float(number).bits()
+                                               : on_device::brain_float(number).bits();
+}
+
 }  // namespace
 
 std::string identifiers::make(std::string_view wanted) {
@@ -63,7 +68,8 @@ std::string identifiers::make(std::string_view wanted) {
 }
 
 std::string constant_arrays::add_lines(std::string_view wanted, std::string_view type,
-                                       const std::string& lines, std::size_t count, std::size_t bytes) {
+                                       const std::string& lines, std::size_t count, std::size_t bytes,
+                                       form elements) {
     const std::string hash = content_hash(type, lines);
     const auto [known, is_new] = known_.try_emplace(hash);
     if (!is_new) return known->second;
@@ -73,9 +79,14 @@ std::string constant_arrays::add_lines(std::string_view wanted, std::string_view
     const std::string name = is_shared ? "constant_" + hash : known->second;
     std::string& text = is_shared ? shared_text_ : text_;
     if (is_shared) text += fmt::format("#ifndef HEADRACE_{0}\n#define HEADRACE_{0}\n", name);
-    text += fmt::format("alignas(16) inline constexpr {} {}[{}] = {{\n", type, name, count);
+    const bool is_from_bits = elements == form::bits;
+    text += is_from_bits ? fmt::format(
+                               "alignas(16) inline constexpr auto {} = "
+                               "hr::constants_of<{}>(hr::constant_bits<{}>{{{{\n",
+                               name, type, count)
+                         : fmt::format("alignas(16) inline constexpr {} {}[{}] = {{\n", type, name, count);
     text += lines;
-    text += "};\n";
+    text += is_from_bits ? "}});\n" : "};\n";
     if (is_shared) {
         text += "#endif\n";
         text_ += fmt::format("inline constexpr auto& {} = headrace_constants::{};\n", known->second, name);
@@ -104,10 +115,15 @@ std::string constant_arrays::add(std::string_view wanted, on_device::element typ
                      numbers.size() * static_cast<std::size_t>(bytes_of(type)));
 }
 
-std::string constant_arrays::add_floats(std::string_view wanted, std::span<const float> numbers) {
+std::string constant_arrays::add_floats(std::string_view wanted, on_device::element type,
+                                        std::span<const float> numbers) {
     wrapped_lines lines;
-    for (const float n : numbers) lines.add(float_literal(n));
-    return add_lines(wanted, "float", std::move(lines).end(), numbers.size(), numbers.size() * sizeof(float));
+    const bool is_small = type != on_device::element::float32;
+    for (const float n : numbers)
+        lines.add(is_small ? fmt::format("{}", bits_as(type, n)) : float_literal(n));
+    return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
+                     numbers.size() * static_cast<std::size_t>(bytes_of(type)),
+                     is_small ? form::bits : form::initializers);
 }
 
 std::string_view type_text(on_device::element e) {
@@ -129,13 +145,17 @@ std::string_view type_text(on_device::element e) {
             return "std::int64_t";
         case float32:
             return "float";
+        case float16:
+            return "hr::half_float";
+        case bfloat16:
+            return "hr::brain_float";
     }
     return "void";
 }
 
 std::string element_text(on_device::element e) {
-    static constexpr std::string_view names[] = {"boolean", "int8",  "uint8", "int16",
-                                                 "uint16",  "int32", "int48", "float32"};
+    static constexpr std::string_view names[] = {"boolean", "int8",  "uint8",   "int16",   "uint16",
+                                                 "int32",   "int48", "float32", "float16", "bfloat16"};
     return fmt::format("hr::element::{}", names[static_cast<std::size_t>(e)]);
 }
 

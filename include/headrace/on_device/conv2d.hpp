@@ -32,7 +32,7 @@ struct conv2d {};
 
 namespace detail {
 template <convolution S>
-using weight_t = std::conditional_t<S.is_integer(), std::int8_t, float>;
+using weight_t = std::conditional_t<S.is_integer(), std::int8_t, element_t<S.input.type>>;
 template <convolution S>
 using sum_t =
     std::conditional_t<!S.is_integer(), float,

@@ -29,7 +29,7 @@ struct border {
 /// - int8 and weights of int8: sums of int32; a `channel` for each, or an int32 bias; int8, uint8, int16 or
 /// int32
 /// - int16 and weights of int8: sums of int48; a `wide_channel`, or an int64 bias; int16, int8 or int48
-/// - float32 and weights of float32: sums of float32; a float bias; float32
+/// - float32, float16 or bfloat16, weights and output of the same type: sums of float32; a float bias
 struct convolution {
     tensor input, output;
     bool is_depthwise = false;  ///< output channel c reads input channel c / multiplier()
@@ -55,7 +55,7 @@ struct convolution {
     constexpr bool is_pointwise() const {
         return !is_depthwise && kernel == extent{} && stride == extent{} && pad == border{};
     }
-    constexpr bool is_integer() const { return input.type != element::float32; }
+    constexpr bool is_integer() const { return !is_floating(input.type); }
 };
 
 /// The place of a weight among `packed_elements`; k is (row * kernel width + column) * input channels + input

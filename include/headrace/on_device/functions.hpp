@@ -53,24 +53,14 @@ HEADRACE_INLINE constexpr float select(C c, std::same_as<float> auto a, std::sam
     return c.value != 0 ? a : b;
 }
 
-/// TOSA 1.0, 2.12.1 (CAST): a narrower integer has the low bits, a boolean is whether the number is not 0.
-template <element E, integer A>
-HEADRACE_INLINE constexpr auto cast(A a) {
-    if constexpr (E == element::float32) {
-        return A::math::to_float(a.value);
-    } else if constexpr (A::bounds::lowest >= lowest_of(E) && A::bounds::highest <= highest_of(E)) {
-        return a;
-    } else if constexpr (E == element::boolean) {
-        return logical_not(equal(a, constant<0>));
-    } else {
-        return detail::low_bits<E>(a.value);
-    }
-}
-/// The nearest integer, the even one of two, as near as the type comes; NaN is 0.
+/// TOSA 1.0, 2.12.1 (CAST): the nearest integer, the even one of two, as near as the type comes; NaN is 0.
+/// A narrower float is rounded, and is a float again.
 template <element E>
 HEADRACE_INLINE constexpr value_of<E> cast(std::same_as<float> auto a) {
     if constexpr (E == element::float32) {
         return a;
+    } else if constexpr (is_floating(E)) {
+        return element_t<E>(a);
     } else if constexpr (E == element::boolean) {
         return {a != 0};
     } else {
@@ -81,6 +71,21 @@ HEADRACE_INLINE constexpr value_of<E> cast(std::same_as<float> auto a) {
         if (a <= static_cast<float>(lo)) return {lo};
         if (a >= static_cast<float>(hi)) return {hi};
         return {static_cast<rep>(round_to_even(a))};
+    }
+}
+/// A narrower integer has the low bits, a boolean is whether the number is not 0.
+template <element E, integer A>
+HEADRACE_INLINE constexpr auto cast(A a) {
+    if constexpr (E == element::float32) {
+        return A::math::to_float(a.value);
+    } else if constexpr (is_floating(E)) {
+        return cast<E>(A::math::to_float(a.value));
+    } else if constexpr (A::bounds::lowest >= lowest_of(E) && A::bounds::highest <= highest_of(E)) {
+        return a;
+    } else if constexpr (E == element::boolean) {
+        return logical_not(equal(a, constant<0>));
+    } else {
+        return detail::low_bits<E>(a.value);
     }
 }
 

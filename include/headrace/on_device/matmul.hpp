@@ -16,7 +16,7 @@
 namespace headrace::on_device {
 
 /// TOSA 1.0, 2.2.7 (MATMUL): a is (batch, height, depth), b (batch, depth, width), the output (batch, height,
-/// width), each in any layout. int8 has sums of int32, int16 of int48, float32 of float32; without a scale
+/// width), each in any layout. int8 has sums of int32, int16 of int48, floats of float32; without a scale
 /// they are the output. One scale holds for all of the output.
 struct matrix_product {
     tensor a, b, output;
@@ -37,7 +37,7 @@ struct matmul {};
 namespace detail {
 template <matrix_product M>
 using product_sum =
-    std::conditional_t<M.a.type == element::float32, float,
+    std::conditional_t<is_floating(M.a.type), float,
                        std::conditional_t<M.a.type == element::int8, std::int32_t, std::int64_t>>;
 template <matrix_product M>
 using product_scale = std::conditional_t<M.a.type == element::int16, wide_channel, channel>;
@@ -45,7 +45,7 @@ using product_scale = std::conditional_t<M.a.type == element::int16, wide_channe
 /// The value that `Finish` takes.
 template <matrix_product M>
 HEADRACE_INLINE constexpr auto product_result(product_sum<M> sum, const product_scale<M>* q) {
-    if constexpr (M.a.type == element::float32)
+    if constexpr (is_floating(M.a.type))
         return sum;
     else if constexpr (M.scale == scaling::none)
         return value_of < M.a.type == element::int8 ? element::int32 : element::int48 > {sum};
@@ -64,7 +64,7 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
         for (std::int32_t i = 0; i != M.output.size[1]; ++i)
             for (std::int32_t j = 0; j != M.output.size[2]; ++j) {
                 // Without calls, for the compilers' sake; int8 comes here in constant expressions alone.
-                std::conditional_t<M.a.type == element::float32, float, std::int64_t> sum = 0;
+                std::conditional_t<is_floating(M.a.type), float, std::int64_t> sum = 0;
                 const std::int32_t row = M.a.at(n, i, 0), column = M.b.at(n, 0, j);
                 for (std::int32_t k = 0; k != M.depth(); ++k) {
                     const auto left = a[row + k * M.a.stride[2]];

@@ -157,10 +157,9 @@ private:
     template <std::size_t Index>
     bool has_output(const auto& expected) {
         const auto y = output<Index>();
+        constexpr element type = outputs::template get<Index>::type.type;
         const auto step = static_cast<std::size_t>(sample_step(static_cast<std::int32_t>(y.size())));
-        for (std::size_t i = 0; i < y.size(); i += step)
-            if (!is_near(y[i], expected[i / step])) return false;
-        return true;
+        return are_near<type>(y.data(), expected, y.size(), step);
     }
 
     detail::arena_memory<plan, planned_end> memory() { return {arena_, states_}; }

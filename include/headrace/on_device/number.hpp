@@ -82,6 +82,8 @@ constexpr std::int64_t highest_of(element e) {
         case element::uint16:
             return 65535;
         case element::float32:
+        case element::float16:
+        case element::bfloat16:
             return 0;
         default:
             return -1 - lowest_of(e);
@@ -90,21 +92,21 @@ constexpr std::int64_t highest_of(element e) {
 
 /// An element as the functions of functions.hpp take it: a float, or a number with the bounds of its type.
 template <element E, class Rep = detail::integer_for<lowest_of(E), highest_of(E)>>
-using value_of = std::conditional_t<E == element::float32, float, number<lowest_of(E), highest_of(E), Rep>>;
+using value_of = std::conditional_t<is_floating(E), float, number<lowest_of(E), highest_of(E), Rep>>;
 
 template <element E>
 HEADRACE_INLINE constexpr value_of<E> load(const element_t<E>* place) {
-    if constexpr (E == element::float32) {
+    if constexpr (is_floating(E)) {
         return *place;
     } else {
         return {*place};
     }
 }
 
-/// Stores the low bits of what the element cannot hold.
+/// Stores the low bits of what the element cannot hold; a float is rounded.
 template <element E, class V>
 HEADRACE_INLINE constexpr void store(element_t<E>* place, V v) {
-    if constexpr (E == element::float32) {
+    if constexpr (is_floating(E)) {
         static_assert(std::same_as<V, float>,
                       "elementwise: a float is stored; cast<element::float32> the result");
         *place = v;

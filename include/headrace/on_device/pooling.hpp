@@ -18,7 +18,7 @@
 namespace headrace::on_device {
 
 /// TOSA 1.0, 2.2.1 (AVG_POOL2D) and 2.2.6 (MAX_POOL2D). Input and output are images (batch, height, width,
-/// channels) of one type, int8, int16 or float32. What lies outside of the image neither counts nor is
+/// channels) of one type, int8, int16 or a floating one. What lies outside of the image neither counts nor is
 /// compared. The zero points are those of an average; `nan` is the mode of a maximum of floats.
 struct pooling {
     tensor input, output;
@@ -76,7 +76,7 @@ inline constexpr bool has_whole_rows =
     P.input.stride[1] == P.input.size[2] * P.input.stride[2];
 
 template <element E>
-using pool_sum = std::conditional_t<E == element::float32, float, std::int32_t>;
+using pool_sum = std::conditional_t<is_floating(E), float, std::int32_t>;
 
 /// Adds n elements at a distance of `step`.
 struct portable_sums {
@@ -114,7 +114,7 @@ struct averages {
     }
 
     HEADRACE_INLINE static constexpr auto result(sum s, std::int32_t count, reciprocal scale) {
-        if constexpr (P.input.type == element::float32) {
+        if constexpr (is_floating(P.input.type)) {
             return s / static_cast<float>(count);
         } else {
             const channel q{0, scale.multiplier, P.output_zero, scale.shift};
@@ -139,11 +139,13 @@ struct maxima {
     }
 
     static constexpr value_of<P.input.type> largest(const type* row, pool_window w) {
-        constexpr bool is_float = P.input.type == element::float32;
-        type best = is_float ? -std::numeric_limits<type>::infinity() : std::numeric_limits<type>::min();
+        using scalar = scalar_of<P.input.type>;
+        constexpr bool is_float = is_floating(P.input.type);
+        scalar best =
+            is_float ? -std::numeric_limits<scalar>::infinity() : std::numeric_limits<scalar>::min();
         for (std::int32_t i = 0; i != w.rows; ++i) {
             for (std::int32_t j = 0; j != w.columns; ++j) {
-                const type v = row[i * P.input.stride[1] + j * P.input.stride[2]];
+                const scalar v = row[i * P.input.stride[1] + j * P.input.stride[2]];
                 if constexpr (is_float)
                     best = maximum<P.nan>(best, v);
                 else

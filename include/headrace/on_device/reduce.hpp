@@ -144,12 +144,12 @@ template <element E, nan_mode Mode>
 HEADRACE_SHARED constexpr std::int32_t place_of_largest(std::int32_t n, const element_t<E>* in,
                                                         std::int32_t by) {
     std::int32_t place = 0;
-    element_t<E> most = in[0];
-    if constexpr (E == element::float32 && Mode == nan_mode::ignore) most = most != most ? -infinity : most;
+    scalar_of<E> most = in[0];
+    if constexpr (is_floating(E) && Mode == nan_mode::ignore) most = most != most ? -infinity : most;
     for (std::int32_t i = 1; i < n; ++i) {
-        const element_t<E> x = in[i * by];
+        const scalar_of<E> x = in[i * by];
         bool is_more = x > most;
-        if constexpr (E == element::float32 && Mode == nan_mode::propagate)
+        if constexpr (is_floating(E) && Mode == nan_mode::propagate)
             is_more = is_more || (x != x && most == most);
         if (is_more) {
             most = x;

@@ -94,7 +94,7 @@ private:
 
     static constexpr auto interpolated(in_type a, in_type b, in_type c, in_type d, std::int32_t down,
                                        std::int32_t right) {
-        if constexpr (R.input.type == element::float32) {
+        if constexpr (is_floating(R.input.type)) {
             const float v = static_cast<float>(down) / static_cast<float>(R.y.numerator);
             const float u = static_cast<float>(right) / static_cast<float>(R.x.numerator);
             // A corner of weight 0 has no part in the result, not even if it is NaN.

@@ -19,7 +19,7 @@ public:
     constexpr element_t<E> next() {
         state_ = state_ * 1664525U + 1013904223U;
         const std::uint32_t bits = state_ >> 12;
-        if constexpr (E == element::float32)
+        if constexpr (is_floating(E))
             return static_cast<float>(static_cast<std::int32_t>(bits & 255U) - 128) / 64.F;
         else if constexpr (E == element::int8 || E == element::uint8 || E == element::int16)
             return static_cast<element_t<E>>(bits);
@@ -34,18 +34,41 @@ private:
 /// The distance between the elements of an output that a sample holds: at most 256 of them.
 constexpr std::int32_t sample_step(std::int32_t elements) { return (elements + 255) / 256; }
 
+/// By how much results may differ: by this part of their size and of `size`.
+struct tolerance {
+    float part = 0, size = 0;
+};
+constexpr tolerance tolerance_of(element e, float largest) {
+    // Floats of 16 bits are rounded at each layer, to units that follow from the largest numbers.
+    if (e == element::float16) return {1.F / 128, largest};
+    if (e == element::bfloat16) return {1.F / 16, largest};
+    return {1e-3F, 1e-3F};
+}
+
 /// True if `headrace run` may have given `expected` where the kernels gave `got`: integers are equal, floats
 /// near.
-template <class T>
-constexpr bool is_near(T got, T expected) {
-    if constexpr (static_cast<T>(0.5F) == T{0}) {
-        return got == expected;
-    } else {
-        const T off = got < expected ? expected - got : got - expected;
-        const T size = expected < 0 ? -expected : expected;
-        const bool both_are_nan = got != got && expected != expected;
-        return both_are_nan || got == expected || off <= T(1e-3F) * (size + T(1e-3F));
+constexpr bool is_near(float got, float expected, tolerance t) {
+    const float off = got < expected ? expected - got : got - expected;
+    const float size = expected < 0 ? -expected : expected;
+    const bool both_are_nan = got != got && expected != expected;
+    return both_are_nan || got == expected || off <= t.part * (size + t.size);
+}
+/// The same for elements of an output, of which the sample has one every `step`.
+template <element E>
+constexpr bool are_near(const element_t<E>* got, const auto& expected, std::size_t n, std::size_t step) {
+    float largest = 0;
+    for (std::size_t i = 0; (E == element::float16 || E == element::bfloat16) && i < n; i += step) {
+        const auto number = static_cast<float>(expected[i / step]), size = number < 0 ? -number : number;
+        if (size > largest && size - size == 0) largest = size;  // infinities allow no difference
     }
+    for (std::size_t i = 0; i < n; i += step) {
+        if constexpr (is_floating(E)) {
+            if (!is_near(got[i], expected[i / step], tolerance_of(E, largest))) return false;
+        } else {
+            if (got[i] != expected[i / step]) return false;
+        }
+    }
+    return true;
 }
 
 /// Arrays with elements of each output.

@@ -5,11 +5,25 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
+
+#include <headrace/on_device/small_float.hpp>
 
 namespace headrace::on_device {
 
 /// The types of elements. A boolean is a byte, 0 or 1; an int48 takes 64 bits.
-enum class element : std::uint8_t { boolean, int8, uint8, int16, uint16, int32, int48, float32 };
+enum class element : std::uint8_t {
+    boolean,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    int48,
+    float32,
+    float16,
+    bfloat16
+};
 
 namespace detail {
 template <element E>
@@ -46,15 +60,31 @@ template <>
 struct element_type<element::float32> {
     using type = float;
 };
+template <>
+struct element_type<element::float16> {
+    using type = half_float;
+};
+template <>
+struct element_type<element::bfloat16> {
+    using type = brain_float;
+};
 }  // namespace detail
 
 template <element E>
 using element_t = typename detail::element_type<E>::type;
 
+/// Floats are computed with as float32, whatever they are in memory.
+constexpr bool is_floating(element e) { return e >= element::float32; }
+/// What an element is computed with: float, or its own type.
+template <element E>
+using scalar_of = std::conditional_t<is_floating(E), float, element_t<E>>;
+
 constexpr std::int32_t bytes_of(element e) {
     switch (e) {
         case element::int16:
         case element::uint16:
+        case element::float16:
+        case element::bfloat16:
             return 2;
         case element::int32:
         case element::float32:

@@ -16,12 +16,14 @@ namespace headrace::on_device::detail {
 /// The types that go with elements of the input: int8 has sums of int32, int16 of int48.
 template <element In>
 struct window_sums {
-    static constexpr bool is_float = In == element::float32, is_wide = In == element::int16;
-    using weight = std::conditional_t<is_float, float, std::int8_t>;
+    static constexpr bool is_float = is_floating(In), is_wide = In == element::int16;
+    using weight = std::conditional_t<is_float, element_t<In>, std::int8_t>;
     using sum = std::conditional_t<is_float, float, std::conditional_t<is_wide, std::int64_t, std::int32_t>>;
+    /// Biases of floats have the type of the elements, as they may be computed.
     template <scaling How>
-    using per_channel =
-        std::conditional_t<How == scaling::none, sum, std::conditional_t<is_wide, wide_channel, channel>>;
+    using per_channel = std::conditional_t<
+        is_float, weight,
+        std::conditional_t<How == scaling::none, sum, std::conditional_t<is_wide, wide_channel, channel>>>;
 
     /// Adds a pixel to a sum: n channels, and weights that follow each other.
     HEADRACE_SHARED static constexpr sum add_pixel(sum s, std::int32_t n, const element_t<In>* x,

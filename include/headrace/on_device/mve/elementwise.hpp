@@ -138,7 +138,7 @@ constexpr bool is_vectorizable() {
         has_vector = has_vector || inner.stride[n] == 1;
     return is_dense && has_vector;
 }
-constexpr bool has_lanes(element e) { return e != element::int48 && e != element::float32; }
+constexpr bool has_lanes(element e) { return e != element::int48 && !is_floating(e); }
 
 template <class F, tensor Out, class Operands, class Indices>
 struct elementwise_lanes;

@@ -196,6 +196,8 @@ template <element E>
 HEADRACE_INLINE auto cast(real_lanes a) {
     if constexpr (E == element::float32)
         return a;
+    else if constexpr (is_floating(E))
+        return detail::each_real([](float x) { return cast<E>(x); }, a);
     else
         return detail::each_number([](float x) { return cast<E>(x); }, a);
 }
