@@ -88,7 +88,7 @@ private:
                is<tosa::select>(n);
     }
     // A result that goes on in the function has the type that TOSA gives it: a float of 16 bits is rounded.
-    // The last one is rounded where it is stored.
+    // The last one is rounded where it is stored, and not before it is added up.
     static std::string rounded(std::string text, dtype type) {
         if (type != dtype::float16 && type != dtype::bfloat16) return text;
         return fmt::format("hr::cast<{}>({})", element_text(*element_of(type)), text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares the element-wise kernels of a core with the portable functions, one element after the other, on
 // the core; prints how many results differ, and the instructions of a residual sum.
+#include <bit>
 #include <cstdint>
 
 #include <headrace/on_device/elementwise.hpp>
@@ -100,6 +101,13 @@ struct reals {
         return hr::cast<element::int8>(hr::mul(hr::clamp(hr::add(c, hr::negate(a)), -1.F, 1.F), 100.F));
     }
 };
+struct small_reals {
+    static constexpr auto of(auto x, auto y) {
+        const auto a = hr::mul(hr::cast<element::float16>(x), 0.01F);
+        const auto b = hr::cast<element::bfloat16>(hr::cast<element::float32>(y));
+        return hr::cast<element::int8>(hr::cast<element::float16>(hr::add(a, b)));
+    }
+};
 
 constexpr std::int32_t most = 96;
 
@@ -137,6 +145,23 @@ void compare_types() {
     compare_sizes<F, O, element::boolean, element::int8>();
 }
 
+/// The core's own conversions of float16 give what the constant expressions do.
+void compare_conversions() {
+    const auto compare_float = [](std::uint32_t bits) {
+        const auto x = std::bit_cast<float>(bits);
+        differences += x == x && hr::half_float(x).bits() != hr::detail::float16_bits(bits);
+        ++compared;
+    };
+    for (std::uint32_t bits = 0; bits != 0x10000; ++bits) {
+        const float x = hr::half_float::of_bits(static_cast<std::uint16_t>(bits));
+        const auto expected = std::bit_cast<float>(hr::detail::float_bits_of_float16(bits));
+        differences += std::bit_cast<std::uint32_t>(x) != std::bit_cast<std::uint32_t>(expected) &&
+                       (x == x || expected == expected);
+        for (std::uint32_t i = 0; i != 3; ++i) compare_float((bits << 16) + 0x0fff + i);
+        compare_float(next());
+    }
+}
+
 constexpr std::int32_t residual_size = 16384;
 constexpr tensor t = dense(element::int8, residual_size);
 alignas(16) std::int8_t left[residual_size], right[residual_size], result[residual_size];
@@ -155,6 +180,8 @@ int main() {
     compare_types<scales>();
     compare_types<by_channel, element::int8>();
     compare_types<reals, element::int8>();
+    compare_types<small_reals, element::int8>();
+    compare_conversions();
     for (std::int32_t i = 0; i != residual_size; ++i) {
         left[i] = static_cast<std::int8_t>(next() >> 20);
         right[i] = static_cast<std::int8_t>(next() >> 20);
