@@ -96,10 +96,12 @@ def instantiations(path, include):
 Cost = collections.namedtuple("Cost", "seconds megabytes")
 
 
-def seconds_and_memory(path, include, flags):
+def seconds_and_memory(path, include, flags, folder=None):
     """Returns CPU seconds, which are less affected by other work on the machine than elapsed time."""
     pid = os.fork()
     if pid == 0:
+        if folder:
+            os.chdir(folder)
         os.execvp("g++", ["g++", "-std=c++20", *flags, "-I", include, path])
     _, status, usage = os.wait4(pid, 0)
     if status:
@@ -111,7 +113,8 @@ def seconds_and_memory(path, include, flags):
 YARDSTICKS = [("Hana", "boost/hana.hpp"), ("nlohmann/json", "nlohmann/json.hpp"),
               ("Boost.Graph", "boost/graph/adjacency_list.hpp"), ("Eigen", "Eigen/Core"), ("range-v3", "range/v3/all.hpp")]
 CHECK, COMPILE, LINKED = ["-fsyntax-only"], ["-O2", "-c", "-o", os.devnull], ["-DHEADRACE_COMPILED"]
-SINGLE_HEADER = ["-I", os.path.join(ROOT, "single_include")]
+SINGLE_HEADER = ["-I", "single"]  # in the folder of the measured file
+WRITE_SINGLE = [sys.executable, os.path.join(ROOT, "tests", "checks", "single_include.py")]
 
 
 def unit(name, folder="tests/bench/units"):
@@ -122,6 +125,7 @@ def unit(name, folder="tests/bench/units"):
 OURS = [
     ("`headrace/headrace.hpp` alone", "#include <headrace/headrace.hpp>", CHECK),
     ("the same, compiled mode", "#include <headrace/headrace.hpp>", CHECK + LINKED),
+    ("the core's single header alone", '#include "headrace.hpp"', CHECK + SINGLE_HEADER),
     ("the README's first example by the single header",
      unit("readme.cpp", "examples").replace("headrace/headrace.hpp", "headrace.hpp"), CHECK + SINGLE_HEADER),
     ("`passes/passes.hpp` and the proof of the standard pipeline", unit("proof.cpp"), CHECK),
@@ -143,11 +147,12 @@ def print_table(include):
     print("| --- | --: | --: | --: | --: |")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "unit.cpp")
+        subprocess.run([*WRITE_SINGLE, os.path.join(folder, "single")], check=True)
         for name, text, flags in rows:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text + "\n")
             eigen = ["-isystem", "/usr/include/eigen3"]
-            cost = seconds_and_memory(path, include, [*flags, *eigen])
+            cost = seconds_and_memory(path, os.path.abspath(include), [*flags, *eigen], folder)
             seconds.append(cost.seconds)
             ratios = [f"{cost.seconds / seconds[i]:.2f}" if i < len(seconds) else "" for i in range(2)]
             print(f"| {name} | {cost.seconds:.2f} | {ratios[0]} | {ratios[1]} | {cost.megabytes:.0f} |", flush=True)

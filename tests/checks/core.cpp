@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Includes the core, for checks that compile it with other flags and from other places: -fno-exceptions
-// -fno-rtti, single_include.
+// -fno-rtti, the single headers.
 #if defined(HEADRACE_SINGLE_PASSES)
 #include "headrace_passes.hpp"
 #elif defined(HEADRACE_SINGLE)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds and runs the tests of the toolkit's headers against single_include/headrace_toolkit.hpp.
+"""Builds and runs tests of the toolkit's headers against the single headers of this tree.
 
     single_tests.py COMPILER FOLDER…      the tests of folders whose files can be compiled as one, such as op
     single_tests.py COMPILER --all        those of op ir infer target pass match memory partition, each file alone
 
-Each header that the single headers contain is replaced by one that includes them; headers that need other
+Each header that a single header contains is replaced by one that includes that single header; headers that need other
 libraries, such as the kernels with which tests execute graphs, are the real ones.
 """
 
@@ -30,21 +30,23 @@ LIBRARIES = ["-lzip", "-ldeflate", "-lsimdjson", "-lfmt", "-lpthread"]
 
 
 def write_forwarders(folder):
-    """Writes a tree of headers that include the single one; returns their number."""
+    """Writes a tree of headers that include the single ones; returns their number."""
     seen = set()
-    for headers, _ in [single_include.OUTPUTS["headrace.hpp"], (single_include.toolkit(), "")]:
+    for single, headers in [("headrace.hpp", single_include.OUTPUTS["headrace.hpp"][0]),
+                            ("headrace_toolkit.hpp", single_include.toolkit())]:
+        known = set(seen)
         for name in headers:
             single_include.Amalgamation(seen).add(name)
-    for name in seen:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('#include "headrace_toolkit.hpp"\n')
+        for name in seen - known:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f'#include "{single}"\n')
     return len(seen)
 
 
 def compile_all(compiler, sources, build):
     """Compiles the files in parallel; returns the objects."""
-    paths = ["-I", build / "include", "-I", ROOT / "single_include", "-I", ROOT / "include"]
+    paths = ["-I", build / "include", "-I", build / "single", "-I", ROOT / "include"]
 
     def compile_one(source):
         target = build / f"{sources.index(source)}.o"
@@ -62,6 +64,7 @@ def main(arguments):
     folders = FOLDERS if apart else arguments[1:]
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)
+        single_include.write(build / "single")
         count = write_forwarders(build / "include")
         tests = [p for f in folders for p in sorted((ROOT / "tests" / f).rglob("*.cpp"))
                  if str(p.relative_to(ROOT / "tests")) not in OTHERS]
