@@ -17,7 +17,7 @@ struct legalize_functions : pass {
                      on<aten::tanh> = call<tosa::tanh>);
     }
 };
-// What a pass targets, removes and makes follows from the types of its expressions.
+// A pass's targets, removals and products follow from the types of its expressions.
 static_assert(effects_of<decompose_silu>::produced_set == ops_in<aten::sigmoid, aten::mul_tensor>);
 
 using activations = from<aten::silu, aten::sigmoid>;
