@@ -17,8 +17,8 @@ import sys
 LINES = 1600
 APART = re.compile(r"^(namespace (headrace|std|Catch)\b|(template <.*> *)?struct (headrace|std)::|#\s*(if|define|undef)|"
                    r"extern )", re.M)
-# A name that it brings into namespace headrace is another's there: the program of headrace/io/pt2_program.hpp.
-WITH_PROGRAM = "pass_test.hpp"
+# They bring a `program` into namespace headrace, where headrace/io/pt2_program.hpp has another.
+WITH_PROGRAM = re.compile(r'#include ".*(pass_test|quantized_test|functions)\.hpp"')
 INCLUDE = re.compile(r'#include ([<"])([^>"]+)[>"](.*)')
 
 
@@ -44,7 +44,8 @@ def plan(files):
     texts = {file: pathlib.Path(file).read_text() for file in sorted(files)}
     units = [[file] for file, text in texts.items() if APART.search(text)]
     for with_program in (False, True):
-        group = [f for f, text in texts.items() if [f] not in units and (WITH_PROGRAM in text) == with_program]
+        group = [f for f, text in texts.items()
+                 if [f] not in units and bool(WITH_PROGRAM.search(text)) == with_program]
         total = sum(texts[f].count("\n") for f in group)
         most, lines, at = total / max(1, round(total / LINES)), 0, -1
         for file in group:
