@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <headrace/on_device/copy.hpp>
 #include <headrace/on_device/dsp/gemv.hpp>
 #include <headrace/on_device/patches.hpp>
 #include <headrace/on_device/scale.hpp>

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <headrace/on_device/copy.hpp>
 #include <headrace/on_device/patches.hpp>
 #include <headrace/on_device/scale.hpp>
 

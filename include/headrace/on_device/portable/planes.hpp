@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <headrace/on_device/copy.hpp>
 #include <headrace/on_device/planes.hpp>
 
 namespace headrace::on_device::detail {
