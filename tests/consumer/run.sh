@@ -23,7 +23,7 @@ else
   mkdir "$place/tree"
   for part in CMakeLists.txt examples include single_include tests; do cp -R "$root/$part" "$place/tree"; done
 fi
-# What a release would have in single_include.
+# The files that a release has in single_include.
 rm -r "$place/tree/single_include"
 python3 "$place/tree/tests/checks/single_include.py" "$place/tree/single_include"
 project="$place/a project"

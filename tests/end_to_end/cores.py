@@ -142,7 +142,7 @@ def check_contract(program, folder, compilers):
         f"static_assert(headrace::fits<board<{needed + 1468}, {told['constants'] + 7000}>, full>);\n"
         f"static_assert(!std::is_same_v<headrace::misfit<board<{needed + 1467}, {told['constants'] + 7000}>, full>, headrace::no_fault>);\n"
         "static_assert(full::on_device::instructions == 3000000 && headrace::fits<headrace::ethos_u85, kws>);\n")
-    for compiler in [c for c in compilers if c != "none"]:
+    for compiler in compilers:
         done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", source],
                               capture_output=True, text=True)
         expect(done.returncode == 0, f"the contract with {compiler}: {done.stderr[:1000]}")
@@ -168,12 +168,13 @@ def check_page(program, folder):
 
 def main():
     program = sys.argv[1]
+    compilers = [c for c in sys.argv[2:] if c != "none"]
     with tempfile.TemporaryDirectory() as name:
         for check in (check_report, check_reasons, check_usage, check_c_function, check_methods, check_contract,
                       check_page):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
-            check(program, folder, *([sys.argv[2:]] if check in (check_contract, check_methods) else []))
+            check(program, folder, *([compilers] if check in (check_contract, check_methods) else []))
     return report()
 
 

@@ -62,7 +62,7 @@ void check_all_patterns() {
         const float value = number;
         wrong += !is_same(value, static_cast<float>(headrace::decode_float(bits, format_of<T>())));
         wrong += std::isnan(value) ? !std::isnan(float{T(value)}) : T(value).bits() != bits;
-        // What rounds to a number and to the next one: between them, and one float to either side.
+        // The floats between a number and the next one, and one float to either side, with their roundings.
         const auto next = static_cast<float>(headrace::decode_float((bits + 1) & 0xffff, format_of<T>()));
         const float between =
             std::isfinite(value) && std::isfinite(next) ? value + (next - value) / 2 : value;

@@ -53,7 +53,7 @@ constexpr bool is_near(float got, float expected, tolerance t) {
     const bool both_are_nan = got != got && expected != expected;
     return both_are_nan || got == expected || off <= t.part * (size + t.size);
 }
-/// The same for elements of an output, of which the sample has one every `step`.
+/// Compares elements of an output, of which the sample has one in `step`.
 template <element E>
 constexpr bool are_near(const element_t<E>* got, const auto& expected, std::size_t n, std::size_t step) {
     float largest = 0;

@@ -75,7 +75,7 @@ using element_t = typename detail::element_type<E>::type;
 
 /// Floats are computed with as float32, whatever they are in memory.
 constexpr bool is_floating(element e) { return e >= element::float32; }
-/// What an element is computed with: float, or its own type.
+/// The type of the arithmetic on an element: float, or its own type.
 template <element E>
 using scalar_of = std::conditional_t<is_floating(E), float, element_t<E>>;
 
