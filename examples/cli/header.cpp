@@ -152,18 +152,19 @@ int lower_methods(const lower_options& options, const std::string& name) {
             return report_usage(
                 fmt::format("--method {}: a namespace cannot have that name", printable(method)));
     std::string text;
-    std::vector<core_model> all;
+    std::vector<firmware::model_report> reports;
+    lower_options one = options;
     for (const auto& [method, path] : models) {
-        lower_options one = options;
         one.model = path;
-        all.push_back(lower_for_core(one, name + "::" + method, true));
-        if (all.back().status != status_ok) return all.back().status;
-        text += all.back().header->text;
+        core_model made = lower_for_core(one, name + "::" + method, true);
+        if (made.status != status_ok) return made.status;
+        text += made.header->text;
+        reports.push_back(std::move(made.header->report));
     }
     if (const auto written = write_atomically(options.output, text); !written)
         return report_error(written.error());
-    std::size_t i = 0;
-    for (const auto& [method, path] : models) say_written(path, options.output, all[i++].header->report);
+    auto report = reports.begin();
+    for (const auto& [method, path] : models) say_written(path, options.output, *report++);
     return status_ok;
 }
 

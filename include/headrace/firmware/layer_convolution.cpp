@@ -248,9 +248,9 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
     const bool is_depthwise = is<tosa::depthwise_conv2d>(anchor);
     const std::int32_t* const kernel = weights.type.size + (is_depthwise ? 0 : 1);
     std::string text = fmt::format(
-        "hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, {}}}, .stride = {{1, "
-        "{}, "
-        "{}}}, .dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}, .weight_zero = {}",
+        "hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, {}}}, "
+        ".stride = {{1, {}, {}}}, .dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}, "
+        ".weight_zero = {}",
         tensor_text(volume(input.type)), tensor_text(volume(to.type)), kernel[0], kernel[1], a.stride[0],
         a.stride[1], a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero.input, zero.weight);
     if (is_depthwise) text += ", .is_depthwise = true";

@@ -164,23 +164,22 @@ std::optional<place> layer_writer::place_in_concat(const node& n, bool has_plane
     const node& whole = *n.first_use->target;
     const auto& a = args_of<tosa::concat>(whole);
     if (!std::ranges::all_of(a.input1, [&](value v) { return is_part(*v.producer); })) return std::nullopt;
-    auto found = places_.find({&whole, 0});
-    if (found == places_.end()) {
+    if (!places_.contains({&whole, 0})) {
         auto type = dense_tensor(*whole.results[0].meta);
         if (!type) return std::nullopt;
         if (wants_planes(whole, has_planes))
             type = on_device::planes(type->type, type->size[1], type->size[2], type->size[3], 0, 0);
-        put({const_cast<node*>(&whole), 0}, {add_buffer(type->type, type->span), *type});
-        found = places_.find({&whole, 0});
+        put_new(whole, 0, {add_buffer(type->type, type->span), *type});
     }
-    place part = found->second;
+    place part = places_.at({&whole, 0});
+    const auto length = [axis = static_cast<std::size_t>(a.axis)](value v) {
+        return static_cast<std::int32_t>(meta_of(v)->shape[axis]);
+    };
     for (std::size_t i = 0; a.input1[i].producer != &n; ++i)
-        part.type.offset +=
-            static_cast<std::int32_t>(meta_of(a.input1[i])->shape[static_cast<std::size_t>(a.axis)]) *
-            part.type.stride[a.axis];
-    part.type.size[a.axis] =
-        static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(a.axis)]);
-    put({const_cast<node*>(&n), 0}, part);
+        part.type.offset += length(a.input1[i]) * part.type.stride[a.axis];
+    const value v{const_cast<node*>(&n), 0};
+    part.type.size[a.axis] = length(v);
+    put(v, part);
     return part;
 }
 

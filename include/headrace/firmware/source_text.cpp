@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t columns = 110;
 
-// The number of an array's type and elements, which no other array has.
+// A number of 128 bits for an array's type and elements: equal arrays have one, and no other by chance.
 std::string content_hash(std::string_view type, std::string_view elements) {
     const XXH128_hash_t hash =
         XXH3_128bits_withSeed(elements.data(), elements.size(), XXH3_64bits(type.data(), type.size()));
