@@ -24,7 +24,7 @@ void infer_all(graph& g, dispatch_cache& cache, const char* when) {
     cache.reset_counts();
     if (!apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing)) std::printf("failed\n");
     std::printf("%s: %zu hits, %zu misses, %zu past the cache\n", when, cache.hits(), cache.misses(),
-                cache.bypassed());
+        cache.bypassed());
 }
 
 int main() {

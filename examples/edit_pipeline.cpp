@@ -17,7 +17,7 @@ using standard = standard_lowering<some_evaluator>;
 //! [edits]
 // Your own ops in front: the standard pipeline must take the ops that they become.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
-                               pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};
+                       pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};
 static_assert(with_mine::supported.contains<my::swish>());
 
 struct exact_gelu : decompose_gelu {};  // imagine a better one
@@ -34,7 +34,7 @@ template <class Pipeline>
 void compare(const char* edit) {
     const auto more = static_cast<int>(Pipeline::size) - static_cast<int>(standard::size);
     std::printf("%-10s %+d passes, %s\n", edit, more,
-                Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any are pruned");
+        Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any are pruned");
 }
 
 int main() {

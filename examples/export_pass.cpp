@@ -48,8 +48,8 @@ int main() {
     pass_context context(&infer);
     const auto run = [&](auto interpreter) {
         const node_counts done = interpreter.run(g, context).value();
-        std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied,
-                    done.inferred);
+        std::printf(
+            "%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied, done.inferred);
     };
     run(replace_add_with_mul_sub());
     run(remove_detach());

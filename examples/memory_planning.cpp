@@ -27,13 +27,12 @@ void print(const graph& g, const memory_plan& plan) {
     const printed_names names(g);
     const planned_memory& m = plan.memories[0];
     std::printf("%s: peak %llu, lower bound %llu at step %u\n",
-                std::string(name_of(plan.options.algorithm)).c_str(),
-                static_cast<unsigned long long>(m.bytes), static_cast<unsigned long long>(m.lower_bound),
-                m.fullest_step);
+        std::string(name_of(plan.options.algorithm)).c_str(), static_cast<unsigned long long>(m.bytes),
+        static_cast<unsigned long long>(m.lower_bound), m.fullest_step);
     for (const planned_tensor& t : plan.tensors)
         std::printf("  %-8s bytes %5llu to %5llu, steps %u to %u\n", std::string(names[t.tensor]).c_str(),
-                    static_cast<unsigned long long>(t.offset),
-                    static_cast<unsigned long long>(t.offset + t.bytes), t.first, t.last);
+            static_cast<unsigned long long>(t.offset), static_cast<unsigned long long>(t.offset + t.bytes),
+            t.first, t.last);
 }
 
 int main() {

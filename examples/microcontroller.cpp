@@ -29,8 +29,8 @@ template <headrace::on_device::convolution S>
 struct headrace::on_device::kernel<headrace::on_device::conv2d<S>, my_npu> {
     static constexpr std::int32_t scratch = 64;  // bytes; the arena grows if the plan has fewer
 
-    static void run(const std::int8_t* x, const std::int8_t* w, const channel* q, std::int8_t* y,
-                    std::int8_t* memory) {
+    static void run(
+        const std::int8_t* x, const std::int8_t* w, const channel* q, std::int8_t* y, std::int8_t* memory) {
         static_assert(kernel<conv2d<S>, native>::scratch <= scratch);
         kernel<conv2d<S>, native>::run(x, w, q, y, memory);  // a real one would start the NPU
     }
@@ -41,16 +41,17 @@ using accelerated = headrace::on_device::model<kws::description, my_npu>;
 
 int main() {
     std::int8_t features[490];
-    for (std::size_t i = 0; i != std::size(features); ++i) features[i] = static_cast<std::int8_t>(i * 37 % 251);
+    for (std::size_t i = 0; i != std::size(features); ++i)
+        features[i] = static_cast<std::int8_t>(i * 37 % 251);
     const auto scores = classify(features);
     std::printf("%zu scores, the best is number %td\n", scores.size(),
-                std::ranges::max_element(scores) - scores.begin());
+        std::ranges::max_element(scores) - scores.begin());
 
     alignas(16) static std::byte larger[accelerated::arena_bytes];
     accelerated m{larger};
     std::ranges::copy(features, m.input<"x">().begin());
     m.run();
     std::printf("by the own kernel: %s, in %zu bytes more\n",
-                std::ranges::equal(m.output<0>(), scores) ? "the same" : "other scores",
-                accelerated::arena_bytes - kws::model::arena_bytes);
+        std::ranges::equal(m.output<0>(), scores) ? "the same" : "other scores",
+        accelerated::arena_bytes - kws::model::arena_bytes);
 }

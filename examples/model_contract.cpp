@@ -54,9 +54,9 @@ constexpr std::uint64_t missing_bytes(over_budget<Budget, needs_bytes<Needed>, h
 int main() {
     for (const contract_tensor& t : kws::inputs) {
         std::printf("input %s: %s of rank %zu, scale %g\n", t.name.data(), name_of(t.dtype).data(),
-                    t.shape.size(), t.scale);
+            t.shape.size(), t.scale);
     }
     std::printf("%zu exported ops, %zu operators of TOSA\n", kws::exported_ops::size, kws::nodes.size());
-    std::printf("the small board lacks %u bytes\n",
-                static_cast<unsigned>(missing_bytes(misfit<small_board, kws>{})));
+    std::printf(
+        "the small board lacks %u bytes\n", static_cast<unsigned>(missing_bytes(misfit<small_board, kws>{})));
 }

@@ -21,8 +21,8 @@ struct sharing_backend {
         made.data = store.output();
         return std::move(made);
     }
-    result<method_results> preprocess_multimethod(const method_programs& programs,
-                                                  const method_compile_specs&) const {
+    result<method_results> preprocess_multimethod(
+        const method_programs& programs, const method_compile_specs&) const {
         named_data_store store;
         method_results results;
         for (const auto& [method, graphs] : programs) {
@@ -79,7 +79,7 @@ int main() {
     for (const auto& [name, method] : lowered.value().methods) {
         for (const lowered_delegate& d : method.delegates)
             std::printf("%s: a delegate of %zu nodes, %zu constants\n", name.c_str(),
-                        d.processed.processed_bytes.size(), d.processed.data_keys.size());
+                d.processed.processed_bytes.size(), d.processed.data_keys.size());
     }
     std::printf("data: %zu buffers\n", lowered.value().data.buffers.size());
 

@@ -16,8 +16,8 @@ static_assert((activations | native).size() == 4);
 static_assert((activations & native) == ops_in<aten::sigmoid>);
 static_assert(!(activations - native).contains<aten::sigmoid>());
 static_assert(ops_in<tosa::add, tosa::sub> <= every_op<tosa::dialect>);
-static_assert((activations | every_op<tosa::dialect>).size() ==
-              3 + tosa::dialect::size);  // over both dialects
+static_assert(
+    (activations | every_op<tosa::dialect>).size() == 3 + tosa::dialect::size);  // over both dialects
 //! [sets]
 
 int main() {

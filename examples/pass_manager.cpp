@@ -48,7 +48,7 @@ int main() {
 
     // lower_scale_shift requires decompose_swish before it: it is moved.
     pass_manager manager(registry.select("lower_scale_shift,decompose_swish,sigmoid_to_tanh").value(),
-                         {.run_checks_after_each_pass = true, .suppress_check_failures = true});
+        {.run_checks_after_each_pass = true, .suppress_check_failures = true});
     manager.add_checks(&has_no_sigmoid);
     small_graph g;
     fill(g);

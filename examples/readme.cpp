@@ -14,7 +14,7 @@ struct decompose_silu : pass {
 struct legalize_functions : pass {
     static auto rewrites() {
         return rules(on<aten::sigmoid> = call<tosa::sigmoid>,  //
-                     on<aten::tanh> = call<tosa::tanh>);
+            on<aten::tanh> = call<tosa::tanh>);
     }
 };
 // A pass's targets, removals and products follow from the types of its expressions.

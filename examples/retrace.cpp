@@ -26,7 +26,7 @@ int main() {
 
     pass_context context(&infer);
     const node_counts done = apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing).value();
-    std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied,
-                done.inferred);
+    std::printf(
+        "%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied, done.inferred);
     std::printf("%s", listing(g).c_str());
 }

@@ -37,7 +37,7 @@ int main() {
     for (const auto& [source, partitions] : get_source_partitions(g, {"nn.Linear", "nn.ReLU"})) {
         for (const source_partition& p : partitions) {
             std::printf("%s, %s: %zu nodes, %zu inputs, %zu outputs", source.c_str(), p.path.c_str(),
-                        p.nodes.size(), p.input_nodes.size(), p.output_nodes.size());
+                p.nodes.size(), p.input_nodes.size(), p.output_nodes.size());
             for (const std::string& name : p.params) std::printf(", %s", name.c_str());
             std::printf("\n");
         }

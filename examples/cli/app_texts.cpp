@@ -103,11 +103,11 @@ std::string bash_case(const CLI::App& command) {
                 patterns, pass_names);
         } else if (const auto values = values_of(*o); !values.empty()) {
             text += fmt::format("        {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                                patterns, fmt::join(values, " "));
+                patterns, fmt::join(values, " "));
         }
     }
     return text +
-           fmt::format("        esac\n        options=\"{}\" ;;\n", fmt::join(option_names(command), " "));
+        fmt::format("        esac\n        options=\"{}\" ;;\n", fmt::join(option_names(command), " "));
 }
 
 std::string bash_completions(const CLI::App& app) {
@@ -125,7 +125,7 @@ _headrace() {
     case $command in
 )";
     text += fmt::format("    '') COMPREPLY=($(compgen -W \"{} {}\" -- \"$word\")); return ;;\n",
-                        fmt::join(command_names(app), " "), fmt::join(option_names(app), " "));
+        fmt::join(command_names(app), " "), fmt::join(option_names(app), " "));
     for (const CLI::App* command : commands_of(app)) text += bash_case(*command);
     return text + R"(    esac
     case $word in
@@ -162,8 +162,8 @@ _headrace() {
     commands=(
 )";
     for (const CLI::App* command : commands_of(app))
-        text += fmt::format("        {}\n", in_quotes(fmt::format("{}:{}", command->get_name(),
-                                                                  zsh_text(command->get_description()))));
+        text += fmt::format("        {}\n",
+            in_quotes(fmt::format("{}:{}", command->get_name(), zsh_text(command->get_description()))));
     text += R"(    )
     if (( CURRENT == 2 )); then
         _describe command commands
@@ -179,8 +179,8 @@ _headrace() {
         for (const CLI::Option* o : options_of(*command)) {
             for (const std::string& name : spellings_of(*o))
                 text += fmt::format(" \\\n            {}",
-                                    in_quotes(fmt::format("*{}[{}]{}", name, zsh_text(o->get_description()),
-                                                          zsh_action(*o))));
+                    in_quotes(
+                        fmt::format("*{}[{}]{}", name, zsh_text(o->get_description()), zsh_action(*o))));
         }
         text += " \\\n            '*:file:_files' ;;\n";
     }
@@ -191,7 +191,7 @@ std::string fish_completions(const CLI::App& app) {
     std::string text = "# Completion of headrace for fish; `headrace completions fish` prints it.\n";
     for (const CLI::App* command : commands_of(app))
         text += fmt::format("complete -c headrace -f -n __fish_use_subcommand -a {} -d {}\n",
-                            command->get_name(), in_quotes(first_clause(command->get_description())));
+            command->get_name(), in_quotes(first_clause(command->get_description())));
     for (const CLI::App* command : commands_of(app)) {
         for (const CLI::Option* o : options_of(*command)) {
             text +=
@@ -288,7 +288,7 @@ std::string manual_page(const CLI::App& app, std::string_view version) {
     page += ".SH COMMANDS\n";
     for (const CLI::App* command : commands_of(app)) {
         page += fmt::format(".SS headrace {}\n{}.\n", roff(command->get_name()),
-                            roff(in_one_line(command->get_description())));
+            roff(in_one_line(command->get_description())));
         add_options(page, *command);
         add_footer(page, *command);
     }
@@ -306,22 +306,22 @@ const CLI::App* chosen_command(const CLI::App& app, std::span<const char* const>
     return found.empty() ? nullptr : found.front();
 }
 
-std::string usage_error_text(const CLI::App& app, std::span<const char* const> words,
-                             std::string_view reason) {
+std::string usage_error_text(
+    const CLI::App& app, std::span<const char* const> words, std::string_view reason) {
     const CLI::App* const command = chosen_command(app, words);
     if (command == nullptr) {
         const auto word = std::ranges::find_if_not(words, is_option);
         if (word != words.end())
-            return fmt::format("headrace has no command '{}'{}", *word,
-                               did_you_mean(*word, command_names(app)));
+            return fmt::format(
+                "headrace has no command '{}'{}", *word, did_you_mean(*word, command_names(app)));
     }
     const CLI::App& asked = command == nullptr ? app : *command;
     for (const std::string_view given : words) {
         if (given == "--") break;
         const std::string_view name = given.substr(0, given.find('='));
         if (!is_option(given.data()) || is_known(asked, name) || is_known(app, name)) continue;
-        return fmt::format("{} has no option {}{}", asked.get_name(), name,
-                           did_you_mean(name, option_names(asked)));
+        return fmt::format(
+            "{} has no option {}{}", asked.get_name(), name, did_you_mean(name, option_names(asked)));
     }
     if (command == nullptr) return fmt::format("name a command: {}", fmt::join(command_names(app), ", "));
     return std::string(reason);

@@ -138,8 +138,7 @@ public:
         progress_.clear();
         print_failures();
         say(fmt::format("{} in {:.2f} s: {} lowered, {} failed", counted(entries_.size(), "model"),
-                        static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok),
-                        progress_.failed()));
+            static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok), progress_.failed()));
         if (!options_.report.empty()) {
             const auto written = write_report(report(nanoseconds));
             if (!written) return report_error(written.error());
@@ -166,9 +165,9 @@ private:
         };
         const auto count = [&](std::size_t i) { progress_.add(entries_[i].status); };
         parallel_pipeline(jobs(),
-                          make_filter<void, std::size_t>(filter_mode::serial_in_order, give) &
-                              make_filter<std::size_t, std::size_t>(filter_mode::parallel, lower) &
-                              make_filter<std::size_t, void>(filter_mode::serial_out_of_order, count));
+            make_filter<void, std::size_t>(filter_mode::serial_in_order, give) &
+                make_filter<std::size_t, std::size_t>(filter_mode::parallel, lower) &
+                make_filter<std::size_t, void>(filter_mode::serial_out_of_order, count));
     }
 
     [[nodiscard]] std::size_t jobs() const {
@@ -200,7 +199,7 @@ private:
         for (const entry& e : entries_) {
             if (e.text.empty()) continue;
             fmt::print(stderr, "{}:\n",
-                       printable((fs::path(options_.batch) / e.path).string(), max_printed_message));
+                printable((fs::path(options_.batch) / e.path).string(), max_printed_message));
             for (std::size_t at = 0; at < e.text.size();) {
                 const std::size_t end = e.text.find('\n', at) + 1;
                 fmt::print(stderr, "  {}", std::string_view(e.text).substr(at, end - at));
@@ -220,7 +219,7 @@ private:
         counts.member("cannot_be_written", progress_.with(status_usage));
         counts.end_object();
         std::string text = fmt::format("{{\"counts\": {},\n\"jobs\": {}, \"nanoseconds\": {},\n\"models\": [",
-                                       counts.text(), jobs(), nanoseconds);
+            counts.text(), jobs(), nanoseconds);
         std::size_t size = text.size();
         for (const entry& e : entries_) size += e.row.size() + 2;
         text.reserve(size + 4);  // growing would double it
@@ -263,7 +262,7 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
     fs::create_directories(options.output, failure);
     if (!fs::is_directory(options.output)) {
         return report_usage("cannot write to " + options.output + ": " +
-                            (failure ? failure.message() : "is not a directory"));
+            (failure ? failure.message() : "is not a directory"));
     }
     // libzip converts the date of each entry of an archive. Without TZ, glibc checks each time whether the
     // time zone has changed, under a process-wide lock; nothing here shows a date.

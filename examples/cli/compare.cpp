@@ -39,9 +39,8 @@ void print_layer(const layer_comparison& l) {
     constexpr std::size_t name_width = 32;
     constexpr std::size_t op_width = 28;
     fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11.4g} {:>9.6f} {:>8.2f} % {}{}\n",
-               shortened(l.name, name_width), shortened(l.op, op_width), decibels(l.sqnr),
-               decibels(l.own_sqnr), l.largest_difference, l.cosine, 100 * l.saturated, l.other,
-               l.fitted ? " (fitted)" : "");
+        shortened(l.name, name_width), shortened(l.op, op_width), decibels(l.sqnr), decibels(l.own_sqnr),
+        l.largest_difference, l.cosine, 100 * l.saturated, l.other, l.fitted ? " (fitted)" : "");
 }
 
 void print_summary(const model_comparison& c, comparison_order by) {
@@ -57,12 +56,12 @@ void print_summary(const model_comparison& c, comparison_order by) {
         c.layers[sorted_layers(c, by == comparison_order::model ? comparison_order::own : by).front()];
     if (!std::isinf(worst.sqnr) || worst.sqnr < 0)
         fmt::print("{} loses most: SQNR {} dB, own {} dB\n", worst.name, decibels(worst.sqnr),
-                   decibels(worst.own_sqnr));
+            decibels(worst.own_sqnr));
 }
 
 void print_table(const model_comparison& c, comparison_order by, std::size_t top) {
     fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11} {:>9} {:>10} {}\n", "layer", "op", "SQNR", "own", "largest",
-               "cosine", "saturated", "other");
+        "cosine", "saturated", "other");
     const std::vector<std::size_t> places = sorted_layers(c, by);
     const std::size_t shown = top == 0 ? places.size() : std::min(top, places.size());
     for (std::size_t i = 0; i != shown; ++i) print_layer(c.layers[places[i]]);
@@ -90,12 +89,13 @@ page_book::chapter chapter_of(const std::string& title, const graph& g, std::str
 }
 
 /// Writes a page with both graphs, the second annotated with its losses.
-result<void> write_comparison_page(const compare_options& options, const graph& reference, const graph& other,
-                                   const std::string& layers) {
+result<void> write_comparison_page(
+    const compare_options& options, const graph& reference, const graph& other, const std::string& layers) {
     if (options.html.empty()) return {};
-    return write_book(options.html, {.title = "comparison",
-                                     .chapters = {chapter_of(options.reference, reference, {}),
-                                                  chapter_of(options.other, other, layers)}});
+    return write_book(options.html,
+        {.title = "comparison",
+            .chapters = {
+                chapter_of(options.reference, reference, {}), chapter_of(options.other, other, layers)}});
 }
 
 result<void> compare_files(const compare_options& options) {
@@ -108,8 +108,8 @@ result<void> compare_files(const compare_options& options) {
     }
     HEADRACE_TRY(samples, read_samples(*reference.model.graph, options.samples));
     const comparison_options chosen{.samples = samples,
-                                    .through = between ? between->graph.get() : nullptr,
-                                    .in_parallel = on_threads(options.jobs)};
+        .through = between ? between->graph.get() : nullptr,
+        .in_parallel = on_threads(options.jobs)};
     auto compared = compare_models(*reference.model.graph, *other.model.graph, chosen);
     HEADRACE_TRY(reference.check());  // the failure may be due to a file that has changed
     HEADRACE_TRY(other.check());

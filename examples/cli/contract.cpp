@@ -45,18 +45,18 @@ result<contract_model> read_exported(const contract_options& options) {
     return made;
 }
 
-result<contract_model> lower_for_contract(const contract_options& options,
-                                          const std::optional<target_spec>& target) {
+result<contract_model> lower_for_contract(
+    const contract_options& options, const std::optional<target_spec>& target) {
     contract_model made;
     const auto note_ops = [&](graph& g) -> result<void> {
         made.exported = exported_ops_of(g);
         return {};
     };
     lowering_outcome done = try_lowering([&] { return read_model(options.model, options.sizes); },
-                                         {.target = target,
-                                          .channels_last = options.io_layout == "nhwc",
-                                          .observer = {.before_passes = note_ops},
-                                          .streams = true});
+        {.target = target,
+            .channels_last = options.io_layout == "nhwc",
+            .observer = {.before_passes = note_ops},
+            .streams = true});
     if (done.failure) return *std::move(done.failure);
     made.model = std::move(done.model);
     made.refusals = std::move(done.refusals);
@@ -104,10 +104,10 @@ result<int> add_core(const contract_options& options, std::optional<core_figures
     const firmware::model_report& report = made.header->report;
     const auto bytes = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
     figures = core_figures{.core = report.core,
-                           .arena_bytes = bytes(report.arena.bytes),
-                           .arena_lower_bound = bytes(report.arena.lower_bound),
-                           .state_bytes = bytes(report.arena.state_bytes),
-                           .constant_bytes = bytes(report.constant_bytes)};
+        .arena_bytes = bytes(report.arena.bytes),
+        .arena_lower_bound = bytes(report.arena.lower_bound),
+        .state_bytes = bytes(report.arena.state_bytes),
+        .constant_bytes = bytes(report.constant_bytes)};
     if (!options.measured.empty()) {
         HEADRACE_TRY(add_measured(options.measured, *figures));
     }
@@ -122,14 +122,15 @@ result<int> write_contract(const contract_options& options, const std::optional<
     if (status != status_ok) return status;
     const std::string name = options.name.empty() ? contract_name(options.model) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
-    HEADRACE_TRY(text, contract_text({.name = name,
-                                      .file_name = file_name,
-                                      .exported = made.exported,
-                                      .model = *made.model.graph,
-                                      .user_outputs = made.model.user_outputs,
-                                      .lowered = made.lowered,
-                                      .flatbuffer_bytes = made.flatbuffer_bytes,
-                                      .on_device = figures ? &*figures : nullptr}));
+    HEADRACE_TRY(text,
+        contract_text({.name = name,
+            .file_name = file_name,
+            .exported = made.exported,
+            .model = *made.model.graph,
+            .user_outputs = made.model.user_outputs,
+            .lowered = made.lowered,
+            .flatbuffer_bytes = made.flatbuffer_bytes,
+            .on_device = figures ? &*figures : nullptr}));
     const auto written = write_atomically(options.output, text);
     return written ? status_ok : report_error(written.error());
 }

@@ -40,7 +40,7 @@ result<int> embed_file(const embed_options& options) {
         return write_atomically(path.string(), text);
     };
     for (const auto& [suffix, text] :
-         {std::pair{"_model.h", made.value().header}, std::pair{"_model.c", made.value().source}}) {
+        {std::pair{"_model.h", made.value().header}, std::pair{"_model.c", made.value().source}}) {
         HEADRACE_TRY(write(suffix, text));
     }
     return status_ok;

@@ -51,15 +51,14 @@ result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
         if (!t.quantization) continue;
         const interface_quantization& q = *t.quantization;
         const auto [lowest, highest] = range_of(t.dtype);
-        const auto is_held = [&, low = lowest, high = highest](std::int64_t n) {
-            return low <= n && n <= high;
-        };
+        const auto is_held = [&, low = lowest, high = highest](
+                                 std::int64_t n) { return low <= n && n <= high; };
         if (!std::isfinite(q.scale) || q.scale <= 0 || q.lowest > q.highest || !is_held(q.lowest) ||
             !is_held(q.highest) || !is_held(q.zero_point))
-            return malformed(fmt::format(
-                "{} has scale {}, zero point {} and quantized values from {} to {}, which is "
-                "not a quantization to {}",
-                printable(t.name), q.scale, q.zero_point, q.lowest, q.highest, tosa_type_name(t.dtype)));
+            return malformed(
+                fmt::format("{} has scale {}, zero point {} and quantized values from {} to {}, which is "
+                            "not a quantization to {}",
+                    printable(t.name), q.scale, q.zero_point, q.lowest, q.highest, tosa_type_name(t.dtype)));
     }
     return {};
 }
@@ -79,8 +78,7 @@ result<void> describe_interface(graph& g, const io_description& io) {
             actual != nullptr && described == dtype::uint8 && actual->dtype == dtype::int8;
         if (actual != nullptr && described != actual->dtype && !is_unsigned)
             return malformed(fmt::format("it gives input {} the type {}, the model has {}",
-                                         printable(n.name()), tosa_type_name(described),
-                                         tosa_type_name(actual->dtype)));
+                printable(n.name()), tosa_type_name(described), tosa_type_name(actual->dtype)));
     }
     HEADRACE_TRY(annotate_interface(g, io));
     if (std::ranges::any_of(io.outputs, &io_tensor::channels_last))

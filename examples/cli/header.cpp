@@ -37,7 +37,7 @@ namespace {
 
 // Writes both files or none: the header gets its name when the source's bytes are on the disk.
 result<void> write_both(const std::string& source_path, std::string_view source,
-                        const std::string& header_path, std::string_view header) {
+    const std::string& header_path, std::string_view header) {
     std::error_code unknown;
     if (std::filesystem::is_directory(source_path, unknown))
         return unwritable(fmt::format("cannot write {}: it is a directory", source_path));
@@ -67,8 +67,8 @@ constexpr target_spec features_of_cores = target_spec{}
 
 void say_written(const std::string& model, const std::string& output, const firmware::model_report& report) {
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
-                    model, output, report.layers.size(), report.macs, report.arena.bytes,
-                    report.arena.lower_bound, report.constant_bytes));
+        model, output, report.layers.size(), report.macs, report.arena.bytes, report.arena.lower_bound,
+        report.constant_bytes));
 }
 
 int report_core(const std::string& name) {
@@ -86,19 +86,18 @@ std::optional<target_spec> target_of_core(std::optional<target_spec> asked) {
 
 lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
     return try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-                        {.target = target_of_core(target),
-                         .beside = features_of_cores,
-                         .verify = options.verify,
-                         .inputs = options.inputs,
-                         .state = state_of(options),
-                         .streams = true,
-                         .strict = options.strict});
+        {.target = target_of_core(target),
+            .beside = features_of_cores,
+            .verify = options.verify,
+            .inputs = options.inputs,
+            .state = state_of(options),
+            .streams = true,
+            .strict = options.strict});
 }
 
 // Describes the lowered model as layers. The file of its constants has been read to its end then.
 result<core_model> describe(const lower_options& options, program& model,
-                            const firmware::core_description& core, const std::string& name,
-                            bool has_sample) {
+    const firmware::core_description& core, const std::string& name, bool has_sample) {
     core_model made{.header = {}, .options = {.name = name, .model = options.model, .core = core}};
     made.options.infer = &infer_node;
     if (options.arena != 0) made.options.largest_arena = options.arena;

@@ -24,8 +24,8 @@ struct core_model {
 
 /// Lowers the model of the options for their core. A sample for the self-test of `has_sample` costs an
 /// execution.
-[[nodiscard]] core_model lower_for_core(const lower_options& options, const std::string& name,
-                                        bool has_sample);
+[[nodiscard]] core_model lower_for_core(
+    const lower_options& options, const std::string& name, bool has_sample);
 
 [[nodiscard]] int lower_to_header(const lower_options& options);
 

@@ -64,7 +64,7 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
 
 /// Lowers again, up to the failing pass, and writes the graph that the pass got.
 result<void> write_lower_reproducer(const lower_options& options, const std::optional<target_spec>& target,
-                                    const std::vector<std::string>& names, std::size_t ran) {
+    const std::vector<std::string>& names, std::size_t ran) {
     pass_progress progress(names);
     bool written = false;
     result<void> done;
@@ -82,23 +82,23 @@ result<void> write_lower_reproducer(const lower_options& options, const std::opt
     };
     static_cast<void>(
         try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-                     {.target = target,
-                      .channels_last = options.io_layout == "nhwc",
-                      .observer = std::move(observer),
-                      .state = state_of(options),
-                      .streams = true}));
+            {.target = target,
+                .channels_last = options.io_layout == "nhwc",
+                .observer = std::move(observer),
+                .state = state_of(options),
+                .streams = true}));
     return done;
 }
 
 /// Returns text for the message of a failure: a pass is at fault, not the model.
 std::string reproduce(const lower_options& options, const std::optional<target_spec>& target,
-                      const lowering_outcome& done, const std::vector<std::pair<std::string, bool>>& ran) {
+    const lowering_outcome& done, const std::vector<std::pair<std::string, bool>>& ran) {
     if (ran.empty()) return {};
     if (options.reproducer.empty()) return reproducer_hint();
     // --verify executes after a pass was observed: if that found the fault, the last pass is to blame.
     const auto rewriting = std::ranges::count(ran, true, &std::pair<std::string, bool>::second);
     const bool found_by_execution = options.verify && ran.back().second &&
-                                    done.report.verified.size() < static_cast<std::size_t>(rewriting);
+        done.report.verified.size() < static_cast<std::size_t>(rewriting);
     std::vector<std::string> names;
     for (const pass_description& p : describe_standard_pipeline().passes) names.emplace_back(p.name);
     const auto written =
@@ -126,16 +126,16 @@ lowering_observer observer_of(const lower_options& options, watchers& to, const 
 
 // A refused model has a page as well: it shows the refused nodes.
 result<void> write_report_page(const lower_options& options, const lowering_outcome& done,
-                               const graph_history& history, std::string_view per_layer) {
+    const graph_history& history, std::string_view per_layer) {
     if (!is_page_path(options.report)) return {};
     return write_page(options.report,
-                      {.title = options.model,
-                       .last = done.model.graph.get(),
-                       .history = &history,
-                       .report = &done.report,
-                       .refusals = done.refusals,
-                       .vela_csv = per_layer},
-                      options.vela_csv);
+        {.title = options.model,
+            .last = done.model.graph.get(),
+            .history = &history,
+            .report = &done.report,
+            .refusals = done.refusals,
+            .vela_csv = per_layer},
+        options.vela_csv);
 }
 
 byte_source flatbuffer_of(const lowering_outcome& done) {
@@ -173,10 +173,10 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     return write_atomically(options.output, flatbuffer_of(done));
 }
 
-file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
-                             const show_function& show) {
+file_outcome lower_and_write(
+    const lower_options& options, const std::optional<target_spec>& target, const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory),
-                      .texts = stage_texts(options.ir_directory, names_in(options.ir_around))};
+        .texts = stage_texts(options.ir_directory, names_in(options.ir_around))};
     bool has_warned = false;
     const auto source = [&]() -> result<program> {
         HEADRACE_TRY(model, read_and_quantize(options.model, options.sizes, options.calibration));
@@ -184,16 +184,15 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
             warn_of_written_inputs(options.model, model);
         return std::move(model);
     };
-    lowering_outcome done =
-        try_lowering(source,
-                     {.target = target,
-                      .channels_last = options.io_layout == "nhwc",
-                      .verify = options.verify,
-                      .inputs = options.inputs,
-                      .observer = observer_of(options, watching, show),
-                      .state = state_of(options),
-                      .streams = true,
-                      .strict = options.strict});
+    lowering_outcome done = try_lowering(source,
+        {.target = target,
+            .channels_last = options.io_layout == "nhwc",
+            .verify = options.verify,
+            .inputs = options.inputs,
+            .observer = observer_of(options, watching, show),
+            .state = state_of(options),
+            .streams = true,
+            .strict = options.strict});
     done.report.model = options.model;
     if (!done.failure) say_notes(options.model, *done.model.graph);
     const std::string per_layer = add_cost(options, done);
@@ -249,25 +248,24 @@ void say_verified(const std::vector<verified_pass>& verified, double steps_off) 
         before = std::max(before, v.difference);
     }
     say(fmt::format("verified after {}: the largest relative difference is {:.2g}{}",
-                    verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()),
-                    worst->difference, steps.empty() ? "" : "; it grew after " + steps));
+        verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()), worst->difference,
+        steps.empty() ? "" : "; it grew after " + steps));
     if (steps_off > rounded_otherwise)
-        say(fmt::format("an output is up to {:.1f} of its quantization steps off what floats give",
-                        steps_off));
+        say(fmt::format(
+            "an output is up to {:.1f} of its quantization steps off what floats give", steps_off));
 }
 
 /// Prints Vela's estimate: the sum, and the operators by cycles.
 void say_cost(const vela_figures& cost) {
     say(fmt::format("{}: {} cycles, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM, {:.1f} KiB flash",
-                    cost.accelerator, cost.cycles, counted(cost.on_npu(), "operator"), cost.on_cpu(),
-                    cost.sram_kib, cost.flash_kib));
+        cost.accelerator, cost.cycles, counted(cost.on_npu(), "operator"), cost.on_cpu(), cost.sram_kib,
+        cost.flash_kib));
     const auto operators = cost.by_operator();
     std::uint64_t sum = 0;  // work in parallel counts once in the total
     for (const vela_operator& o : operators) sum += o.cycles;
     for (const vela_operator& o : operators)
         say(fmt::format("{:>12} {:>4.0f} %  {} x {}", o.cycles,
-                        100.0 * static_cast<double>(o.cycles) / static_cast<double>(sum), o.count,
-                        printable(o.op)));
+            100.0 * static_cast<double>(o.cycles) / static_cast<double>(sum), o.count, printable(o.op)));
 }
 
 /// Prints what was done, in one line.
@@ -275,8 +273,8 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     const lowering_report& report = done.report;
     if (options.verify) say_verified(report.verified, report.steps_off);
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
-                    report.target, counted(report.nodes_in, "node"), report.nodes_out,
-                    transposes_text(report), size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));
+        report.target, counted(report.nodes_in, "node"), report.nodes_out, transposes_text(report),
+        size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));
     if (report.cost) say_cost(*report.cost);
 }
 
@@ -302,13 +300,13 @@ private:
 }  // namespace
 
 state_kind state_of(const lower_options& options) {
-    return options.state.empty()   ? state_kind::refused
-           : options.state == "io" ? state_kind::io
-                                   : state_kind::variable;
+    return options.state.empty() ? state_kind::refused
+        : options.state == "io"  ? state_kind::io
+                                 : state_kind::variable;
 }
 
-file_outcome lower_to_files(const lower_options& options, const std::optional<target_spec>& target,
-                            const show_function& show_pass) {
+file_outcome lower_to_files(
+    const lower_options& options, const std::optional<target_spec>& target, const show_function& show_pass) {
     try {
         return lower_and_write(options, target, show_pass);
     } catch (const std::bad_alloc&) {
@@ -333,10 +331,10 @@ namespace {
 int check_report_page(const lower_options& options) {
     if (!is_page_path(options.report))
         return options.vela_csv.empty()
-                   ? status_ok
-                   : report_usage("--vela-csv is for a page: give --report a name that ends in .html");
+            ? status_ok
+            : report_usage("--vela-csv is for a page: give --report a name that ends in .html");
     const bool is_one_flatbuffer = options.batch.empty() && !is_pte_path(options.output) &&
-                                   !options.partition && options.methods.empty();
+        !options.partition && options.methods.empty();
     if (!is_one_flatbuffer && !options.vela_csv.empty())
         return report_usage("--vela-csv is for the page of one flatbuffer");
     const auto possible = check_page(options.vela_csv);

@@ -35,8 +35,7 @@ using show_function = std::function<void(std::string_view)>;
 /// Lowers the model of the options, writes the files that they ask for, and prints nothing. May be called
 /// from several threads at once. Exceptions, such as lack of memory, are an outcome as well.
 [[nodiscard]] file_outcome lower_to_files(const lower_options& options,
-                                          const std::optional<target_spec>& target,
-                                          const show_function& show_pass = {});
+    const std::optional<target_spec>& target, const show_function& show_pass = {});
 
 /// Returns how `--state` treats buffers that the program writes back.
 [[nodiscard]] state_kind state_of(const lower_options& options);

@@ -188,23 +188,22 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--plan-memory", "--io",
-                              "--dot", "--ir", "--in", "--quantize"}) {
+             "--dot", "--ir", "--in", "--quantize"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
         .add_option("-j,--jobs", o.jobs,
-                    "With --batch: how many models are in memory at once; default: one for each processor")
+            "With --batch: how many models are in memory at once; default: one for each processor")
         ->check(CLI::Range(1, 1024))
         ->needs(batch);
     lower
         .add_flag("--io-files", o.io_files,
-                  "With --batch: write what --io writes beside each output, OUTPUT/a/b.io.json")
+            "With --batch: write what --io writes beside each output, OUTPUT/a/b.io.json")
         ->needs(batch);
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {
-    command.add_option(
-        "--config", o.config,
+    command.add_option("--config", o.config,
         "How to quantize, by op, name or module (JSON); command-line options override its settings");
     command.add_option("--observer", o.observer, "How ranges are found; default: histogram")
         ->check(CLI::IsMember({"histogram", "min-max", "moving-average", "percentile", "mse"}));
@@ -212,27 +211,27 @@ void add_calibration(CLI::App& command, calibration_options& o) {
         ->check(CLI::IsMember({"int8", "int8-symmetric", "int16"}));
     command.add_option("--weights", o.weights, "Type of weights; default: int8")
         ->check(CLI::IsMember({"int8", "int4"}));
-    command.add_flag("--per-tensor", o.per_tensor,
-                     "One scale for each weight tensor, not one for each of its channels");
+    command.add_flag(
+        "--per-tensor", o.per_tensor, "One scale for each weight tensor, not one for each of its channels");
     command.add_flag("--equalize", o.equalize,
-                     "First scale channels so that the weights of consecutive layers are equally large");
+        "First scale channels so that the weights of consecutive layers are equally large");
     command.add_flag("--smooth", o.smooth,
-                     "First move outliers in the inputs of linear layers into their weights (SmoothQuant)");
+        "First move outliers in the inputs of linear layers into their weights (SmoothQuant)");
     command
-        .add_option("--headroom", o.headroom,
-                    "Factor by which to widen the ranges of computed values, such as 1.1")
+        .add_option(
+            "--headroom", o.headroom, "Factor by which to widen the ranges of computed values, such as 1.1")
         ->check(CLI::Range(1.0, 16.0));
     command
         .add_option("--best", o.best,
-                    "Try further options for up to that many seconds, and keep those that lose least")
+            "Try further options for up to that many seconds, and keep those that lose least")
         ->check(CLI::Range(0.001, 1e6))
         ->type_name("SECONDS");
     command
         .add_option("--int16-share", o.int16_share,
-                    "Share of the activations' elements that may get 16 bits, where that helps most")
+            "Share of the activations' elements that may get 16 bits, where that helps most")
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
-                     "Then correct each bias by the mean error of its quantized layer");
+        "Then correct each bias by the mean error of its quantized layer");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
@@ -241,13 +240,11 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("model", o.model, "Model written by torch.export.save (.pt2)");
     lower->add_option("-o,--output", o.output, output_help)->required();
     lower
-        ->add_option(
-            "--method", o.methods,
+        ->add_option("--method", o.methods,
             "NAME=MODEL.pt2, once for each method: write a .pte file (or, with -o DIR, a package; or, with -o "
             "NAME.hpp and --core, a header), whose methods share constants")
         ->allow_extra_args(false);
-    lower->add_flag(
-        "--partition", o.partition,
+    lower->add_flag("--partition", o.partition,
         "Leave what cannot be lowered on the host: write a .pte file as --delegate tosa does; or, with -o "
         "DIR, a package, whose host graph may have ops that ExecuTorch has no kernel for");
     CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
@@ -257,52 +254,51 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
-    lower->add_option("--core", o.core,
-                      "Write a C++ header (-o NAME.hpp) with the model as a type for this processor, or a source with a C "
-                      "function and its header (-o NAME.cpp)")
+    lower
+        ->add_option("--core", o.core,
+            "Write a C++ header (-o NAME.hpp) with the model as a type for this processor, or a source with a C "
+            "function and its header (-o NAME.cpp)")
         ->type_name("CORE");
     lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
-    lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")->type_name("BYTES");
+    lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")
+        ->type_name("BYTES");
     lower->add_option("--flash", o.flash, "Refuse a header with more bytes of constants")->type_name("BYTES");
     lower->add_flag("--plan-memory", o.plan_memory,
-                    "With --partition: ops of the host graph write to buffers at planned offsets");
+        "With --partition: ops of the host graph write to buffers at planned offsets");
     add_sizes(*lower, o.sizes);
     lower->add_option("--target", o.target, target_help);
     lower
         ->add_option("--io-layout", o.io_layout,
-                     "nchw: image inputs and outputs are as exported; nhwc: they are channels-last")
+            "nchw: image inputs and outputs are as exported; nhwc: they are channels-last")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
-    lower->add_option(
-        "--io", o.io,
+    lower->add_option("--io", o.io,
         "Write what a caller must know about inputs and outputs (JSON); for a .pte file: int8 or float, "
         "what a quantized model takes and gives");
     CLI::Option* report = lower->add_option("--report", o.report, report_help);
     lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
-    lower->add_option("--dot", o.dot_directory,
-                      "Write the graph after each pass that changed it, for Graphviz");
-    CLI::Option* ir = lower->add_option("--ir", o.ir_directory,
-                                        "Write the graph after each pass that changed it, as text (.hr)");
+    lower->add_option(
+        "--dot", o.dot_directory, "Write the graph after each pass that changed it, for Graphviz");
+    CLI::Option* ir = lower->add_option(
+        "--ir", o.ir_directory, "Write the graph after each pass that changed it, as text (.hr)");
     ir->type_name("DIR");
     lower->add_option("--ir-around", o.ir_around, "With --ir: only before and after these passes, A,B")
         ->needs(ir)
         ->type_name("PASSES");
     lower
-        ->add_option(
-            "--state", o.state,
+        ->add_option("--state", o.state,
             "Buffers that the program writes back are io: inputs for the old value and outputs for the "
             "new one; variable: variables of TOSA, for a target with +var")
         ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
-                    "Execute the model after each pass, and name the first that changes the result");
+        "Execute the model after each pass, and name the first that changes the result");
     lower->add_flag("--strict", o.strict, strict_help);
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
-    for (const char* of_it :
-         {"--config", "--observer", "--activations", "--weights", "--per-tensor", "--equalize", "--smooth",
-          "--headroom", "--best", "--int16-share", "--correct-biases"})
+    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
+             "--equalize", "--smooth", "--headroom", "--best", "--int16-share", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--plan-memory"}) quantize->excludes(lower->get_option(other));
     add_batch(*lower, o);
@@ -326,40 +322,35 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
 }
 
 void add_data(CLI::App& command, std::string& data) {
-    command.add_option(
-        "--data", data,
+    command.add_option("--data", data,
         "Constants of a .pte file that lie in another file (.ptd); without it, that of the same "
         "name beside it");
 }
 
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
-    show->add_option("model", o.model,
-                     "A .pt2, .tosa, .pte or .hr file, a package, or a header that lower --core wrote");
+    show->add_option(
+        "model", o.model, "A .pt2, .tosa, .pte or .hr file, a package, or a header that lower --core wrote");
     show->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_data(*show, o.data);
     add_sizes(*show, o.sizes);
-    show->add_flag("--pipeline", o.pipeline,
-                   "The passes, what each targets and produces, and which can meet which ops");
-    CLI::Option* support = show->add_flag(
-        "--support", o.support,
+    show->add_flag(
+        "--pipeline", o.pipeline, "The passes, what each targets and produces, and which can meet which ops");
+    CLI::Option* support = show->add_flag("--support", o.support,
         "Which elements and ranks of each op can be lowered, found out by lowering programs of one op");
-    show->add_option(
-        "--op", o.op,
+    show->add_option("--op", o.op,
         "With --pipeline: the passes that can meet this op, and what becomes of it; with --support: "
         "why what is refused is");
     show->add_option("--target", o.target, target_help)->needs(support);
     show->add_option("--pass", o.pass,
-                     "With --pipeline: this pass, the ops that it gets from other passes, and those that it "
-                     "makes for them");
-    show->add_flag("--dot", o.dot,
-                   "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
-    CLI::Option* summary =
-        show->add_flag("--summary", o.summary,
-                       "Instead of nodes: counts of ops, MACs, parameters, peak memory, inputs and outputs");
-    CLI::Option* full =
-        show->add_flag("--full", o.full,
-                       "A line for each node, including quantize and dequantize nodes and small constants");
+        "With --pipeline: this pass, the ops that it gets from other passes, and those that it "
+        "makes for them");
+    show->add_flag(
+        "--dot", o.dot, "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
+    CLI::Option* summary = show->add_flag("--summary", o.summary,
+        "Instead of nodes: counts of ops, MACs, parameters, peak memory, inputs and outputs");
+    CLI::Option* full = show->add_flag("--full", o.full,
+        "A line for each node, including quantize and dequantize nodes and small constants");
     CLI::Option* around = show->add_option(
         "--around", o.around, "Only the node of that name and those around it: what it reads and its users");
     around->type_name("NODE");
@@ -395,19 +386,18 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
     CLI::App* opt = app.add_subcommand("opt", "Run chosen passes over a model, and print or write the graph");
     opt->add_option("model", o.model, "A .pt2, .tosa or .hr file");
     opt->add_option("--passes", o.passes,
-                    "Names of passes, separated by commas, or 'help' for a list of all; default: "
-                    "those in the first line of a reproducer");
+        "Names of passes, separated by commas, or 'help' for a list of all; default: "
+        "those in the first line of a reproducer");
     add_sizes(*opt, o.sizes);
     CLI::Option* output = opt->add_option("-o,--output", o.output, graph_output_help);
     opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
-    opt->add_option(
-        "--target", o.target,
+    opt->add_option("--target", o.target,
         "What the passes lower to, as for `lower`; default: what a .hr file says, else FP, or INT+FP for a "
         "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again the types that were lost");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
     opt->add_flag("--verify", o.verify,
-                  "Execute the graph after each pass, and name the first that changes the result");
+        "Execute the graph after each pass, and name the first that changes the result");
     opt->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     opt->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     write_by(*opt, {"--output"});
@@ -423,13 +413,13 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     add_data(*plan, o.data);
     add_sizes(*plan, o.sizes);
     plan->add_option("--algorithm", o.algorithm,
-                     "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
+            "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
         ->check(CLI::IsMember({"greedy", "best-fit"}));
-    plan->add_option("--alignment", o.alignment,
-                     "Alignment of each offset in bytes, a power of two; default: 16");
+    plan->add_option(
+        "--alignment", o.alignment, "Alignment of each offset in bytes, a power of two; default: 16");
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
     plan->add_flag("--verify", o.verify,
-                   "Also execute the model in memory laid out by the plan, and compare the results");
+        "Also execute the model in memory laid out by the plan, and compare the results");
     write_by(*plan, {"--output"});
     plan->footer(plan_examples);
     plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
@@ -448,7 +438,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
     CLI::Option* core = contract->add_option("--core", o.core, contract_core_help)->type_name("CORE");
     contract->add_option("--measured", o.measured, measured_help)->needs(core)->type_name("FILE");
     contract->add_flag("--exported-only", o.exported_only,
-                       "Leave out the lowered part, as for a model that cannot be lowered");
+        "Leave out the lowered part, as for a model that cannot be lowered");
     write_by(*contract, {"--output"});
     contract->footer(contract_examples);
     contract->callback([&] { status = guarded(o.model, [&] { return headrace::cli::contract(o); }); });
@@ -457,12 +447,11 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
-    run->add_option("--method", o.method,
-                    "Method of a package or a .pte file; may be left out if there is only one");
+    run->add_option(
+        "--method", o.method, "Method of a package or a .pte file; may be left out if there is only one");
     add_data(*run, o.data);
     add_sizes(*run, o.sizes);
-    run->add_option(
-        "--io", o.io,
+    run->add_option("--io", o.io,
         "Description that lower --io wrote: inputs and outputs are then those of the exported program, "
         "floats for quantized values and images as NCHW");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; default: random");
@@ -478,7 +467,7 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     quantize->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     quantize
         ->add_option("--samples", o.calibration.samples,
-                     "For each input, in order: a .npy file of samples, or a directory of such files")
+            "For each input, in order: a .npy file of samples, or a directory of such files")
         ->required()
         ->type_name("FILE|DIR");
     add_sizes(*quantize, o.sizes);
@@ -502,19 +491,18 @@ void add_compare(CLI::App& app, compare_options& o, int& status) {
         ->required()
         ->type_name("FILE|DIR");
     add_sizes(*compare, o.sizes);
-    compare->add_option("--method", o.method,
-                        "Method of the second model, if it is a package or a .pte file");
-    compare->add_option("--io", o.io,
-                        "Description that lower --io wrote with it: what its integers stand for");
+    compare->add_option(
+        "--method", o.method, "Method of the second model, if it is a package or a .pte file");
+    compare->add_option(
+        "--io", o.io, "Description that lower --io wrote with it: what its integers stand for");
     compare->add_option("--through", o.through,
-                        "The quantized .pt2 that it was lowered from, by whose names layers are matched");
+        "The quantized .pt2 that it was lowered from, by whose names layers are matched");
     compare->add_option("--sort", o.sort, compare_sort_help)
         ->check(CLI::IsMember({"own", "sqnr", "difference", "cosine", "saturated", "model"}));
     compare->add_option("--top", o.top, "Lines of the table; default: all layers");
     compare->add_option("--json", o.json, "Write all figures (JSON)");
     compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
-    compare->add_option(
-        "--html", o.html,
+    compare->add_option("--html", o.html,
         "Write a page for the browser: both models, the second coloured by the noise of each layer");
     compare->add_option("-j,--jobs", o.jobs, "Threads; default: one for each processor")
         ->check(CLI::Range(1, 1024));
@@ -527,8 +515,7 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
     CLI::App* embed =
         app.add_subcommand("embed", "Write a C source and header that link a model into a firmware image");
     embed
-        ->add_option(
-            "file", o.file,
+        ->add_option("file", o.file,
             "A flatbuffer, or what Vela writes with --output-format raw; the source includes it by this path")
         ->required();
     embed->add_option("--name", o.name, "Prefix of the symbols: NAME_model, NAME_model_size, NAME_io")
@@ -560,7 +547,7 @@ int report_parse_error(const CLI::App& app, std::span<const char* const> words, 
     const CLI::App* command = chosen_command(app, words);
     report_usage(usage_error_text(app, words, e.what()));
     fmt::print(stderr, "`headrace {}--help` lists the options.\n",
-               command == nullptr ? "" : command->get_name() + ' ');
+        command == nullptr ? "" : command->get_name() + ' ');
     return status_usage;
 }
 

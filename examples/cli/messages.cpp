@@ -32,7 +32,7 @@ bool has_colours() {
         const char* refused = std::getenv("NO_COLOR");
         const char* terminal = std::getenv("TERM");
         return (refused == nullptr || *refused == '\0') && isatty(STDERR_FILENO) != 0 &&
-               (terminal == nullptr || std::string_view(terminal) != "dumb");
+            (terminal == nullptr || std::string_view(terminal) != "dumb");
     }();
     return on;
 }
@@ -91,8 +91,9 @@ int report_usage(std::string_view message) {
 std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
     std::string text;
     for (const std::string& line : refusal_lines(refusals)) text += error_text(line);
-    return text + fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
-                              counted(refusals.size(), "node"));
+    return text +
+        fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
+            counted(refusals.size(), "node"));
 }
 
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
@@ -130,8 +131,8 @@ int check_distinct_files(std::span<const std::string> outputs, const std::string
             return report_usage(outputs[i] + " is the model itself; write to another file");
         for (std::size_t k = 0; k != i; ++k) {
             if (is_same(outputs[i], outputs[k]))
-                return report_usage(outputs[i] +
-                                    " would be written twice; give each output a name of its own");
+                return report_usage(
+                    outputs[i] + " would be written twice; give each output a name of its own");
         }
     }
     return status_ok;
@@ -141,7 +142,7 @@ int check_extension(const std::string& path, std::initializer_list<std::string_v
     namespace fs = std::filesystem;
     const std::string extension = fs::path(path).extension().string();
     const bool is_number = std::ranges::all_of(std::string_view(extension).substr(extension.empty() ? 0 : 1),
-                                               [](unsigned char c) { return std::isdigit(c) != 0; });
+        [](unsigned char c) { return std::isdigit(c) != 0; });
     if (is_number || std::ranges::find(fitting, extension) != fitting.end()) return status_ok;
     std::error_code unknown;
     const fs::file_status status = fs::symlink_status(path, unknown);
@@ -152,8 +153,8 @@ int check_extension(const std::string& path, std::initializer_list<std::string_v
         --left;
         (known += one) += left > 1 ? ", " : left == 1 ? " or " : "";
     }
-    return report_usage(fmt::format("{}: this command does not write {} files; use a name that ends in {}",
-                                    path, extension, known));
+    return report_usage(fmt::format(
+        "{}: this command does not write {} files; use a name that ends in {}", path, extension, known));
 }
 
 namespace {
@@ -190,9 +191,9 @@ int parse_target_option(const std::string& text, std::optional<target_spec>& tar
     const std::string meant = did_you_mean(wrong, features);
     return report_usage(
         fmt::format("--target {}: '{}' is not understood{}", text, is_short && wrong == whole ? text : wrong,
-                    meant.empty() ? "; write FP, INT or INT+FP, and extensions such as +bf16 or "
-                                    "+int16: TOSA-1.0+INT+int16"
-                                  : meant));
+            meant.empty() ? "; write FP, INT or INT+FP, and extensions such as +bf16 or "
+                            "+int16: TOSA-1.0+INT+int16"
+                          : meant));
 }
 
 }  // namespace headrace::cli

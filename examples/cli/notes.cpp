@@ -28,8 +28,8 @@ bool drops(const node& n) {
     const auto* arguments = static_cast<const std::byte*>(n.arguments);
     const auto* const flag = arguments + train->offset;
     const bool is_training = train->optional
-                                 ? reinterpret_cast<const std::optional<bool>*>(flag)->value_or(true)
-                                 : *reinterpret_cast<const bool*>(flag);
+        ? reinterpret_cast<const std::optional<bool>*>(flag)->value_or(true)
+        : *reinterpret_cast<const bool*>(flag);
     return is_training && *reinterpret_cast<const double*>(arguments + share->offset) != 0;
 }
 

@@ -46,29 +46,29 @@ result<program> read_for_passes(const opt_options& options, const std::optional<
 }
 
 result<run_statistics> run_watched(const opt_options& options, pmr_vector<any_pass> passes, graph& g,
-                                   pass_context& context, pass_watcher& watcher) {
+    pass_context& context, pass_watcher& watcher) {
     pass_manager manager(std::move(passes),
-                         {.run_checks_after_each_pass = true,
-                          .run = {.driver = options.retrace ? driver_kind::retracing : driver_kind::in_place,
-                                  .observer = &watcher,
-                                  .after_pass = &pass_watcher::after_pass}});
+        {.run_checks_after_each_pass = true,
+            .run = {.driver = options.retrace ? driver_kind::retracing : driver_kind::in_place,
+                .observer = &watcher,
+                .after_pass = &pass_watcher::after_pass}});
     if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
     return manager(g, context);
 }
 
 /// Runs the passes before the failing one again, and writes the graph.
 result<void> reproduce(const opt_options& options, const pmr_vector<any_pass>& passes,
-                       const std::optional<target_spec>& target, const pass_watcher& failed) {
+    const std::optional<target_spec>& target, const pass_watcher& failed) {
     HEADRACE_TRY(model, read_for_passes(options, target));
     pass_watcher again(names_of(passes), failed.progress.count());
     pass_context context(&infer_node);
     if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
-    return write_reproducer(options.reproducer, *model.graph,
-                            {again.progress.left(), options.verify, options.inputs});
+    return write_reproducer(
+        options.reproducer, *model.graph, {again.progress.left(), options.verify, options.inputs});
 }
 
 result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& passes,
-                       const std::optional<target_spec>& target) {
+    const std::optional<target_spec>& target) {
     HEADRACE_TRY(model, read_for_passes(options, target));
     graph& g = *model.graph;
     const std::size_t nodes_before = g.size();
@@ -81,8 +81,8 @@ result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& p
     }
     pass_context context(&infer_node);
     if (const auto done = run_watched(options, passes, g, context, watcher); !done) {
-        return with_reproducer(done.error(), options.reproducer,
-                               [&] { return reproduce(options, passes, target, watcher); });
+        return with_reproducer(
+            done.error(), options.reproducer, [&] { return reproduce(options, passes, target, watcher); });
     }
     HEADRACE_TRY(model.file.check());
     for (const std::string& line : refusal_lines(context.diagnostics()))
@@ -93,8 +93,8 @@ result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& p
     } else {
         HEADRACE_TRY(write_graph(options.output, model, options.inlined));
         say(fmt::format("{} -> {}: {} became {} in {}", options.model, options.output,
-                        counted(nodes_before, "node"), g.size(),
-                        pass_count == 1 ? "1 pass" : fmt::format("{} passes", pass_count)));
+            counted(nodes_before, "node"), g.size(),
+            pass_count == 1 ? "1 pass" : fmt::format("{} passes", pass_count)));
     }
     return status_ok;
 }

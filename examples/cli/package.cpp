@@ -34,8 +34,8 @@ bool add_method(const std::string& text, file_map& models) {
     return is_plain_name(name) && models.emplace(name, text.substr(at + 1)).second;
 }
 
-result<int> write_package(const lower_options& options, const std::optional<target_spec>& target,
-                          const file_map& models) {
+result<int> write_package(
+    const lower_options& options, const std::optional<target_spec>& target, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_model(path, options.sizes));
@@ -43,11 +43,12 @@ result<int> write_package(const lower_options& options, const std::optional<targ
         programs.emplace(name, std::move(model));
     }
     page_collector pages;
-    HEADRACE_TRY(package, lower_to_package(std::move(programs),
-                                           {.target = target,
-                                            .partition = options.partition,
-                                            .plan_memory = options.plan_memory,
-                                            .observer = pages.observer(is_page_path(options.report))}));
+    HEADRACE_TRY(package,
+        lower_to_package(std::move(programs),
+            {.target = target,
+                .partition = options.partition,
+                .plan_memory = options.plan_memory,
+                .observer = pages.observer(is_page_path(options.report))}));
     HEADRACE_TRY(write_method_pages(options, models, package.methods, std::move(pages)));
     if (!package.refusals.empty()) return report_diagnostics(package.refusals, names_of(models));
     if (!options.report.empty() && !is_page_path(options.report)) {
@@ -69,7 +70,7 @@ result<void> unpack_delegate(const unpack_options& options) {
         number = *method->delegate;
     } else if (options.delegate < 0 && method->calls.size() != 1) {
         return invalid(fmt::format("the method is a host graph with {} delegates; choose one with --delegate",
-                                   method->calls.size()));
+            method->calls.size()));
     } else {
         const auto chosen = static_cast<std::size_t>(std::max(options.delegate, 0));
         if (chosen >= method->calls.size())
@@ -84,8 +85,7 @@ result<void> unpack_delegate(const unpack_options& options) {
 
 // Returns `encode, host`, `encode, delegate 0`, in the order in which the observer of a lowering meets them.
 std::vector<std::string> titles_of(const file_map& models,
-                                   const std::map<std::string, method_report, std::less<>>& methods,
-                                   bool has_hosts) {
+    const std::map<std::string, method_report, std::less<>>& methods, bool has_hosts) {
     std::vector<std::string> titles;
     for (const auto& [name, path] : models) {
         if (has_hosts) titles.push_back(name + ", host");
@@ -102,26 +102,25 @@ std::vector<std::string> titles_of(const file_map& models,
 }  // namespace
 
 result<void> write_method_pages(const lower_options& options, const file_map& models,
-                                const std::map<std::string, method_report, std::less<>>& methods,
-                                page_collector&& pages) {
+    const std::map<std::string, method_report, std::less<>>& methods, page_collector&& pages) {
     if (!is_page_path(options.report)) return {};
     const bool has_hosts = options.partition || is_pte_path(options.output);
     return write_book(options.report,
-                      {.title = names_of(models),
-                       .chapters = std::move(pages).chapters(titles_of(models, methods, has_hosts))});
+        {.title = names_of(models),
+            .chapters = std::move(pages).chapters(titles_of(models, methods, has_hosts))});
 }
 
-void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
-                   const std::string& output) {
+void print_reports(
+    const std::map<std::string, method_report, std::less<>>& methods, const std::string& output) {
     if (is_quiet()) return;
     std::FILE* const stream = report_stream(output);
     for (const auto& [name, m] : methods) {
         fmt::print(stream, "{}: {}, {} on the host\n", printable(name),
-                   counted(m.delegates.size(), "delegate"), counted(m.host_nodes.size(), "node"));
+            counted(m.delegates.size(), "delegate"), counted(m.host_nodes.size(), "node"));
         std::vector<diagnostic> kept;
         for (const host_note& n : m.host_nodes)
             kept.push_back({std::pmr::string(n.node), std::pmr::string(n.op), std::pmr::string(n.reason),
-                            error_kind::unsupported, std::pmr::string(n.source)});
+                error_kind::unsupported, std::pmr::string(n.source)});
         for (const std::string& line : refusal_lines(kept))
             fmt::print(stream, "  {}\n", printable(line, max_printed_message));
     }
@@ -139,7 +138,7 @@ int methods_of(const lower_options& options, file_map& models) {
             return report_usage(
                 fmt::format("--method {}: write NAME=MODEL.pt2, each name once; a name consists of "
                             "letters, digits, '_', '-' and '.'",
-                            text));
+                    text));
         }
     }
     return status_ok;

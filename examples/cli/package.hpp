@@ -27,12 +27,11 @@ using file_map = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] int lower_package(const lower_options& options);
 
 /// Prints the delegates of each method of the output, and why nodes are on the host.
-void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
-                   const std::string& output);
+void print_reports(
+    const std::map<std::string, method_report, std::less<>>& methods, const std::string& output);
 
 /// Writes the page for --report, if requested: the host graph of each method, and its delegates.
-[[nodiscard]] result<void> write_method_pages(
-    const lower_options& options, const file_map& models,
+[[nodiscard]] result<void> write_method_pages(const lower_options& options, const file_map& models,
     const std::map<std::string, method_report, std::less<>>& methods, page_collector&& pages);
 
 /// Checks --method against the model. Reports bad usage if it is given but the model is not a package, or if

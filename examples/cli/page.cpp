@@ -25,8 +25,8 @@ result<void> check_csv(std::string_view text, const std::string& path) {
     const std::string_view header = text.substr(0, text.find('\n'));
     if (header.find("Op Cycles") == std::string_view::npos || header.find("Name") == std::string_view::npos)
         return malformed(path +
-                         ": it has no columns 'Op Cycles' and 'Name'; Vela writes them to "
-                         "MODEL_per-layer.csv with --verbose-performance");
+            ": it has no columns 'Op Cycles' and 'Name'; Vela writes them to "
+            "MODEL_per-layer.csv with --verbose-performance");
     return {};
 }
 
@@ -35,7 +35,7 @@ std::string_view text_of(std::span<const unsigned char> bytes) {
 }
 
 result<void> write_parts(const std::string& path, std::span<const unsigned char> head,
-                         const std::string& json, std::span<const unsigned char> tail) {
+    const std::string& json, std::span<const unsigned char> tail) {
     return write_atomically(path, [&](const byte_sink& sink) -> result<void> {
         if (sink(std::as_bytes(head)) && sink(std::as_bytes(std::span(json))))
             (void)sink(std::as_bytes(tail));
@@ -71,8 +71,8 @@ result<void> write_page(const std::string& path, page_source source, const std::
 result<void> write_book(const std::string& path, page_book book) {
     book.page_head = text_of({page_head_bytes, page_head_size});
     book.page_tail = text_of({page_tail_bytes, page_tail_size});
-    return write_parts(path, {book_head_bytes, book_head_size}, page_json(book),
-                       {book_tail_bytes, book_tail_size});
+    return write_parts(
+        path, {book_head_bytes, book_head_size}, page_json(book), {book_tail_bytes, book_tail_size});
 }
 
 lowering_observer page_collector::observer(bool is_wanted) {
@@ -87,9 +87,8 @@ lowering_observer page_collector::observer(bool is_wanted) {
         entry_of(g).history.add(pass, g);
         return {};
     };
-    watching.after_passes = [this](graph& g, std::span<const diagnostic> refusals) {
-        return end(g, refusals);
-    };
+    watching.after_passes = [this](
+                                graph& g, std::span<const diagnostic> refusals) { return end(g, refusals); };
     return watching;
 }
 
@@ -106,10 +105,10 @@ result<void> page_collector::end(graph& g, std::span<const diagnostic> refusals)
     report.target = target_text(g.target());
     report.transposes_left = remaining_transposes(g);
     e.json = page_json({.title = "",
-                        .last = &g,
-                        .history = &e.history,
-                        .report = is_lowered(g) ? &report : nullptr,
-                        .refusals = refusals});
+        .last = &g,
+        .history = &e.history,
+        .report = is_lowered(g) ? &report : nullptr,
+        .refusals = refusals});
     e.history = {};
     return {};
 }

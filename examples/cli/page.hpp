@@ -23,8 +23,8 @@ namespace headrace::cli {
 [[nodiscard]] result<void> check_page(const std::string& vela_csv);
 
 /// Writes the page whole or not at all. `vela_csv` is a file; empty for none.
-[[nodiscard]] result<void> write_page(const std::string& path, page_source source,
-                                      const std::string& vela_csv);
+[[nodiscard]] result<void> write_page(
+    const std::string& path, page_source source, const std::string& vela_csv);
 
 /// A page of several graphs or of a batch, as `write_page`.
 [[nodiscard]] result<void> write_book(const std::string& path, page_book book);

@@ -77,8 +77,8 @@ std::string report_of(const lowered_pte& made) {
 
 bool delegates(const lower_options& options) { return options.partition || !options.delegate.empty(); }
 
-result<int> write_pte(const lower_options& options, const std::optional<target_spec>& target,
-                      const file_map& models) {
+result<int> write_pte(
+    const lower_options& options, const std::optional<target_spec>& target, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
@@ -88,9 +88,9 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     }
     page_collector pages;
     pte_options lowering{.delegate = delegates(options),
-                         .integer_interface = options.io == "int8",
-                         .target = target,
-                         .observer = pages.observer(is_page_path(options.report))};
+        .integer_interface = options.io == "int8",
+        .target = target,
+        .observer = pages.observer(is_page_path(options.report))};
     if (is_accelerator(options.delegate)) {
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
         if (!target) lowering.target = target_of_accelerator(options.delegate);
@@ -100,8 +100,7 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     if (!made.refusals.empty()) {
         const int status = report_diagnostics(made.refusals, names_of(models));
         if (options.partition)
-            fmt::print(
-                stderr,
+            fmt::print(stderr,
                 "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
         return status;
     }
@@ -120,8 +119,8 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     if (!written) return written.error();
     print_reports(made.reports, options.output);
     say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
-                    counted(models.size(), "method"), size_text(made.file.size()),
-                    size_text(made.file.constant_bytes())));
+        counted(models.size(), "method"), size_text(made.file.size()),
+        size_text(made.file.constant_bytes())));
     return status_ok;
 }
 

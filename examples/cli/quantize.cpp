@@ -75,15 +75,15 @@ result<void> quantize_to_file(const quantize_options& options) {
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
     print_search(stream, summary.search);
-    fmt::print(stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"),
-               summary.constants);
+    fmt::print(
+        stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"), summary.constants);
     return {};
 }
 
 }  // namespace
 
-result<program> read_and_quantize(const std::string& path, const size_choices& choices,
-                                  const calibration_options& options) {
+result<program> read_and_quantize(
+    const std::string& path, const size_choices& choices, const calibration_options& options) {
     if (options.samples.empty()) return read_model(path, choices);
     HEADRACE_TRY(chosen, options_of(options));
     HEADRACE_TRY(model, read_model(path, choices));

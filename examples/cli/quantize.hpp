@@ -10,8 +10,8 @@
 namespace headrace::cli {
 
 /// Reads a model and, if the options name samples, quantizes it, calibrated on these; prints warnings.
-[[nodiscard]] result<program> read_and_quantize(const std::string& path, const size_choices& choices,
-                                                const calibration_options& options);
+[[nodiscard]] result<program> read_and_quantize(
+    const std::string& path, const size_choices& choices, const calibration_options& options);
 
 }  // namespace headrace::cli
 

@@ -49,7 +49,7 @@ result<void> describe_by_package(const loaded_model& loaded, const std::string& 
 int check_count(const char* what, std::size_t tensors, std::size_t files) {
     if (files == 0 || files == tensors) return status_ok;
     return report_usage(fmt::format("the model has {}, {} given", counted(tensors, what),
-                                    counted(files, "file") + (files == 1 ? " was" : " were")));
+        counted(files, "file") + (files == 1 ? " was" : " were")));
 }
 
 result<int> run_model(const run_model_options& options) {
@@ -65,7 +65,7 @@ result<int> run_model(const run_model_options& options) {
     }
     const std::size_t output_count = std::min(g.outputs().size(), p.user_outputs);
     for (const int status : {check_count("input", interface_inputs(g).size(), options.inputs.size()),
-                             check_count("output", output_count, options.outputs.size())}) {
+             check_count("output", output_count, options.outputs.size())}) {
         if (status != status_ok) return status;
     }
     const auto side = options.io.empty() ? interface_side::graph : interface_side::exported;

@@ -41,7 +41,7 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
         const std::string range =
             s.highest ? fmt::format("{} to {}", s.lowest, *s.highest) : fmt::format("{} or more", s.lowest);
         fmt::print(stderr, "note: {} ({}) is a dynamic size, {}, shown as {}\n", printable(s.symbol),
-                   printable(fmt::format("{}", fmt::join(s.axes, ", "))), range, *s.value);
+            printable(fmt::format("{}", fmt::join(s.axes, ", "))), range, *s.value);
     }
     say_notes(options.model, *loaded.model.graph);
     return std::move(loaded);
@@ -50,12 +50,11 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
 std::string summary_text(const graph& g) {
     using firmware::with_commas;
     const model_summary s = summary_of(g);
-    std::string text = fmt::format(
-        "nodes        {}\nMACs         {}{}\nparameters   {} ({})\n", s.nodes, with_commas(s.macs),
+    std::string text = fmt::format("nodes        {}\nMACs         {}{}\nparameters   {} ({})\n", s.nodes,
+        with_commas(s.macs),
         s.uncounted == 0 ? "" : fmt::format(" and those of {} more", counted(s.uncounted, "node")),
         with_commas(s.parameters), size_text(s.parameter_bytes));
-    text += fmt::format(
-        "peak memory  {}\n",
+    text += fmt::format("peak memory  {}\n",
         s.peak_bytes ? fmt::format("{} ({} bytes)", size_text(*s.peak_bytes), with_commas(*s.peak_bytes))
                      : "not known: `headrace plan` says why");
     for (const auto& [title, tensors] : {std::pair{"inputs", &s.inputs}, std::pair{"outputs", &s.outputs}}) {
@@ -65,7 +64,7 @@ std::string summary_text(const graph& g) {
     text += "ops\n";
     for (const op_summary& op : s.ops)
         text += fmt::format("  {:>5} {}{}\n", op.count, op.op,
-                            op.macs == 0 ? "" : fmt::format(": {} MACs", with_commas(op.macs)));
+            op.macs == 0 ? "" : fmt::format(": {} MACs", with_commas(op.macs)));
     return text;
 }
 
@@ -77,8 +76,8 @@ result<std::string> shown(const graph& g, const show_options& options) {
     if (options.around.empty()) return lines.text();
     if (auto found = lines.around(options.around, static_cast<std::size_t>(options.depth)))
         return *std::move(found);
-    return invalid(fmt::format("no value is called '{}'{}", options.around,
-                               did_you_mean(options.around, lines.names())));
+    return invalid(fmt::format(
+        "no value is called '{}'{}", options.around, did_you_mean(options.around, lines.names())));
 }
 
 int report_shown(const error& e) {
@@ -86,8 +85,8 @@ int report_shown(const error& e) {
 }
 
 /// A model, or one method of a package or a .pte file, below its title.
-result<void> add_method(const show_options& options, const std::string& name, const std::string& title,
-                        std::string& text) {
+result<void> add_method(
+    const show_options& options, const std::string& name, const std::string& title, std::string& text) {
     HEADRACE_TRY(loaded, load_to_show(options, name));
     const graph& g = *loaded.model.graph;
     HEADRACE_TRY(lines, shown(g, options));
@@ -110,7 +109,7 @@ result<std::string> package_text(const show_options& options) {
         for (const host_note& n : method.notes)
             title +=
                 fmt::format("{}{}host node {} ({}): {}\n", printable(n.source), n.source.empty() ? "" : ": ",
-                            printable(n.node), printable(n.op), printable(n.reason, max_printed_message));
+                    printable(n.node), printable(n.op), printable(n.reason, max_printed_message));
         HEADRACE_TRY(add_method(options, name, title, text));
     }
     return text;
@@ -191,9 +190,9 @@ int show(const show_options& options) {
     }
     if (options.dot) return draw(options);
     const std::vector<std::string> methods = pte_methods(options.model);
-    const result<std::string> text = is_package         ? package_text(options)
-                                     : !methods.empty() ? pte_text(options, methods)
-                                                        : model_text(options);
+    const result<std::string> text = is_package ? package_text(options)
+        : !methods.empty()                      ? pte_text(options, methods)
+                                                : model_text(options);
     if (!text) return report_shown(text.error());
     fmt::print("{}", text.value());
     return status_ok;

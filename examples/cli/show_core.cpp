@@ -28,7 +28,7 @@ core_model describe_on_core(const show_options& options) {
     if (extension == ".tosa" || extension == ".pte" || std::filesystem::is_directory(options.model, unknown))
         return {.status = report_usage(
                     fmt::format("{}: --core is for a model before it is lowered: give the .pt2 file",
-                                printable(options.model)))};
+                        printable(options.model)))};
     lower_options lowering;
     lowering.model = options.model;
     lowering.sizes = options.sizes;
@@ -69,7 +69,7 @@ result<std::string> report_of_file(const std::string& path) {
 
 bool wants_graph(const show_options& o) {
     return o.dot || o.summary || o.full || !o.around.empty() || !o.html.empty() || !o.output.empty() ||
-           !o.core.empty() || !o.method.empty();
+        !o.core.empty() || !o.method.empty();
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ int show_generated(const show_options& options) {
         return report_usage(
             fmt::format("{}: of a header, show prints its report alone; give other options with the model "
                         "that the header was made of",
-                        printable(options.model)));
+                printable(options.model)));
     const auto text = report_of_file(options.model);
     if (!text) return report_error(text.error());
     fmt::print("{}", text.value());
@@ -106,7 +106,7 @@ int show_core(const show_options& options) {
         return written ? status_ok : report_error(written.error());
     }
     fmt::print("{}code and stack depend on the compiler: tests/on_device/run.py measures them\n",
-               firmware::report_text(report));
+        firmware::report_text(report));
     return status_ok;
 }
 

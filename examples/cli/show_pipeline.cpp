@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t everything = SIZE_MAX;
 
 // Lists the names that there is room for, and the number of the others.
-std::string text_of(const op_name_list& names, std::string_view separator = " ",
-                    std::size_t room = everything) {
+std::string text_of(
+    const op_name_list& names, std::string_view separator = " ", std::size_t room = everything) {
     if (names.empty()) return "nothing";
     const std::size_t shown = std::min(room, names.size());
     std::string text = fmt::format("{}", fmt::join(names | ranges::views::take_exactly(shown), separator));
@@ -34,7 +34,7 @@ std::string text_of(const op_name_list& names, std::string_view separator = " ",
 // Returns the positions of a pass in the pipeline: it may run several times.
 auto positions_of(const pipeline_description& d, std::string_view name) {
     return ranges::views::indices(d.passes.size()) |
-           ranges::views::filter([&d, name](std::size_t i) { return d.passes[i].name == name; });
+        ranges::views::filter([&d, name](std::size_t i) { return d.passes[i].name == name; });
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view several) {
@@ -52,7 +52,7 @@ void print_pass(const pipeline_description& d, std::size_t i) {
     fmt::print("{:3} {}{}\n", i + 1, p.name, p.can_fire ? "" : "  (pruned: can never fire)");
     if (!p.summary.empty()) fmt::print("      {}\n", p.summary);
     fmt::print("      {} ops can be in the graph before it, {} after\n", p.before.size(),
-               (i + 1 == d.passes.size() ? d.result : d.passes[i + 1].before).size());
+        (i + 1 == d.passes.size() ? d.result : d.passes[i + 1].before).size());
     print_line("targets", p.targets);
     if (met.size() != p.targets.size()) {
         fmt::print("      {:8} {}\n", "meets", text_of(met));
@@ -74,7 +74,7 @@ void print_meetings(const pipeline_description& d) {
 
 void print_pipeline(const pipeline_description& d) {
     fmt::print("{} passes, from {} source ops, of which {} are proven to end in TOSA\n\n", d.passes.size(),
-               d.source.size(), d.supported.size());
+        d.source.size(), d.supported.size());
     for (std::size_t i = 0; i != d.passes.size(); ++i) print_pass(d, i);
     fmt::print("\nwhat can leave it: {}\n", fmt::join(d.result, " "));
     print_meetings(d);
@@ -94,11 +94,11 @@ void print_op(const pipeline_description& d, std::string_view op) {
     constexpr std::size_t room = 6;
     const std::vector<meeting> meetings = meetings_of(d, op);
     fmt::print("{}: {}\n\n{} can meet it{}\n", op, fate_of(d, op), counted(meetings.size(), "pass", "passes"),
-               meetings.empty() ? "" : ":");
+        meetings.empty() ? "" : ":");
     for (const meeting& m : meetings) {
         const pass_description& p = d.passes[m.pass];
         fmt::print("  {:3} {} {}\n        and may make {}\n", m.pass + 1, p.name,
-                   m.removes ? "removes it" : "may rewrite it", text_of(p.produces));
+            m.removes ? "removes it" : "may rewrite it", text_of(p.produces));
     }
     op_name_list left;
     const std::vector<flow_step> steps = flow_of(d, op, left);
@@ -108,7 +108,7 @@ void print_op(const pipeline_description& d, std::string_view op) {
             "removes all of that\n");
         for (const flow_step& s : steps) {
             fmt::print("  {:3}{} {:32} {}\n", s.pass + 1, s.gone.size() == s.met.size() ? '-' : ' ',
-                       d.passes[s.pass].name, text_of(s.met, " ", room));
+                d.passes[s.pass].name, text_of(s.met, " ", room));
         }
     }
     fmt::print("\nWhat can leave the pipeline: {}\n", text_of(left));
@@ -124,8 +124,8 @@ void print_neighbours(const pipeline_description& d, std::size_t i) {
         const op_name_list shared =
             k < i ? ops_in_both(d.passes[k].produces, met) : ops_in_both(p.produces, met_by(d.passes[k]));
         if (k == i || shared.empty() || !d.passes[k].can_fire) continue;
-        fmt::print("      {} {:3} {}: {}\n", k < i ? "from" : "to  ", k + 1, d.passes[k].name,
-                   text_of(shared));
+        fmt::print(
+            "      {} {:3} {}: {}\n", k < i ? "from" : "to  ", k + 1, d.passes[k].name, text_of(shared));
     }
 }
 
@@ -145,16 +145,16 @@ void begin_picture() {
 void draw_pass(const pipeline_description& d, std::size_t i) {
     const pass_description& p = d.passes[i];
     const std::string meets = p.targets.empty()
-                                  ? "the whole graph"
-                                  : fmt::format("{} of {} targets", met_by(p).size(), p.targets.size());
+        ? "the whole graph"
+        : fmt::format("{} of {} targets", met_by(p).size(), p.targets.size());
     fmt::print("  p{} [shape=box, style=\"{}\", fillcolor=lightgrey, label=\"{} {}\\n{}\"];\n", i,
-               p.can_fire ? "filled" : "filled,dashed", i + 1, p.name, meets);
+        p.can_fire ? "filled" : "filled,dashed", i + 1, p.name, meets);
 }
 
 // The text of a node of ops; its tooltip has all of them.
 void draw_ops(std::string_view id, const op_name_list& ops) {
-    fmt::print("  {} [shape=note, label=\"{}\\l\", tooltip=\"{}\"];\n", id, text_of(ops, "\\l", 6),
-               text_of(ops));
+    fmt::print(
+        "  {} [shape=note, label=\"{}\\l\", tooltip=\"{}\"];\n", id, text_of(ops, "\\l", 6), text_of(ops));
 }
 
 // Each group of ops, each pass that can meet it, solid where it always rewrites them. The chain of passes
@@ -225,14 +225,14 @@ void draw_passes_called(const pipeline_description& d, std::string_view name) {
 
 /// Reports a name that several candidates contain or, if there are none, that may be a misspelling of one of
 /// `all`.
-int report_unknown(std::string_view kind, std::string_view name, const op_name_list& candidates,
-                   const op_name_list& all) {
+int report_unknown(
+    std::string_view kind, std::string_view name, const op_name_list& candidates, const op_name_list& all) {
     constexpr std::size_t room = 8;
     if (candidates.empty())
         return report_usage(
             fmt::format("the pipeline has no {} '{}'{}", kind, name, did_you_mean(name, all)));
-    return report_usage(fmt::format("the pipeline has no {} '{}'; did you mean {}?", kind, name,
-                                    text_of(candidates, ", ", room)));
+    return report_usage(fmt::format(
+        "the pipeline has no {} '{}'; did you mean {}?", kind, name, text_of(candidates, ", ", room)));
 }
 
 // Full names, and the short ones that --op takes as well: silu.

@@ -75,8 +75,7 @@ void print_refusals(const class_support& by_rank) {
         if (s.reason.empty() || std::ranges::find(told, s.reason) != told.end()) continue;
         told.push_back(s.reason);
         const auto same = [&](const op_support& other) { return other.reason == s.reason; };
-        fmt::print(
-            "{:<12} rank {}: {}{}\n", "", ranks_where(by_rank, same),
+        fmt::print("{:<12} rank {}: {}{}\n", "", ranks_where(by_rank, same),
             s.lowered != 0 ? "some are refused: " : "refused: ", printable(s.reason, max_printed_message));
     }
 }
@@ -86,8 +85,8 @@ void print_op(const op_info& op, const op_support_table& table) {
     for (std::size_t c = 0; c != table.size(); ++c) {
         if (std::ranges::none_of(table[c], &op_support::is_known)) continue;
         const std::string ranks = lowered_ranks(table[c]);
-        fmt::print("  {:<10} {}\n", element_classes[c].name,
-                   ranks.empty() ? "refused" : "lowered, rank " + ranks);
+        fmt::print(
+            "  {:<10} {}\n", element_classes[c].name, ranks.empty() ? "refused" : "lowered, rank " + ranks);
         print_refusals(table[c]);
     }
 }

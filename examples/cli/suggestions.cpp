@@ -19,8 +19,8 @@ std::string in_lower_case(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string_view> closest(std::string_view word, std::span<const std::string_view> candidates,
-                                      std::size_t count) {
+std::vector<std::string_view> closest(
+    std::string_view word, std::span<const std::string_view> candidates, std::size_t count) {
     constexpr std::size_t longest =
         100;  // of a misspelt name; the distance takes time proportional to the product of both lengths
     if (word.empty() || word.size() > longest) return {};

@@ -108,21 +108,15 @@ error failed_vela(int status, std::string_view said) {
     return unsupported(
         fmt::format("Vela ended by an error of its own, which says nothing about the model: '{}'; lower to a "
                     ".tosa file and run vela on it to see all of it",
-                    last_line_of(said)));
+            last_line_of(said)));
 }
 
 // Runs Vela in a folder that contains model.tosa and receives its output. Returns what Vela prints.
 result<std::string> run_vela(const scratch_directory& folder, const std::string& vela,
-                             const std::string& accelerator, std::vector<std::string> options = {}) {
+    const std::string& accelerator, std::vector<std::string> options = {}) {
     const std::string log = folder.file("log");
-    std::vector<std::string> words{vela,
-                                   folder.file("model.tosa"),
-                                   "--accelerator-config",
-                                   accelerator,
-                                   "--output-format",
-                                   "raw",
-                                   "--output-dir",
-                                   folder.path()};
+    std::vector<std::string> words{vela, folder.file("model.tosa"), "--accelerator-config", accelerator,
+        "--output-format", "raw", "--output-dir", folder.path()};
     words.insert(words.end(), options.begin(), options.end());
     const int status = run_program(std::move(words), log);
     std::string said = text_of_file(log);
@@ -142,15 +136,15 @@ std::string file_with(const scratch_directory& folder, std::string_view part) {
     return {};
 }
 
-result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
-                             std::span<const std::byte> flatbuffer) {
+result<pte_delegate> compile(
+    const std::string& vela, const std::string& accelerator, std::span<const std::byte> flatbuffer) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     HEADRACE_TRY(said, run_vela(folder, vela, accelerator));
     // Vela exits with 0 even if it leaves operators to a CPU, which a delegate does not have.
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
-                        said.find("CPU operators = 0 ") == std::string::npos;
+        said.find("CPU operators = 0 ") == std::string::npos;
     if (leaves) return unsupported("Vela leaves operators of the delegate to the CPU");
     HEADRACE_TRY(compiled, open_mapped(folder.file("model_vela.npz")));
     auto blob = make_ethos_u_blob(compiled.bytes());
@@ -161,9 +155,9 @@ result<pte_delegate> compile(const std::string& vela, const std::string& acceler
 }  // namespace
 
 std::vector<std::string> accelerators() {
-    return {"ethos-u55-32",  "ethos-u55-64",   "ethos-u55-128", "ethos-u55-256",
-            "ethos-u65-256", "ethos-u65-512",  "ethos-u85-128", "ethos-u85-256",
-            "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"};
+    return {"ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256", "ethos-u65-256",
+        "ethos-u65-512", "ethos-u85-128", "ethos-u85-256", "ethos-u85-512", "ethos-u85-1024",
+        "ethos-u85-2048"};
 }
 
 bool is_accelerator(const std::string& delegate) { return delegate.starts_with("ethos-u"); }
@@ -173,15 +167,15 @@ target_spec target_of_accelerator(const std::string& delegate) {
     return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55").value();
 }
 
-result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
-                                       const byte_source& flatbuffer) {
+result<vela_estimate> estimate_by_vela(
+    const std::string& vela, const std::string& accelerator, const byte_source& flatbuffer) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     HEADRACE_TRY(run_vela(folder, vela, accelerator, {"--verbose-performance"}));
     std::string per_layer = text_of_file(file_with(folder, "_per-layer.csv"));
-    HEADRACE_TRY(figures,
-                 read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
+    HEADRACE_TRY(
+        figures, read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
     return vela_estimate{std::move(figures), std::move(per_layer)};
 }
 

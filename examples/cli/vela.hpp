@@ -28,8 +28,8 @@ struct vela_estimate {
     vela_figures figures;
     std::string per_layer;  ///< comma-separated values
 };
-[[nodiscard]] result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
-                                                     const byte_source& flatbuffer);
+[[nodiscard]] result<vela_estimate> estimate_by_vela(
+    const std::string& vela, const std::string& accelerator, const byte_source& flatbuffer);
 
 /// Runs Vela, a program in the path or a path to it, for each delegate.
 [[nodiscard]] delegate_compiler compile_by_vela(std::string vela, std::string accelerator);

@@ -45,7 +45,7 @@ result<void> check(std::span<const std::byte> file) {
     const auto& block = *tosa_fb::GetTosaGraph(data)->regions()->Get(0)->blocks()->Get(0);
     const auto count = [&](tosa_fb::Op op) {
         return std::count_if(block.operators()->begin(), block.operators()->end(),
-                             [&](const tosa_fb::TosaOperator* o) { return o->op() == op; });
+            [&](const tosa_fb::TosaOperator* o) { return o->op() == op; });
     };
     if (count(tosa_fb::Op::MUL) != 4 || count(tosa_fb::Op::ADD) != 2 || count(tosa_fb::Op::CLAMP) != 2 ||
         count(tosa_fb::Op::SIGMOID) != 1)

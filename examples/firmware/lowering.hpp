@@ -47,7 +47,7 @@ using activations =
 
 #ifndef FIRMWARE_PASSES
 struct lower : pipeline<activations, to<tosa::dialect>, decompose_silu, decompose_hardswish, legalize_clamp,
-                        legalize_unary, legalize_binary> {};
+                   legalize_unary, legalize_binary> {};
 //! [pipeline]
 #else
 // What each pass adds to flash: the first so many of them, into whatever that leaves.
@@ -58,7 +58,7 @@ using first_of = decltype([]<std::size_t... I>(std::index_sequence<I...>) {
         pipeline<activations, to<tosa::dialect, aten::dialect>, std::tuple_element_t<I, all>...>>();
 }(std::make_index_sequence<Count>()))::type;
 struct lower : first_of<FIRMWARE_PASSES, decompose_silu, decompose_hardswish, legalize_clamp, legalize_unary,
-                        legalize_binary> {};
+                   legalize_binary> {};
 #endif
 
 /// clamp(silu(x) + hardswish(x) · scale, 0, 6) over an image of 8 x 8 with 16 channels.

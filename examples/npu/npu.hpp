@@ -19,38 +19,71 @@ using namespace headrace;
 
 struct dialect;
 
-// clang-format off
 /// conv2d(input, weight) + bias, and max(…, 0) where `relu`.
 struct conv2d : op<dialect, "npu.conv2d", "input, weight, bias, stride, padding, groups, relu"> {
     struct args {
-        value input, weight, bias; int_list stride{1, 1}, padding{0, 0}; std::int64_t groups = 1; bool relu = false;
+        value input, weight, bias;
+        int_list stride{1, 1}, padding{0, 0};
+        std::int64_t groups = 1;
+        bool relu = false;
     };
 };
 struct linear : op<dialect, "npu.linear", "input, weight, bias, relu"> {
-    struct args { value input, weight, bias; bool relu = false; };
+    struct args {
+        value input, weight, bias;
+        bool relu = false;
+    };
 };
 /// The sum of two tensors of one shape: the machine does not broadcast.
-struct add : op<dialect, "npu.add", "a, b, relu"> { struct args { value a, b; bool relu = false; }; };
+struct add : op<dialect, "npu.add", "a, b, relu"> {
+    struct args {
+        value a, b;
+        bool relu = false;
+    };
+};
 /// input * scale + shift, with one factor and one summand for each channel.
-struct affine : op<dialect, "npu.affine", "input, scale, shift"> { struct args { value input, scale, shift; }; };
+struct affine : op<dialect, "npu.affine", "input, scale, shift"> {
+    struct args {
+        value input, scale, shift;
+    };
+};
 struct max_pool : op<dialect, "npu.max_pool", "input, kernel, stride, padding"> {
-    struct args { value input; int_list kernel, stride, padding{0, 0}; };
+    struct args {
+        value input;
+        int_list kernel, stride, padding{0, 0};
+    };
 };
 /// The mean over rows and columns, which stay with size 1.
-struct average : op<dialect, "npu.average", "input", trait::reduction> { struct args { value input; }; };
+struct average : op<dialect, "npu.average", "input", trait::reduction> {
+    struct args {
+        value input;
+    };
+};
 /// A function of one element from the machine's table.
 struct table : op<dialect, "npu.table", "input, function", trait::unary> {
-    struct args { value input; std::string_view function; };
+    struct args {
+        value input;
+        std::string_view function;
+    };
 };
 /// Over the last axis.
-struct softmax : op<dialect, "npu.softmax", "input"> { struct args { value input; }; };
+struct softmax : op<dialect, "npu.softmax", "input"> {
+    struct args {
+        value input;
+    };
+};
 struct concat : op<dialect, "npu.concat", "inputs, axis", trait::joining> {
-    struct args { list<value> inputs; std::int64_t axis = 0; };
+    struct args {
+        list<value> inputs;
+        std::int64_t axis = 0;
+    };
 };
 struct reshape : op<dialect, "npu.reshape", "input, shape", trait::reshaping> {
-    struct args { value input; int_list shape; };
+    struct args {
+        value input;
+        int_list shape;
+    };
 };
-// clang-format on
 struct dialect
     : dialect_of<"npu", conv2d, linear, add, affine, max_pool, average, table, softmax, concat, reshape> {};
 //! [ops]
@@ -59,11 +92,11 @@ struct dialect
 // What an op gives is what the ATen op like it gives.
 inline args<aten::conv2d> as_aten(const args<conv2d>& a) {
     return {.input = a.input,
-            .weight = a.weight,
-            .bias = a.bias,
-            .stride = a.stride,
-            .padding = a.padding,
-            .groups = a.groups};
+        .weight = a.weight,
+        .bias = a.bias,
+        .stride = a.stride,
+        .padding = a.padding,
+        .groups = a.groups};
 }
 inline args<aten::linear> as_aten(const args<linear>& a) { return {a.input, a.weight, a.bias}; }
 inline args<aten::max_pool2d> as_aten(const args<max_pool>& a) {
@@ -75,10 +108,9 @@ inline args<aten::cat> as_aten(const args<concat>& a) { return {a.inputs, a.axis
 inline args<aten::view> as_aten(const args<reshape>& a) { return {a.input, a.shape}; }
 
 /// Ops that ATen has under another name, or with an activation less.
-using twins =
-    op_map<becomes<conv2d, aten::conv2d>, becomes<linear, aten::linear>, becomes<max_pool, aten::max_pool2d>,
-           becomes<average, aten::mean_dim>, becomes<softmax, aten::softmax_int>, becomes<concat, aten::cat>,
-           becomes<reshape, aten::view>>;
+using twins = op_map<becomes<conv2d, aten::conv2d>, becomes<linear, aten::linear>,
+    becomes<max_pool, aten::max_pool2d>, becomes<average, aten::mean_dim>,
+    becomes<softmax, aten::softmax_int>, becomes<concat, aten::cat>, becomes<reshape, aten::view>>;
 
 template <one_of<twins::keys> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

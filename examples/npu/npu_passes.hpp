@@ -23,27 +23,27 @@ struct ops_selected : property {};
 
 //! [select]
 using elementwise = op_map<becomes<aten::relu, table>, becomes<aten::sigmoid, table>,
-                           becomes<aten::tanh, table>, becomes<aten::hardswish, table>>;
+    becomes<aten::tanh, table>, becomes<aten::hardswish, table>>;
 using flattening = ops<aten::view, aten::flatten_using_ints>;
 
 /// One op of ATen's becomes one of the NPU's; what the machine cannot do is refused.
 struct select_ops : pass {
     using ensures = pass_list<ops_selected>;
     static constexpr std::string_view summary = "ATen's ops to those of the NPU";
-    using targeted_ops =
-        joined<elementwise::keys, flattening,
-               ops<aten::conv2d, aten::linear, aten::add_tensor, aten::batch_norm, aten::max_pool2d,
-                   aten::mean_dim, aten::adaptive_avg_pool2d, aten::softmax_int, aten::cat>>;
+    using targeted_ops = joined<elementwise::keys, flattening,
+        ops<aten::conv2d, aten::linear, aten::add_tensor, aten::batch_norm, aten::max_pool2d, aten::mean_dim,
+            aten::adaptive_avg_pool2d, aten::softmax_int, aten::cat>>;
     using produces = dialect::all_ops;
 
     value operator()(const args<aten::conv2d>& a, emit<produces>& e) const {
         if (a.dilation != int_list{1, 1}) return e.unsupported("the NPU has no dilated convolutions");
-        return verified<conv2d>(e, {.input = a.input,
-                                    .weight = a.weight,
-                                    .bias = bias_of(e, a.bias, e.shape(a.weight)[0]),
-                                    .stride = a.stride,
-                                    .padding = a.padding,
-                                    .groups = a.groups});
+        return verified<conv2d>(e,
+            {.input = a.input,
+                .weight = a.weight,
+                .bias = bias_of(e, a.bias, e.shape(a.weight)[0]),
+                .stride = a.stride,
+                .padding = a.padding,
+                .groups = a.groups});
     }
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         return e.make<linear>({a.input, a.weight, bias_of(e, a.bias, e.shape(a.weight)[0])});
@@ -64,7 +64,7 @@ struct select_ops : pass {
         const auto scale = [&](std::size_t i) { return (*w)[i] / std::sqrt((*var)[i] + a.eps); };
         const auto shift = [&](std::size_t i) { return (*b)[i] - (*mean)[i] * scale(i); };
         return e.make<affine>({a.input, e.constant_of(dtype::float32, channels, scale),
-                               e.constant_of(dtype::float32, channels, shift)});
+            e.constant_of(dtype::float32, channels, shift)});
     }
     value operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
         if (a.dilation != int_list{1, 1} || a.ceil_mode)
@@ -170,9 +170,9 @@ struct fold_affine : pass {
         const std::size_t row = weight->size() / scale->size();
         args<conv2d> folded = *conv;
         folded.weight = e.constant_of(dtype::float32, e.shape(conv->weight),
-                                      [&](std::size_t i) { return (*weight)[i] * (*scale)[i / row]; });
+            [&](std::size_t i) { return (*weight)[i] * (*scale)[i / row]; });
         folded.bias = e.constant_of(dtype::float32, e.shape(conv->bias),
-                                    [&](std::size_t i) { return (*bias)[i] * (*scale)[i] + (*shift)[i]; });
+            [&](std::size_t i) { return (*bias)[i] * (*scale)[i] + (*shift)[i]; });
         return e.make<conv2d>(folded);
     }
 };

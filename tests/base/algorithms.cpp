@@ -15,7 +15,7 @@ constexpr std::array three{1, 2, 3};
 static_assert(any_of(three, [](int i) { return i > 2; }) && !any_of(three, [](int i) { return i > 3; }));
 static_assert(contains(three, 1) && !contains(three, 4) && !contains(std::array<int, 0>{}, 1));
 static_assert(same_items(three, std::array{1, 2, 3}) && !same_items(three, std::array{1, 2}) &&
-              !same_items(three, std::array{1, 2, 4}));
+    !same_items(three, std::array{1, 2, 4}));
 
 TEST_CASE("reverse: puts the last item first") {
     const auto reversed = [](pmr_vector<int> items) {

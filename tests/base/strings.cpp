@@ -16,8 +16,8 @@ using namespace headrace;
 
 TEST_CASE("parts are joined", "[strings]") {
     CHECK(join_text() == "");
-    CHECK(join_text("a", std::string("b"), std::string_view("c"), 'd', 1, -2, std::uint64_t{3}) ==
-          "abcd1-23");
+    CHECK(
+        join_text("a", std::string("b"), std::string_view("c"), 'd', 1, -2, std::uint64_t{3}) == "abcd1-23");
     CHECK(join_text(INT64_MIN, ' ', UINT64_MAX) == "-9223372036854775808 18446744073709551615");
 }
 

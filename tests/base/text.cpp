@@ -21,7 +21,7 @@ TEST_CASE("text_of: puts texts, characters and numbers one after the other") {
     CHECK(text_of({"a ", std::string_view("view"), ' ', own, " ", pooled}) == "a view own pooled");
     CHECK(text_of({std::int8_t{-7}, " ", std::uint8_t{200}, " ", 0, " ", std::size_t{9}}) == "-7 200 0 9");
     CHECK(text_of({INT64_MIN, " ", INT64_MAX, " ", UINT64_MAX}) ==
-          "-9223372036854775808 9223372036854775807 18446744073709551615");
+        "-9223372036854775808 9223372036854775807 18446744073709551615");
 }
 
 TEST_CASE("number_text: gives six digits of a number that is not an integer") {

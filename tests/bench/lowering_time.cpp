@@ -42,9 +42,8 @@ std::uint64_t now() {
 }
 
 result<void> infer(const node& n, inference& out) {
-    const inference_rule rule =
-        find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                  tosa::dialect>(*n.op);
+    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect,
+        dim_order_ops::dialect, higher_order::dialect, tosa::dialect>(*n.op);
     if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
     return rule(n.arguments, out);
 }
@@ -113,8 +112,8 @@ private:
             make<quantized_decomposed::quantize_per_tensor>({x, scale, zero_point, -128, 127, dtype::int8}),
             scale, zero_point);
     }
-    value per_channel(value codes, std::int64_t channels, std::int64_t lowest, std::int64_t highest,
-                      dtype type) {
+    value per_channel(
+        value codes, std::int64_t channels, std::int64_t lowest, std::int64_t highest, dtype type) {
         const value scales = constant<float>(dtype::float32, {channels}, [] { return 0.003F; });
         const value zero_points = constant<std::int64_t>(dtype::int64, {channels}, [] { return 0; });
         return make<quantized_decomposed::dequantize_per_channel>(
@@ -128,17 +127,17 @@ private:
             -127, 127, dtype::int8);
         const value bias =
             per_channel(parameter<std::int32_t>(dtype::int32, {out}, [&] { return 10 * random_code(); }), out,
-                        -2147483647, 2147483647, dtype::int32);
+                -2147483647, 2147483647, dtype::int32);
         return quantized(make<aten::conv2d>({.input = x,
-                                             .weight = weight,
-                                             .bias = bias,
-                                             .stride = {1, stride},
-                                             .padding = {0, width / 2}}),
-                         0.02, 3);
+                             .weight = weight,
+                             .bias = bias,
+                             .stride = {1, stride},
+                             .padding = {0, width / 2}}),
+            0.02, 3);
     }
     value number(std::int8_t code, double scale) {
-        return dequantized(constant<std::int8_t>(dtype::int8, {1, 1, 1, 1}, [&] { return code; }), scale,
-                           -128);
+        return dequantized(
+            constant<std::int8_t>(dtype::int8, {1, 1, 1, 1}, [&] { return code; }), scale, -128);
     }
     value mean(value x, double scale) {
         const value sum = quantized(
@@ -154,8 +153,8 @@ private:
         const value factor = quantized(make<aten::rsqrt>({variance}), 0.05, -128);
         const value normal = quantized(make<aten::mul_tensor>({centred, factor}), 0.03, 0);
         const auto affine = [&](double scale) {
-            return dequantized(parameter<std::int8_t>(dtype::int8, {channels}, [&] { return random_code(); }),
-                               scale, 0);
+            return dequantized(
+                parameter<std::int8_t>(dtype::int8, {channels}, [&] { return random_code(); }), scale, 0);
         };
         const value scaled = quantized(make<aten::mul_tensor>({normal, affine(0.01)}), 0.03, 0);
         const value shifted = quantized(make<aten::add_tensor>({scaled, affine(0.001)}), 0.03, 0);
@@ -273,15 +272,15 @@ void print_row(const setting& s, int repetitions, const char* file) {
         if (m.milliseconds < best.milliseconds) best = m;
     }
     std::printf("%-10s %-5s %-5s %-5s %7zu %7zu %7zu %7zu %7zu %8zu %11zu %7zu %11.2f ms\n",
-                s.fused                             ? "fused"
-                : s.driver == driver_kind::in_place ? "in place"
-                                                    : "retracing",
-                s.skip ? "on" : "off",
-                s.driver == driver_kind::in_place ? "-"
-                : s.fast_copy                     ? "on"
-                                                  : "off",
-                s.cache ? "on" : "off", best.nodes_in, best.nodes_out, best.ran, best.skipped, best.sweeps,
-                best.copied, best.dispatched, best.hits, best.milliseconds);
+        s.fused                                 ? "fused"
+            : s.driver == driver_kind::in_place ? "in place"
+                                                : "retracing",
+        s.skip ? "on" : "off",
+        s.driver == driver_kind::in_place ? "-"
+            : s.fast_copy                 ? "on"
+                                          : "off",
+        s.cache ? "on" : "off", best.nodes_in, best.nodes_out, best.ran, best.skipped, best.sweeps,
+        best.copied, best.dispatched, best.hits, best.milliseconds);
 }
 
 /// A pass that finds nothing, so that its run measures copies, or dispatches if copies are not fast.
@@ -339,15 +338,14 @@ void compare_cache(graph& g, int repetitions) {
     const double plain = time([&](const node& n) { return infer(n, out).has_value(); });
     const double cached = time([&](const node& n) { return cache.infer(n, out, &infer).has_value(); });
     std::printf("%-20s %10.4f us by its rule, %.4f us by a look-up (%zu kinds of node)\n", "an inference",
-                plain / 1000, cached / 1000, cache.size());
+        plain / 1000, cached / 1000, cache.size());
 }
 
 constexpr bool both[] = {true, false};
 
 void print_rows(int repetitions, const char* file) {
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7s %7s %7s %8s %11s %7s %14s\n", "driver", "skip", "copy",
-                "cache", "nodes", "left", "passes", "skipped", "sweeps", "copied", "dispatched", "hits",
-                "total");
+        "cache", "nodes", "left", "passes", "skipped", "sweeps", "copied", "dispatched", "hits", "total");
     // For a model, skips are not measured: forced passes would rewrite ops that the target does not require.
     const std::size_t skips = file == nullptr ? 2 : 1;
     for (const bool skip : std::span(both).first(skips)) {
@@ -364,9 +362,9 @@ void print_rows(int repetitions, const char* file) {
     }
     // The figures of that text for the same columns.
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n", "that text", "off",
-                "off", "off", "~1200", "", 146, 0, "", "", "", "", 186000.0);
+        "off", "off", "~1200", "", 146, 0, "", "", "", "", 186000.0);
     std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n\n", "that text", "on",
-                "on", "on", "~1200", "", 146 - 53, 53, "", "", "", "", 100000.0);
+        "on", "on", "~1200", "", 146 - 53, 53, "", "", "", "", 100000.0);
 }
 
 void print_costs(graph& g, int repetitions) {
@@ -395,7 +393,7 @@ int main(int argc, char** argv) {
         give_up(invalid("the drivers give different flatbuffers"));
     network net;
     std::printf("9 convolutions with LayerNorm, int8, %zu nodes, %zu parameters, for Ethos-U55\n\n",
-                net.g.size(), net.parameters);
+        net.g.size(), net.parameters);
     print_rows(repetitions, nullptr);
     print_costs(net.g, repetitions);
     compare_cache(net.g, repetitions);

@@ -61,9 +61,8 @@ void chain(graph& g, std::size_t length) {
 }
 
 void report_each(benchmark::State& state, const char* name, std::size_t count) {
-    state.counters[name] =
-        benchmark::Counter(static_cast<double>(count),
-                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters[name] = benchmark::Counter(static_cast<double>(count),
+        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 template <bool WithAten>

@@ -24,7 +24,8 @@ template <class Pass>
 constexpr bool check_effects() {
     using effects = effects_of<Pass>;
     static_assert(effects::sound, "see missing_handler, faulty_handler and faulty_rule of effects_of<Pass>");
-    static_assert(has_inference<Pass>, "an op that a rule makes has no infer_results; see inference_fault_of");
+    static_assert(
+        has_inference<Pass>, "an op that a rule makes has no infer_results; see inference_fault_of");
     static_assert(!effects::always_runs || graph_pass<Pass>, "only graph passes have no targets");
     static_assert(!pass_summary<Pass>().empty(), "the pass does not say what it does: give it a summary");
     static_assert(pass_summary<Pass>().size() <= 90, "a summary is one line");
@@ -33,13 +34,13 @@ constexpr bool check_effects() {
 template <class Pass, class... Dialects>
 constexpr bool check_handlers() {
     static_assert((unlisted_handlers<Pass, Dialects>.empty() && ...),
-                  "the pass handles an op that is not among its targets");
+        "the pass handles an op that is not among its targets");
     return true;
 }
 template <class... Passes>
 constexpr bool check_all(pass_list<Passes...>) {
     return (check_effects<Passes>() && ...) &&
-           (check_handlers<Passes, aten::dialect, tosa::dialect, higher_order::dialect>() && ...);
+        (check_handlers<Passes, aten::dialect, tosa::dialect, higher_order::dialect>() && ...);
 }
 static_assert(check_all(lowering::passes{}));
 static_assert(lowering::dead_pass_count == 0);
@@ -53,15 +54,15 @@ constexpr bool runs_all(pass_list<Passes...>) {
     return (runs(lowering::passes{}, pass_name<Passes>()) && ...);
 }
 static_assert(runs_all(normalize_passes{}) && runs_all(decompose_passes{}) && runs_all(legalize_passes{}) &&
-              runs_all(layout_passes<some_evaluator>{}) && runs_all(npu_passes{}) &&
-              runs_all(settling_passes<some_evaluator>{}) && runs_all(fold_passes<some_evaluator>{}) &&
-              runs_all(pass_list<widen_unsigned, store_unsigned, narrow_int64>{}) &&
-              runs_all(pass_list<ensure_distinct_outputs>{}));
+    runs_all(layout_passes<some_evaluator>{}) && runs_all(npu_passes{}) &&
+    runs_all(settling_passes<some_evaluator>{}) && runs_all(fold_passes<some_evaluator>{}) &&
+    runs_all(pass_list<widen_unsigned, store_unsigned, narrow_int64>{}) &&
+    runs_all(pass_list<ensure_distinct_outputs>{}));
 
 template <class P>
 void print_fact(std::string_view member, std::string_view values) {
     std::printf("%.*s\t%.*s\t%.*s\n", static_cast<int>(type_name<P>.size()), type_name<P>.data(),
-                static_cast<int>(member.size()), member.data(), static_cast<int>(values.size()), values.data());
+        static_cast<int>(member.size()), member.data(), static_cast<int>(values.size()), values.data());
 }
 template <class P, template <class...> class List, class... Ts>
 void print_types(std::string_view member, List<Ts...>) {
@@ -113,6 +114,4 @@ void print_passes(pass_list<Passes...>) {
 
 }  // namespace
 
-int main() {
-    print_passes(lowering::passes{});
-}
+int main() { print_passes(lowering::passes{}); }

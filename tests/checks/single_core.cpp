@@ -31,8 +31,8 @@ using namespace headrace;
 struct fuse_relu : pass {
     static auto rewrites() {
         return rules(on_match([](auto x) {
-                         return node_of<"limit", aten::clamp>(node_of<"relu", aten::relu>(x));
-                     }) = [](auto x, const auto& m) {
+            return node_of<"limit", aten::clamp>(node_of<"relu", aten::relu>(x));
+        }) = [](auto x, const auto& m) {
             const args<aten::clamp>& limit = get<"limit">(m);
             const auto both = [&] { return clamp(x, 0, limit.max); };
             return choose(!limit.min && is_sole_use<"relu">(m), both, unchanged);

@@ -25,7 +25,9 @@ result<void> infer_results(twice, const args<twice>& a, inference& out);
 struct lower_relu : pass {
     using targeted_ops = ops<toy::relu>;
     using produces = ops<mine::twice>;
-    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<mine::twice>(a.self); }
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<mine::twice>(a.self);
+    }
 };
 
 struct lowering : pipeline<from<toy::relu>, to<mine::dialect>, lower_relu> {};

@@ -15,7 +15,8 @@ struct fuse_clamps : pass {
         return rules(on_match(twice<toy::clamp>) = [](auto x, const auto& m) {
             const args<toy::clamp>& inner = get<"inner">(m);
             return choose(
-                is_sole_use<"inner">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); }, unchanged);
+                is_sole_use<"inner">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); },
+                unchanged);
         });
     }
 };

@@ -9,7 +9,10 @@
 
 using namespace headrace;
 
-struct lower_relu : pass { using produces = ops<toy::clamp>; value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::clamp>(a.self); } };
+struct lower_relu : pass {
+    using produces = ops<toy::clamp>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::clamp>(a.self); }
+};
 
 template <>
 struct headrace::declared_pass<lower_relu> : declared_rewrites {

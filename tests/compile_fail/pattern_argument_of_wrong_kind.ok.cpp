@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines a pattern with a number where the op takes a tensor.
 // EXPECT: pattern: an op does not take such an argument
-// EXPECT: wrong_argument<headrace::toy::add, 
+// EXPECT: wrong_argument<headrace::toy::add,
 
 #include <headrace/match/pattern.hpp>
 

@@ -11,9 +11,7 @@ using namespace headrace;
 
 struct lower_relu : pass {
     static auto rewrites() {
-        return rules(on<toy::relu> = [](auto x) {
-            return call<toy::clamp>(x, 0);
-        });
+        return rules(on<toy::relu> = [](auto x) { return call<toy::clamp>(x, 0); });
     }
 };
 

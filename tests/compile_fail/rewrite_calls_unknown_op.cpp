@@ -13,9 +13,7 @@ struct plus {};
 
 struct lower_relu : pass {
     static auto rewrites() {
-        return rules(on<toy::relu> = [](auto x) {
-            return call<plus>(x);
-        });
+        return rules(on<toy::relu> = [](auto x) { return call<plus>(x); });
     }
 };
 

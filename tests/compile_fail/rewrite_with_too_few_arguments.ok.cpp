@@ -11,9 +11,7 @@ using namespace headrace;
 
 struct lower_relu : pass {
     static auto rewrites() {
-        return rules(on<toy::relu> = [](auto x) {
-            return call<toy::add>(x, x);
-        });
+        return rules(on<toy::relu> = [](auto x) { return call<toy::add>(x, x); });
     }
 };
 

@@ -10,9 +10,7 @@
 using namespace headrace;
 
 struct lower_relu : pass {
-    static auto rewrites() {
-        return rules(on<toy::relu> = call<toy::neg>);
-    }
+    static auto rewrites() { return rules(on<toy::relu> = call<toy::neg>); }
 };
 
 struct lowering : pipeline<from<toy::relu>, to<toy::neg>, lower_relu> {};

@@ -13,8 +13,8 @@ struct lower_relu : pass {
     static auto rewrites() {
         return rules(on<toy::relu> = [](auto x) {
             return choose(
-                x.rank() == 2,
-                [&] { static_cast<void>(x), call<toy::neg>(x); }, [&] { return call<toy::clamp>(x, 0); });
+                x.rank() == 2, [&] { static_cast<void>(x), call<toy::neg>(x); },
+                [&] { return call<toy::clamp>(x, 0); });
         });
     }
 };

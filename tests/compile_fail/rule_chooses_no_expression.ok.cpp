@@ -13,8 +13,7 @@ struct lower_relu : pass {
     static auto rewrites() {
         return rules(on<toy::relu> = [](auto x) {
             return choose(
-                x.rank() == 2,
-                [&] { return call<toy::neg>(x); }, [&] { return call<toy::clamp>(x, 0); });
+                x.rank() == 2, [&] { return call<toy::neg>(x); }, [&] { return call<toy::clamp>(x, 0); });
         });
     }
 };

@@ -11,9 +11,7 @@ using namespace headrace;
 
 struct lower_min_max : pass {
     static auto rewrites() {
-        return rules(on<toy::min_max> = [](auto x) {
-            return call<toy::neg>(x);
-        });
+        return rules(on<toy::min_max> = [](auto x) { return call<toy::neg>(x); });
     }
 };
 

@@ -12,7 +12,9 @@
 using namespace headrace;
 
 struct lower_relu : pass {
-    static auto rewrites() { return rules(on<toy::relu> = [](auto x) { return call<toy::neg>(x); }); }
+    static auto rewrites() {
+        return rules(on<toy::relu> = [](auto x) { return call<toy::neg>(x); });
+    }
 };
 
 struct lowering : pipeline<from<toy::relu>, to<toy::neg>, lower_relu> {};

@@ -10,4 +10,5 @@
 
 using namespace headrace;
 
-struct normalize : pipeline<from<aten::relu_inplace>, to<aten::dialect>, functionalize, canonicalize_variants> {};
+struct normalize
+    : pipeline<from<aten::relu_inplace>, to<aten::dialect>, functionalize, canonicalize_variants> {};

@@ -16,8 +16,7 @@ struct subtract : op<dialect, "mine.subtract", "self, other"> {
         value self, other;
     };
 };
-struct subtract_inplace
-    : op<dialect, "mine.subtract_", "other, self", headrace::trait::in_place> {
+struct subtract_inplace : op<dialect, "mine.subtract_", "other, self", headrace::trait::in_place> {
     struct args {
         value other, self;
     };

@@ -37,6 +37,6 @@ int main() {
     const bool done = lowering::run(g, context).has_value() && is<tosa::tanh>(*g.outputs()[0].producer);
     const bool sound = models_are_sound();
     std::printf("headrace %s: %s, kws_model has %zu bytes, the models are %s\n", HEADRACE_VERSION,
-                done ? "lowered" : "failed", kws_model_size, sound ? "sound" : "broken");
+        done ? "lowered" : "failed", kws_model_size, sound ? "sound" : "broken");
     return done && sound ? 0 : 1;
 }

@@ -26,7 +26,7 @@ namespace {
 
 bool is_flatbuffer(const unsigned char* bytes, std::size_t size, const char* identifier = "TOSA") {
     return size > 8 && std::memcmp(bytes + 4, identifier, 4) == 0 &&
-           reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
+        reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
 }
 
 #ifdef WITH_NPU
@@ -35,7 +35,7 @@ bool is_in_arena(const headrace_tensor& t) {
 }
 bool npu_is_sound() {
     return std::memcmp(npu_model, "COP1", 4) == 0 && npu_weights_size == NPU_WEIGHTS_BYTES &&
-           is_in_arena(npu_io.inputs[0]) && is_in_arena(npu_io.outputs[0]);
+        is_in_arena(npu_io.inputs[0]) && is_in_arena(npu_io.outputs[0]);
 }
 #else
 bool npu_is_sound() { return true; }
@@ -48,11 +48,10 @@ bool models_are_sound() {
     const headrace_tensor& words = kws_io.outputs[0];
     const headrace_tensor& real = kws_dscnn_io.inputs[0];
     return npu_is_sound() && is_flatbuffer(kws_model, kws_model_size) &&
-           is_flatbuffer(kws_program_model, kws_program_model_size, "ET12") &&
-           is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) && kws_model_size == sizeof(kws_model) &&
-           kws_io.input_count == 1 && kws_io.output_count == 1 && std::strcmp(sound.dtype, "INT8") == 0 &&
-           sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 && sound.scale > 0 &&
-           sound.qmax == 127 && words.rank == 2 && words.bytes == 12 &&
-           std::strcmp(real.dtype, "FP32") == 0 && real.bytes == 1960 && real.scale == 0 &&
-           real.shape[3] == 1;
+        is_flatbuffer(kws_program_model, kws_program_model_size, "ET12") &&
+        is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) && kws_model_size == sizeof(kws_model) &&
+        kws_io.input_count == 1 && kws_io.output_count == 1 && std::strcmp(sound.dtype, "INT8") == 0 &&
+        sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 && sound.scale > 0 &&
+        sound.qmax == 127 && words.rank == 2 && words.bytes == 12 && std::strcmp(real.dtype, "FP32") == 0 &&
+        real.bytes == 1960 && real.scale == 0 && real.shape[3] == 1;
 }

@@ -37,7 +37,7 @@ struct exporting : small_contract {
 static_assert(lowers<lowering, exporting<toy::relu>>);
 static_assert(lowers<lowering, exporting<>>);
 static_assert(std::is_same_v<ops_not_lowered<lowering, exporting<toy::relu, toy::neg, foreign_op<"my.op">>>,
-                             ops<toy::neg, foreign_op<"my.op">>>);
+    ops<toy::neg, foreign_op<"my.op">>>);
 static_assert(std::is_same_v<lowering::last_pass_for<toy::neg>, maybe_lower_neg>);
 static_assert(std::is_same_v<lowering::last_pass_for<toy::sum>, no_pass>);
 
@@ -45,13 +45,13 @@ template <class... Missing>
 using diagnosis = typename decltype(headrace::detail::diagnose_lowering<lowering>(ops<Missing...>{}))::type;
 static_assert(std::is_same_v<diagnosis<>, no_fault>);
 static_assert(std::is_same_v<diagnosis<toy::neg>,
-                             pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>>>);
+    pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>>>);
 static_assert(std::is_same_v<diagnosis<toy::neg, toy::sum, toy::call, foreign_op<"x">>,
-                             pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>,
-                                                     survives<toy::sum, no_pass>, and_more<2>>>);
+    pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>, survives<toy::sum, no_pass>,
+        and_more<2>>>);
 
 static_assert(std::is_same_v<decltype(lowers<lowering, exporting<toy::neg>>),
-                             const pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>>>);
+    const pipeline_does_not_lower<lowering, survives<toy::neg, maybe_lower_neg>>>);
 
 // Models that fit.
 
@@ -61,8 +61,8 @@ static_assert(fits<ethos_u85, small_contract>);
 static_assert(fits<tosa_int, small_contract>);
 static_assert(std::is_same_v<misfit<ethos_u55, small_contract>, no_fault>);
 static_assert(std::is_same_v<misfit<tosa_target<"TOSA-1.0+FP">, small_contract>,
-                             refused<tosa::conv2d, type_limit::profile, at_node<0, "conv">,
-                                     lacks<target_feature::profile_int>, refused_nodes<2>>>);
+    refused<tosa::conv2d, type_limit::profile, at_node<0, "conv">, lacks<target_feature::profile_int>,
+        refused_nodes<2>>>);
 
 struct with_core : small_contract {
     struct on_device {
@@ -83,19 +83,18 @@ struct microcontroller : core_target<Core> {
 static_assert(fits<core_target<"cortex-m4">, with_core>);
 static_assert(fits<microcontroller<"cortex-m4", 316, 120>, with_core>);
 static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 315, 119>, with_core>,
-                             over_budget<budget::memory, needs_bytes<316>, has_bytes<315>>>);
+    over_budget<budget::memory, needs_bytes<316>, has_bytes<315>>>);
 static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 316, 119>, with_core>,
-                             over_budget<budget::flash, needs_bytes<120>, has_bytes<119>>>);
+    over_budget<budget::flash, needs_bytes<120>, has_bytes<119>>>);
 static_assert(fits<microcontroller<"cortex-m4", 400, 200>, with_stack>);
 static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 399, 200>, with_stack>,
-                             over_budget<budget::memory, needs_bytes<400>, has_bytes<399>>>);
+    over_budget<budget::memory, needs_bytes<400>, has_bytes<399>>>);
 static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 400, 199>, with_stack>,
-                             over_budget<budget::flash, needs_bytes<200>, has_bytes<199>>>);
-static_assert(
-    std::is_same_v<misfit<core_target<"cortex-m55">, with_core>,
-                   differs_in_core<has_figures_of<"cortex-m4">, board_has<"cortex-m55">>>);
+    over_budget<budget::flash, needs_bytes<200>, has_bytes<199>>>);
+static_assert(std::is_same_v<misfit<core_target<"cortex-m55">, with_core>,
+    differs_in_core<has_figures_of<"cortex-m4">, board_has<"cortex-m55">>>);
 static_assert(std::is_same_v<decltype(fits<core_target<"cortex-m4">, small_contract>),
-                             const contract_has_no_core<small_contract>>);
+    const contract_has_no_core<small_contract>>);
 
 template <std::uint64_t Memory, std::uint64_t Flash>
 struct board : ethos_u55 {
@@ -104,9 +103,9 @@ struct board : ethos_u55 {
 };
 static_assert(fits<board<1000, 2000>, small_contract>);
 static_assert(std::is_same_v<misfit<board<999, 1999>, small_contract>,
-                             over_budget<budget::memory, needs_bytes<1000>, has_bytes<999>>>);
+    over_budget<budget::memory, needs_bytes<1000>, has_bytes<999>>>);
 static_assert(std::is_same_v<misfit<board<1000, 1999>, small_contract>,
-                             over_budget<budget::flash, needs_bytes<2000>, has_bytes<1999>>>);
+    over_budget<budget::flash, needs_bytes<2000>, has_bytes<1999>>>);
 
 struct int4_weights : small_contract {
     static constexpr auto tensors = [] {
@@ -119,8 +118,8 @@ struct int4_weights : small_contract {
 };
 static_assert(fits<ethos_u85, int4_weights>);
 static_assert(std::is_same_v<misfit<tosa_int, int4_weights>,
-                             refused<tosa::conv2d, type_limit::profile, at_node<0, "conv">,
-                                     lacks<target_feature::int4>, refused_nodes<1>>>);
+    refused<tosa::conv2d, type_limit::profile, at_node<0, "conv">, lacks<target_feature::int4>,
+        refused_nodes<1>>>);
 
 struct computed_zero_point : small_contract {
     static constexpr auto nodes = [] {
@@ -130,8 +129,7 @@ struct computed_zero_point : small_contract {
     }();
 };
 static_assert(std::is_same_v<misfit<ethos_u85, computed_zero_point>,
-                             refused<tosa::rescale, type_limit::computed_operand, at_node<1, "quantize">,
-                                     refused_nodes<1>>>);
+    refused<tosa::rescale, type_limit::computed_operand, at_node<1, "quantize">, refused_nodes<1>>>);
 
 // A user-defined target with a rule of its own.
 enum class my_limit { none, rescales };
@@ -140,9 +138,8 @@ struct my_accelerator : tosa_int {
         return f.is<tosa::rescale>() ? my_limit::rescales : my_limit::none;
     }
 };
-static_assert(
-    std::is_same_v<misfit<my_accelerator, small_contract>,
-                   refused<tosa::rescale, my_limit::rescales, at_node<1, "quantize">, refused_nodes<1>>>);
+static_assert(std::is_same_v<misfit<my_accelerator, small_contract>,
+    refused<tosa::rescale, my_limit::rescales, at_node<1, "quantize">, refused_nodes<1>>>);
 
 // Many operators are checked in parts; the first fault and the count are those of the whole.
 template <std::size_t Count>
@@ -161,7 +158,7 @@ static_assert(fits<ethos_u55, long_contract<49>>);
 static_assert(fits<ethos_u55, long_contract<0>>);
 static_assert(fits<ethos_u85, long_contract<300>>);
 static_assert(std::is_same_v<misfit<ethos_u55, long_contract<300>>,
-                             refused<tosa::intdiv, u55_limit::op, at_node<49, "n">, refused_nodes<6>>>);
+    refused<tosa::intdiv, u55_limit::op, at_node<49, "n">, refused_nodes<6>>>);
 
 // A long name is truncated.
 struct long_name : long_contract<50> {
@@ -171,11 +168,9 @@ struct long_name : long_contract<50> {
         return changed;
     }();
 };
-static_assert(
-    std::is_same_v<misfit<ethos_u55, long_name>,
-                   refused<tosa::intdiv, u55_limit::op,
-                           at_node<49, "012345678901234567890123456789012345678901234567890123456789">,
-                           refused_nodes<1>>>);
+static_assert(std::is_same_v<misfit<ethos_u55, long_name>,
+    refused<tosa::intdiv, u55_limit::op,
+        at_node<49, "012345678901234567890123456789012345678901234567890123456789">, refused_nodes<1>>>);
 
 // Models that are accepted.
 
@@ -231,7 +226,7 @@ static_assert(std::is_same_v<found<of_other_rank>, difference<contract_part::inp
 static_assert(
     std::is_same_v<found<of_other_scale>, difference<contract_part::outputs, tensor_part::quantization>>);
 static_assert(std::is_same_v<found<of_other_zero_point>,
-                             difference<contract_part::outputs, tensor_part::quantization>>);
+    difference<contract_part::outputs, tensor_part::quantization>>);
 static_assert(std::is_same_v<found<of_two_inputs>, differs_in_number<contract_part::inputs, 1, 2>>);
 static_assert(std::is_same_v<found<of_no_output>, differs_in_number<contract_part::outputs, 1, 0>>);
 static_assert(

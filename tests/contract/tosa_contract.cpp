@@ -74,13 +74,13 @@ TEST_CASE("a flatbuffer of the contract is accepted") {
 
 TEST_CASE("what differs is named") {
     CHECK(fault_of<sum_contract>(file_of(dtype::int32, 5)) ==
-          "input 0 is int32 [1, 5], but int32 [1, 4] is accepted");
+        "input 0 is int32 [1, 5], but int32 [1, 4] is accepted");
     CHECK(fault_of<sum_contract>(file_of(dtype::float32, 4)) ==
-          "input 0 is float32 [1, 4], but int32 [1, 4] is accepted");
+        "input 0 is float32 [1, 4], but int32 [1, 4] is accepted");
     CHECK(fault_of<sum_contract>(file_of(dtype::int32, 4, true)) == "tosa.ABS is not accepted");
     CHECK(fault_of<two_inputs>(file_of(dtype::int32, 4)) == "the file has 1 input, but 2 are accepted");
     CHECK(fault_of<other_output>(file_of(dtype::int32, 4)) ==
-          "output 0 is int32 [1, 4], but int8 [1, 4, 1] is accepted");
+        "output 0 is int32 [1, 4], but int8 [1, 4, 1] is accepted");
     CHECK(fault_of<small_flash>(file_of(dtype::int32, 4)).find("but 16 are accepted") != std::string::npos);
 }
 

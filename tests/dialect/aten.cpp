@@ -67,7 +67,8 @@ static_assert(aten::rshift_scalar::name == "aten.__rshift__.Scalar");
 static_assert(aten::_softmax::name == "aten._softmax.default");
 
 static_assert(info_of<quantized_decomposed::quantize_per_tensor>.find("scale")->kind == field_kind::floating);
-static_assert(info_of<quantized_decomposed::quantize_per_tensor_tensor>.find("scale")->kind == field_kind::tensor);
+static_assert(
+    info_of<quantized_decomposed::quantize_per_tensor_tensor>.find("scale")->kind == field_kind::tensor);
 static_assert(info_of<quantized_decomposed::dequantize_per_channel>.find("zero_points")->optional);
 static_assert(info_of<higher_order::cond>.find("true_graph")->kind == field_kind::region);
 static_assert(info_of<cortex_m::quantized_transpose_conv2d>.field_count == 15);
@@ -80,14 +81,14 @@ TEST_CASE("an op is found by its name in any of several dialects") {
     CHECK(find("aten.add_.Tensor") == &info_of<aten::add_inplace_tensor>);
     CHECK(find("dim_order_ops._to_dim_order_copy.default") == &info_of<dim_order_ops::_to_dim_order_copy>);
     CHECK(find("quantized_decomposed.quantize_per_tensor.default") ==
-          &info_of<quantized_decomposed::quantize_per_tensor>);
+        &info_of<quantized_decomposed::quantize_per_tensor>);
     CHECK(find("aten.conv2d") == nullptr);
     CHECK(find("cortex_m.pad.default") == nullptr);
     CHECK(find("") == nullptr);
 }
 
 TEMPLATE_TEST_CASE("the table of a dialect is consistent", "", aten::dialect, quantized_decomposed::dialect,
-                   dim_order_ops::dialect, cortex_m::dialect, higher_order::dialect) {
+    dim_order_ops::dialect, cortex_m::dialect, higher_order::dialect) {
     std::vector<std::string_view> ops;
     for (const op_info* op : op_table<TestType>) {
         CAPTURE(std::string(op->name));

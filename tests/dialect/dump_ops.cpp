@@ -24,20 +24,34 @@ using namespace headrace;
 
 std::string_view name_of(field_kind kind) {
     switch (kind) {
-        case field_kind::tensor: return "tensor";
-        case field_kind::tensors: return "tensors";
-        case field_kind::optional_tensors: return "optional_tensors";
-        case field_kind::integer: return "integer";
-        case field_kind::integers: return "integers";
-        case field_kind::floating: return "floating";
-        case field_kind::floatings: return "floatings";
-        case field_kind::boolean: return "boolean";
-        case field_kind::number: return "number";
-        case field_kind::text: return "text";
-        case field_kind::element_type: return "element_type";
-        case field_kind::format: return "format";
-        case field_kind::region: return "region";
-        default: return "other";
+        case field_kind::tensor:
+            return "tensor";
+        case field_kind::tensors:
+            return "tensors";
+        case field_kind::optional_tensors:
+            return "optional_tensors";
+        case field_kind::integer:
+            return "integer";
+        case field_kind::integers:
+            return "integers";
+        case field_kind::floating:
+            return "floating";
+        case field_kind::floatings:
+            return "floatings";
+        case field_kind::boolean:
+            return "boolean";
+        case field_kind::number:
+            return "number";
+        case field_kind::text:
+            return "text";
+        case field_kind::element_type:
+            return "element_type";
+        case field_kind::format:
+            return "format";
+        case field_kind::region:
+            return "region";
+        default:
+            return "other";
     }
 }
 
@@ -77,7 +91,8 @@ std::string default_of(const op_info& op, const field_info& field) {
             return print<std::int64_t>(member, o, [](auto v) { return std::to_string(v); });
         case field_kind::integers:
             return print<int_list>(member, o, [](const auto& v) { return text_of_list(v); });
-        case field_kind::floating: return print<double>(member, o, text_of);
+        case field_kind::floating:
+            return print<double>(member, o, text_of);
         case field_kind::floatings:
             return print<list<double>>(member, o, [](const auto& v) { return text_of_list(v); });
         case field_kind::boolean:
@@ -94,20 +109,22 @@ std::string default_of(const op_info& op, const field_info& field) {
         case field_kind::format:
             return print<memory_format>(
                 member, o, [](memory_format v) { return std::to_string(static_cast<int>(v)); });
-        case field_kind::tensor: return print<value>(member, o, [](auto) { return std::string("-"); });
-        default: return "-";
+        case field_kind::tensor:
+            return print<value>(member, o, [](auto) { return std::string("-"); });
+        default:
+            return "-";
     }
 }
 
 // Only traits that PyTorch's schemas and results can confirm.
-constexpr std::pair<trait, const char*> checked_traits[] = {
-    {trait::in_place, "in_place"},         {trait::aliasing, "aliasing"},   {trait::like_self, "like_self"},
-    {trait::int_to_float, "int_to_float"}, {trait::predicate, "predicate"}, {trait::copied_view, "copied_view"},
-    {trait::unary, "unary"},               {trait::binary, "binary"}};
+constexpr std::pair<trait, const char*> checked_traits[] = {{trait::in_place, "in_place"},
+    {trait::aliasing, "aliasing"}, {trait::like_self, "like_self"}, {trait::int_to_float, "int_to_float"},
+    {trait::predicate, "predicate"}, {trait::copied_view, "copied_view"}, {trait::unary, "unary"},
+    {trait::binary, "binary"}};
 
 void dump_traits(const op_info& op, std::string_view out_name) {
     std::printf("%s\ttraits\t%s\t%s\t", std::string(op.name).c_str(),
-                op.base == nullptr ? "" : std::string(op.base->name).c_str(), std::string(out_name).c_str());
+        op.base == nullptr ? "" : std::string(op.base->name).c_str(), std::string(out_name).c_str());
     for (const auto& [bit, name] : checked_traits) {
         if (op.has(bit)) std::printf("%s ", name);
     }
@@ -136,8 +153,8 @@ void dump() {
         if (op->field_count == 0) std::printf("%s\n", head.c_str());
         for (const field_info& field : *op) {
             std::printf("%s\t%s\t%s\t%d\t%s\n", head.c_str(), std::string(field.name).c_str(),
-                        std::string(name_of(field.kind)).c_str(), field.optional ? 1 : 0,
-                        default_of(*op, field).c_str());
+                std::string(name_of(field.kind)).c_str(), field.optional ? 1 : 0,
+                default_of(*op, field).c_str());
         }
     }
     dump_traits_of(typename Dialect::all_ops{});

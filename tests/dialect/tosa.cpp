@@ -75,7 +75,7 @@ TEST_CASE("tosa ops have rows, except those that take any types", "[tosa]") {
         if (tosa::rows_of(*op).empty()) without.insert(std::string(op->name));
     }
     CHECK(without ==
-          std::set<std::string>{"tosa.COND_IF", "tosa.CONST_SHAPE", "tosa.CUSTOM", "tosa.WHILE_LOOP"});
+        std::set<std::string>{"tosa.COND_IF", "tosa.CONST_SHAPE", "tosa.CUSTOM", "tosa.WHILE_LOOP"});
 }
 
 TEST_CASE("tosa rows have as many types as the op has", "[tosa]") {
@@ -88,13 +88,12 @@ TEST_CASE("tosa rows have as many types as the op has", "[tosa]") {
             while (types != row.types.size() && row.types[types] != dtype::unknown) ++types;
             INFO(op->name);
             const bool shapes = op->name == "tosa.RESHAPE" || op->name == "tosa.SLICE" ||
-                                op->name == "tosa.TILE" || op->name == "tosa.PAD" ||
-                                op->name == "tosa.RESIZE";
+                op->name == "tosa.TILE" || op->name == "tosa.PAD" || op->name == "tosa.RESIZE";
             if (op->name == "tosa.VARIABLE" || op->name == "tosa.VARIABLE_WRITE") {
                 CHECK(types == 1);
             } else if (!shapes) {
                 CHECK(types ==
-                      operands + (op->find("acc_type") != nullptr) + static_cast<std::size_t>(op->results));
+                    operands + (op->find("acc_type") != nullptr) + static_cast<std::size_t>(op->results));
             }
         }
     }

@@ -58,7 +58,7 @@ TEST_CASE("erfinv inverts erf up to its ends") {
     kernel_test k;
     const value x = k(f32({6}, {-1, -0.5, 0, 0.999, 1, 1.5}));
     check_close(k.numbers<aten::erfinv>({x}, {real, {6}, {}}),
-                {-infinity, -0.47693628, 0, 2.3267562, infinity, not_a_number});
+        {-infinity, -0.47693628, 0, 2.3267562, infinity, not_a_number});
 }
 
 TEST_CASE("tests for NaN and infinity") {
@@ -203,9 +203,9 @@ TEST_CASE("selection by condition") {
     kernel_test k;
     const value condition = k(flags({2, 1}, {1, 0}));
     const value yes = k(f32({2}, {1, 2}));
-    CHECK(k.numbers<aten::where_scalarother>({condition, yes, -1}, {real, {2, 2}, {}}) ==
-          reals{1, 2, -1, -1});
+    CHECK(
+        k.numbers<aten::where_scalarother>({condition, yes, -1}, {real, {2, 2}, {}}) == reals{1, 2, -1, -1});
     const value mask = k(flags({2}, {0, 1}));
     CHECK(k.numbers<aten::masked_fill_scalar>({yes, mask, -double{infinity}}, {real, {2}, {}}) ==
-          reals{1, -double{infinity}});
+        reals{1, -double{infinity}});
 }

@@ -23,8 +23,8 @@ TEST_CASE("views") {
     CHECK(k.numbers<aten::permute>({x, {-1, 0}}, {real, {3, 2}, {}}) == reals{1, 4, 2, 5, 3, 6});
     CHECK(k.numbers<aten::transpose_int>({x, 0, -1}, {real, {3, 2}, {}}) == reals{1, 4, 2, 5, 3, 6});
     CHECK(k.numbers<aten::t>({k(f32({}, {3}))}, {real, {}, {}}) == reals{3});
-    CHECK(k.numbers<aten::expand>({k(f32({2, 1}, {1, 2})), {-1, 2}}, {real, {2, 2}, {}}) ==
-          reals{1, 1, 2, 2});
+    CHECK(
+        k.numbers<aten::expand>({k(f32({2, 1}, {1, 2})), {-1, 2}}, {real, {2, 2}, {}}) == reals{1, 1, 2, 2});
     CHECK(k.numbers<aten::slice_tensor>({x, -1, -2, INT64_MAX, 1}, {real, {2, 2}, {}}) == reals{2, 3, 5, 6});
     CHECK(k.numbers<aten::slice_tensor>({x, 1, 0, {}, 2}, {real, {2, 2}, {}}) == reals{1, 3, 4, 6});
     CHECK(k.numbers<aten::slice_tensor>({x, 1, 3, 9, 1}, {real, {2, 0}, {}}).empty());
@@ -42,10 +42,10 @@ TEST_CASE("blocks of images") {
     kernel_test k;
     const value image = k(f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
     CHECK(k.numbers<aten::im2col>({image, {2, 2}, {1, 2}, {1, 0}, {2, 1}}, {real, {1, 4, 4}, {}}) ==
-          reals{0, 0, 5, 6, 0, 0, 7, 8, 1, 2, 9, 10, 3, 4, 11, 12});
+        reals{0, 0, 5, 6, 0, 0, 7, 8, 1, 2, 9, 10, 3, 4, 11, 12});
     const value columns = k(f32({1, 4, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}));
     CHECK(k.numbers<aten::col2im>({columns, {3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1}},
-                                  {real, {1, 1, 3, 3}, {}}) == reals{1, 7, 6, 12, 34, 22, 11, 27, 16});
+              {real, {1, 1, 3, 3}, {}}) == reals{1, 7, 6, 12, 34, 22, 11, 27, 16});
 }
 
 TEST_CASE("a stride that leads outside is refused") {
@@ -99,7 +99,7 @@ TEST_CASE("pads") {
     CHECK(k.numbers<aten::pad>({x, {2, -1}, "circular"}, {real, {1, 4}, {}}) == reals{1, 2, 1, 2});
     CHECK(k.numbers<aten::pad>({x, {-1, 2}, "circular"}, {real, {1, 4}, {}}) == reals{2, 3, 2, 3});
     CHECK(k.numbers<aten::constant_pad_nd>({x, {0, 0, 1, 0}, 0}, {real, {2, 3}, {}}) ==
-          reals{0, 0, 0, 1, 2, 3});
+        reals{0, 0, 0, 1, 2, 3});
 }
 
 TEST_CASE("reading by index") {
@@ -108,7 +108,7 @@ TEST_CASE("reading by index") {
     const value picks = k(i64({2}, {2, 0}));
     CHECK(k.numbers<aten::index_select>({x, 1, picks}, {real, {2, 2}, {}}) == reals{3, 1, 6, 4});
     CHECK(k.numbers<aten::embedding>({x, k(i64({1, 2}, {1, 1}))}, {real, {1, 2, 3}, {}}) ==
-          reals{4, 5, 6, 4, 5, 6});
+        reals{4, 5, 6, 4, 5, 6});
     CHECK(k.numbers<aten::gather>({x, 1, k(i64({2, 1}, {2, 0}))}, {real, {2, 1}, {}}) == reals{3, 4});
     const std::vector<std::optional<value>> columns{std::nullopt, k(i64({2}, {-1, 0}))};
     CHECK(k.numbers<aten::index_tensor>({x, columns}, {real, {2, 2}, {}}) == reals{3, 1, 6, 4});
@@ -116,8 +116,8 @@ TEST_CASE("reading by index") {
     CHECK(k.numbers<aten::index_tensor>({x, mask}, {real, {3}, {}}) == reals{2, 4, 6});
     const auto outside = k.run_all<aten::index_select>({x, 0, k(i64({1}, {2}))}, {{real, {1, 3}, {}}});
     REQUIRE(outside.has_error());
-    CHECK(outside.error().message ==
-          "tested (aten.index_select.default): index 2 is out of range for size 2");
+    CHECK(
+        outside.error().message == "tested (aten.index_select.default): index 2 is out of range for size 2");
     CHECK(outside.error().kind == error_kind::malformed);
     const auto from_end = k.run_all<aten::gather>({x, 1, k(i64({1, 1}, {-1}))}, {{real, {1, 1}, {}}});
     CHECK(from_end.error().message == "tested (aten.gather.default): index -1 is out of range for size 3");
@@ -149,7 +149,7 @@ TEST_CASE("writing by index") {
     CHECK(k.numbers<aten::scatter_value>({x, 0, at, -1}, meta) == reals{1, -1, 3, -1, 5, 6});
     CHECK(k.numbers<aten::select_scatter>({x, k(f32({2}, {0, 0})), 1, -1}, meta) == reals{1, 2, 0, 4, 5, 0});
     CHECK(k.numbers<aten::slice_scatter>({x, k(f32({2, 1}, {0, 0})), 1, 0, 1}, meta) ==
-          reals{0, 2, 3, 0, 5, 6});
+        reals{0, 2, 3, 0, 5, 6});
     CHECK(grid.to<double>() == reals{1, 2, 3, 4, 5, 6});
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("creation") {
     CHECK(k.numbers<aten::full>({{2}, 2.7}, {dtype::int32, {2}, {}}) == reals{2, 2});
     CHECK(k.numbers<aten::scalar_tensor>({true}, {dtype::boolean, {}, {}}) == reals{1});
     CHECK(k.numbers<aten::copy_inplace>({k(grid), k(f32({3}, {1, 2, 3}))}, {real, {2, 3}, {}}) ==
-          reals{1, 2, 3, 1, 2, 3});
+        reals{1, 2, 3, 1, 2, 3});
     CHECK(k.numbers<aten::to_dtype>({k(f32({2}, {1.5, -2})), dtype::int8}, {dtype::int8, {2}, {}}) ==
-          reals{1, -2});
+        reals{1, -2});
 }

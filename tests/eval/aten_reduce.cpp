@@ -107,7 +107,7 @@ TEST_CASE("softmax") {
     check_close(k.numbers<aten::softmax_int>({x, -1}, meta), {0, 1, not_a_number, not_a_number});
     check_close(k.numbers<aten::_safe_softmax>({x, -1}, meta), {0, 1, 0, 0});
     check_close(k.numbers<aten::log_softmax_int>({k(grid), 1}, {real, {2, 3}, {}}),
-                {-2.4076060, -1.4076060, -0.4076060, -2.4076060, -1.4076060, -0.4076060});
+        {-2.4076060, -1.4076060, -0.4076060, -2.4076060, -1.4076060, -0.4076060});
 }
 
 TEST_CASE("normalizations") {
@@ -116,16 +116,16 @@ TEST_CASE("normalizations") {
     const value weight = k(f32({3}, {1, 2, 1}));
     const value bias = k(f32({3}, {0, 10, 0}));
     check_close(k.numbers<aten::layer_norm>({x, {3}, weight, bias}, {real, {2, 3}, {}}),
-                {-1.2247357, 10, 1.2247357, -1.2247357, 10, 1.2247357});
+        {-1.2247357, 10, 1.2247357, -1.2247357, 10, 1.2247357});
     check_close(k.numbers<aten::rms_norm>({x, {3}, {}, 0.0}, {real, {2, 3}, {}}),
-                {0.4629100, 0.9258201, 1.3887301, 0.7895420, 0.9869275, 1.1843130});
+        {0.4629100, 0.9258201, 1.3887301, 0.7895420, 0.9869275, 1.1843130});
     check_close(k.numbers<aten::_weight_norm>({x, k(f32({2, 1}, {2, 3})), 0}, {real, {2, 3}, {}}),
-                {0.5345225, 1.0690450, 1.6035675, 1.3675269, 1.7094086, 2.0512903});
+        {0.5345225, 1.0690450, 1.6035675, 1.3675269, 1.7094086, 2.0512903});
     const value mean = k(f32({3}, {1, 2, 3}));
     const value variance = k(f32({3}, {1, 4, 1}));
-    check_close(k.numbers<aten::batch_norm>({x, weight, bias, mean, variance, false, 0.1, 0.0, true},
-                                            {real, {2, 3}, {}}),
-                {0, 10, 0, 3, 13, 3});
+    check_close(k.numbers<aten::batch_norm>(
+                    {x, weight, bias, mean, variance, false, 0.1, 0.0, true}, {real, {2, 3}, {}}),
+        {0, 10, 0, 3, 13, 3});
     const value image = k(f32({1, 2, 2}, {0, 2, 10, 30}));
     check_close(k.numbers<aten::group_norm>({image, 2, {}, {}, 0.0}, {real, {1, 2, 2}, {}}), {-1, 1, -1, 1});
 }

@@ -53,7 +53,7 @@ TEST_CASE("wrong inputs are refused") {
     g.create<builtin::output>({outputs});
     CHECK(run_graph(g, {}).error().message == "the graph has more inputs than were given");
     CHECK(run_graph(g, std::vector{one_two, one_two}).error().message ==
-          "the graph has fewer inputs than were given");
+        "the graph has fewer inputs than were given");
     const auto result = run_graph(g, std::vector{tensor(dtype::int8, {2})});
     CHECK(result.error().message == "x (builtin.placeholder): the input is int8 [2], not float32 [2]");
 }
@@ -65,12 +65,12 @@ TEST_CASE("an op without a kernel, and metadata that is wrong, are errors of the
     g.set_name(spectrum, "spectrum");
     const tensor input(dtype::float32, {1, 2, 2});
     CHECK(evaluate_node(*spectrum.producer, std::vector{input}).error().message ==
-          "spectrum (aten.fft_rfft2.default): evaluation has no kernel for this op");
+        "spectrum (aten.fft_rfft2.default): evaluation has no kernel for this op");
     const value wrong = g.create<aten::relu>({x}).result();
     g.set_name(wrong, "wrong");
     g.set_meta(wrong, pair);
     CHECK(evaluate_node(*wrong.producer, std::vector{input}).error().message ==
-          "wrong (aten.relu.default): its metadata is not what inference says");
+        "wrong (aten.relu.default): its metadata is not what inference says");
 }
 
 namespace {

@@ -59,7 +59,7 @@ struct sum_case {
 /// Computes a convolution by its definition: padding counts as zeros; the terms of each result are fused, in
 /// the order of channels and taps, starting from the bias in groups, else from 0. For less than 192 terms.
 std::vector<float> added_up(const eval::convolution_shape& s, std::span<const float> in,
-                            std::span<const float> weight, std::span<const float> bias) {
+    std::span<const float> weight, std::span<const float> bias) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     std::vector<float> out;
@@ -73,13 +73,13 @@ std::vector<float> added_up(const eval::convolution_shape& s, std::span<const fl
         auto factor = weight.begin() + f * channels * eval::volume_of(s.kernel);
         for (std::int64_t c = 0; c != channels; ++c) {
             for (std::int64_t tap = 0; tap != eval::volume_of(s.kernel); ++tap) {
-                const eval::triple k{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1],
-                                     tap % s.kernel[2]};
+                const eval::triple k{
+                    tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
                 eval::triple from{};
                 for (std::size_t d = 0; d != 3; ++d)
                     from[d] = at[d] * s.stride[d] + k[d] * s.dilation[d] - s.before[d];
-                first = std::fma(*factor++, element(image * s.channels + f / features * channels + c, from),
-                                 first);
+                first = std::fma(
+                    *factor++, element(image * s.channels + f / features * channels + c, from), first);
             }
         }
         return first;
@@ -89,8 +89,8 @@ std::vector<float> added_up(const eval::convolution_shape& s, std::span<const fl
         const float start = bias[eval::idx(f)];
         for (std::int64_t o = 0; o != eval::volume_of(s.out); ++o) {
             const eval::triple at{o / (s.out[1] * s.out[2]), o / s.out[2] % s.out[1], o % s.out[2]};
-            out.push_back(s.groups > 1 ? sum(i / s.features, f, at, start)
-                                       : start + sum(i / s.features, f, at, 0));
+            out.push_back(
+                s.groups > 1 ? sum(i / s.features, f, at, start) : start + sum(i / s.features, f, at, 0));
         }
     }
     return out;
@@ -109,10 +109,9 @@ std::uint64_t checksum_of(int seed) {
 }  // namespace
 
 TEST_CASE("products of matrices, and of a matrix by a vector") {
-    const auto c =
-        GENERATE(linear_case{1, 48, 11, 0x818e7a8ffbfbb9a4}, linear_case{1, 9, 4, 0x20f75a7bc3e2},
-                 linear_case{17, 64, 48, 0xeb1adcdb126a45cf}, linear_case{17, 300, 16, 0xa3f62d9a8999d99a},
-                 linear_case{5, 1000, 33, 0x6663c28f71ee9e78});
+    const auto c = GENERATE(linear_case{1, 48, 11, 0x818e7a8ffbfbb9a4}, linear_case{1, 9, 4, 0x20f75a7bc3e2},
+        linear_case{17, 64, 48, 0xeb1adcdb126a45cf}, linear_case{17, 300, 16, 0xa3f62d9a8999d99a},
+        linear_case{5, 1000, 33, 0x6663c28f71ee9e78});
     CAPTURE(c.rows, c.terms, c.features);
     kernel_test k;
     const value x = k(numbers(1, {c.rows, c.terms}));
@@ -129,13 +128,13 @@ TEST_CASE("a processor without fused instructions gives the same bits") {
         const auto layout = eval::matrix_layout::row_major(40, 37);
         const auto operands = [&](tensor& c) {
             return eval::detail::chain_operands{.a = a.data<float>().data(),
-                                                .a_stride = 40,
-                                                .b = b.data<float>().data(),
-                                                .rows = layout.rows(),
-                                                .columns = layout.columns(),
-                                                .c = c.mutable_data<float>().data(),
-                                                .m = 7,
-                                                .n = 37};
+                .a_stride = 40,
+                .b = b.data<float>().data(),
+                .rows = layout.rows(),
+                .columns = layout.columns(),
+                .c = c.mutable_data<float>().data(),
+                .m = 7,
+                .n = 37};
         };
         eval::detail::multiply_in_chains(operands(plain), start);
         eval::detail::multiply_fused(operands(chosen), start);
@@ -156,10 +155,10 @@ TEST_CASE("products of twelve columns are fused") {
 }
 TEST_CASE("convolutions: as products, by channel, and of one pixel") {
     const auto c = GENERATE(convolution_case{3, 16, 12, 3, 2, 1, 1, 6, 0x2c5b31bf8a780922},
-                            convolution_case{32, 20, 8, 3, 1, 1, 1, 8, 0x468ceb32885fdd5c},
-                            convolution_case{16, 16, 9, 3, 1, 1, 16, 9, 0xe299ae6ced7e038a},
-                            convolution_case{32, 10, 1, 1, 1, 0, 1, 1, 0xe63f639c8706bfa5},
-                            convolution_case{16, 8, 2, 1, 1, 0, 1, 2, 0xe62e4764d80dbde7});
+        convolution_case{32, 20, 8, 3, 1, 1, 1, 8, 0x468ceb32885fdd5c},
+        convolution_case{16, 16, 9, 3, 1, 1, 16, 9, 0xe299ae6ced7e038a},
+        convolution_case{32, 10, 1, 1, 1, 0, 1, 1, 0xe63f639c8706bfa5},
+        convolution_case{16, 8, 2, 1, 1, 0, 1, 2, 0xe62e4764d80dbde7});
     CAPTURE(c.channels, c.features, c.size);
     kernel_test k;
     const value x = k(numbers(4, {1, c.channels, c.size, c.size}));
@@ -167,7 +166,7 @@ TEST_CASE("convolutions: as products, by channel, and of one pixel") {
     const value bias = k(numbers(6, {c.features}));
     const tensor y =
         k.run<aten::conv2d>({x, weight, bias, {c.stride, c.stride}, {c.padding, c.padding}, {1, 1}, c.groups},
-                            real({1, c.features, c.out, c.out}));
+            real({1, c.features, c.out, c.out}));
     CHECK(checksum(y) == c.expected);
 }
 TEST_CASE("convolutions add up tap after tap, with any stride, dilation, padding and width") {
@@ -193,10 +192,10 @@ TEST_CASE("convolutions add up tap after tap, with any stride, dilation, padding
         numbers(2, {s.features, s.channels / s.groups, s.kernel[0], s.kernel[1], s.kernel[2]});
     const tensor bias = numbers(3, {s.features});
     tensor out(dtype::float32, {s.batch, s.features, s.out[0], s.out[1], s.out[2]});
-    eval::convolve_floats(s, in.data<float>(), weight.data<float>(), bias.data<float>(),
-                          out.mutable_data<float>());
-    CHECK(std::ranges::equal(out.data<float>(),
-                             added_up(s, in.data<float>(), weight.data<float>(), bias.data<float>())));
+    eval::convolve_floats(
+        s, in.data<float>(), weight.data<float>(), bias.data<float>(), out.mutable_data<float>());
+    CHECK(std::ranges::equal(
+        out.data<float>(), added_up(s, in.data<float>(), weight.data<float>(), bias.data<float>())));
 }
 TEST_CASE("padding, dilation and strides that are much larger than an image take no memory") {
     constexpr std::int64_t far = std::int64_t{1} << 40;
@@ -217,11 +216,10 @@ TEST_CASE("padding, dilation and strides that are much larger than an image take
         CHECK(out[eval::idx(f)] == 2 * weight.data<float>()[eval::idx(9 * f + 4)]);
 }
 TEST_CASE("sums and means of rows") {
-    const auto c = GENERATE(
-        sum_case{3, 0x1.a741fcp+3F, 0x1.1a2bfep+2F}, sum_case{7, 0x1.741faap+2F, 0x1.a948c2p-1F},
-        sum_case{8, 0x1.b61a6ep+1F, 0x1.b61a6ep-2F}, sum_case{45, -0x1.25474ap+3F, -0x1.a11b6ep-3F},
-        sum_case{100, -0x1.c19126p+5F, -0x1.1fb90ep-1F}, sum_case{600, -0x1.08c350p+7F, -0x1.c3dcb2p-3F},
-        sum_case{20000, -0x1.05f322p+11F, -0x1.ad2daep-4F});
+    const auto c = GENERATE(sum_case{3, 0x1.a741fcp+3F, 0x1.1a2bfep+2F},
+        sum_case{7, 0x1.741faap+2F, 0x1.a948c2p-1F}, sum_case{8, 0x1.b61a6ep+1F, 0x1.b61a6ep-2F},
+        sum_case{45, -0x1.25474ap+3F, -0x1.a11b6ep-3F}, sum_case{100, -0x1.c19126p+5F, -0x1.1fb90ep-1F},
+        sum_case{600, -0x1.08c350p+7F, -0x1.c3dcb2p-3F}, sum_case{20000, -0x1.05f322p+11F, -0x1.ad2daep-4F});
     CAPTURE(c.count);
     kernel_test k;
     const value x = k(numbers(7, {1, c.count}));
@@ -238,9 +236,9 @@ TEST_CASE("activations round each step") {
     CHECK(checksum_of<aten::gelu>(8) == 0xf09aae68493ec7fd);
 }
 TEST_CASE("softmax adds in lanes along the last axis, one by one along others") {
-    const auto c = GENERATE(
-        softmax_case{{6, 17}, -1, 0xf2499479b87bff21}, softmax_case{{3, 100}, -1, 0x31e5e739515e32fb},
-        softmax_case{{5, 10}, -1, 0x1b3ff7554c678d46}, softmax_case{{2, 9, 37}, 1, 0xc0d835bf7e9472a2});
+    const auto c = GENERATE(softmax_case{{6, 17}, -1, 0xf2499479b87bff21},
+        softmax_case{{3, 100}, -1, 0x31e5e739515e32fb}, softmax_case{{5, 10}, -1, 0x1b3ff7554c678d46},
+        softmax_case{{2, 9, 37}, 1, 0xc0d835bf7e9472a2});
     kernel_test k;
     const value x = k(numbers(10, c.shape));
     CHECK(checksum(k.run<aten::softmax_int>({x, c.axis, {}}, real(int_list(c.shape)))) == c.expected);

@@ -40,8 +40,8 @@ public:
         return n.result();
     }
     template <headrace::op_tag Op>
-    headrace::result<std::vector<headrace::tensor>> run_all(const headrace::args<Op>& a,
-                                                            std::vector<headrace::tensor_meta> metas) {
+    headrace::result<std::vector<headrace::tensor>> run_all(
+        const headrace::args<Op>& a, std::vector<headrace::tensor_meta> metas) {
         headrace::node& n = graph_.create(headrace::info_of<Op>, &a, metas.size());
         graph_.set_name(n.result(), "tested");
         std::vector<headrace::tensor> operands;

@@ -86,20 +86,8 @@ private:
     tensor make(const operand& spec) {
         tensor t(spec.type, spec.shape);
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        static constexpr double extremes[] = {0,
-                                              -1,
-                                              1,
-                                              2,
-                                              5,
-                                              -7,
-                                              1e30,
-                                              -1e30,
-                                              infinity,
-                                              -infinity,
-                                              9.3e18,
-                                              -9.3e18,
-                                              std::numeric_limits<double>::quiet_NaN(),
-                                              2147483648.0};
+        static constexpr double extremes[] = {0, -1, 1, 2, 5, -7, 1e30, -1e30, infinity, -infinity, 9.3e18,
+            -9.3e18, std::numeric_limits<double>::quiet_NaN(), 2147483648.0};
         std::vector<double> numbers(static_cast<std::size_t>(t.size()));
         for (double& x : numbers) {
             if (spec.data == operand::content::small) x = static_cast<double>((*random_)() % 2);

@@ -83,10 +83,8 @@ void fill_random(program& p, std::mt19937& random, int count) {
                 break;
             }
             default:
-                values.push_back(p.make<aten::sub_tensor>(
-                    {.self = a,
-                     .other =
-                         p.make<aten::mean_dim>({.self = pick(), .dim = int_list{1}, .keepdim = true})}));
+                values.push_back(p.make<aten::sub_tensor>({.self = a,
+                    .other = p.make<aten::mean_dim>({.self = pick(), .dim = int_list{1}, .keepdim = true})}));
         }
         values.back() = p.make<aten::tanh>({values.back()});  // keeps numbers small
     }
@@ -142,7 +140,7 @@ TEST_CASE("plans that evaluation cannot work with are refused") {
     const auto inputs = random_inputs(p.g, 1);
     const memory_plan packed = make_memory_plan(p.g).value();
     CHECK(run_planned(p.g, packed, inputs).error().message.find("too small for evaluation") !=
-          std::string::npos);
+        std::string::npos);
     memory_plan outside = make_memory_plan(p.g, counting_evaluated()).value();
     outside.tensors[0].offset = 1024;
     CHECK(run_planned(p.g, outside, inputs).error().message.find("outside the memory") != std::string::npos);
@@ -175,7 +173,7 @@ TEST_CASE("loops carry their values in planned memory") {
         const value counter = input(goes_on, number);
         for (int k = 0; k != 3; ++k) static_cast<void>(input(goes_on, three));
         const value more = typed(goes_on, goes_on.create<aten::lt_scalar>({.self = counter, .other = 5}),
-                                 {dtype::boolean, {}, {}});
+            {dtype::boolean, {}, {}});
         goes_on.create<builtin::output>({{&more, 1}});
     }
     {
@@ -297,5 +295,5 @@ TEST_CASE("a buffer of the wrong type is refused") {
     p.output(n.result());
     p.finish();
     CHECK(run_graph(p.g, random_inputs(p.g, 1)).error().message ==
-          "y (aten.relu.out): its buffer differs from its result in type or shape");
+        "y (aten.relu.out): its buffer differs from its result in type or shape");
 }

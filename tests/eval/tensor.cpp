@@ -38,10 +38,10 @@ TEST_CASE("copies share elements") {
 
 TEST_CASE("small floats round to nearest even") {
     CHECK(through(dtype::float16, {1 + 1.0 / 2048, 1 + 3.0 / 2048, 65504, 65520}) ==
-          reals{1, 1 + 4.0 / 2048, 65504, std::numeric_limits<double>::infinity()});
+        reals{1, 1 + 4.0 / 2048, 65504, std::numeric_limits<double>::infinity()});
     CHECK(through(dtype::bfloat16, {1 + 1.0 / 256, 1 + 3.0 / 256}) == reals{1, 1 + 4.0 / 256});
     CHECK(through(dtype::float8_e4m3, {0.0, 1.0625, 1.1875, 448, -0.001953125, 0.0009}) ==
-          reals{0, 1, 1.25, 448, -0.001953125, 0});
+        reals{0, 1, 1.25, 448, -0.001953125, 0});
     CHECK(through(dtype::float8_e5m2, {1.125, 1.375, 57344}) == reals{1, 1.5, 57344});
     CHECK(std::isnan(through(dtype::float8_e4m3, {1000})[0]));
     CHECK(std::isinf(through(dtype::float8_e5m2, {1e6})[0]));
@@ -89,9 +89,9 @@ TEST_CASE("packed constants are widened") {
     const std::array<std::byte, 2> nibbles{std::byte{0xF1}, std::byte{0x08}};
     const tensor small = tensor_of_constant({nibbles.data(), {}}, {dtype::int4, {3}, {}});
     CHECK(small.to<std::int64_t>() == integers{1, -1, -8});
-    const std::array<std::byte, 12> six{std::byte{2},    std::byte{1},    std::byte{0},    std::byte{0},
-                                        std::byte{0},    std::byte{0},    std::byte{0xFE}, std::byte{0xFF},
-                                        std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}};
+    const std::array<std::byte, 12> six{std::byte{2}, std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0},
+        std::byte{0}, std::byte{0xFE}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF},
+        std::byte{0xFF}};
     const tensor wide = tensor_of_constant({six.data(), {}}, {dtype::int48, {2}, {}});
     CHECK(wide.to<std::int64_t>() == integers{258, -2});
 }

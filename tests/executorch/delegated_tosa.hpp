@@ -16,8 +16,8 @@ struct delegated_tosa {
 };
 
 /// Returns the flatbuffer of a delegate from the blob that the runtime passes to its backend.
-[[nodiscard]] delegated_tosa restore_delegate(std::span<const std::byte> blob,
-                                              std::span<const std::byte> constants);
+[[nodiscard]] delegated_tosa restore_delegate(
+    std::span<const std::byte> blob, std::span<const std::byte> constants);
 
 extern const char* const tosa_backend_name;
 extern const char* const tosa_constants_key;

@@ -38,11 +38,10 @@ struct element_type {
     ScalarType type;
     const char* npy;
 };
-constexpr element_type types[] = {{ScalarType::Byte, "|u1"},  {ScalarType::Char, "|i1"},
-                                  {ScalarType::Short, "<i2"}, {ScalarType::Int, "<i4"},
-                                  {ScalarType::Long, "<i8"},  {ScalarType::Half, "<f2"},
-                                  {ScalarType::Float, "<f4"}, {ScalarType::Double, "<f8"},
-                                  {ScalarType::Bool, "|b1"},  {ScalarType::BFloat16, "|V2"}};
+constexpr element_type types[] = {{ScalarType::Byte, "|u1"}, {ScalarType::Char, "|i1"},
+    {ScalarType::Short, "<i2"}, {ScalarType::Int, "<i4"}, {ScalarType::Long, "<i8"},
+    {ScalarType::Half, "<f2"}, {ScalarType::Float, "<f4"}, {ScalarType::Double, "<f8"},
+    {ScalarType::Bool, "|b1"}, {ScalarType::BFloat16, "|V2"}};
 
 [[noreturn]] void fail(const std::string& text) { throw std::runtime_error(text); }
 
@@ -111,7 +110,7 @@ struct delegated {
         folder = name;
         std::ofstream file(folder / "model.tosa", std::ios::binary);
         file.write(reinterpret_cast<const char*>(tosa.flatbuffer.data()),
-                   static_cast<std::streamsize>(tosa.flatbuffer.size()));
+            static_cast<std::streamsize>(tosa.flatbuffer.size()));
     }
     delegated(const delegated&) = delete;
     delegated& operator=(const delegated&) = delete;
@@ -127,8 +126,7 @@ public:
     bool is_available() const override { return true; }
 
     runtime::Result<runtime::DelegateHandle*> init(runtime::BackendInitContext& context,
-                                                   runtime::FreeableBuffer* processed,
-                                                   runtime::ArrayRef<runtime::CompileSpec>) const override {
+        runtime::FreeableBuffer* processed, runtime::ArrayRef<runtime::CompileSpec>) const override {
         const runtime::NamedDataMap* const named = context.get_named_data_map();
         auto constants = named == nullptr ? runtime::Result<runtime::FreeableBuffer>(runtime::Error::NotFound)
                                           : named->get_data(tosa_constants_key);
@@ -142,11 +140,11 @@ public:
     }
 
     runtime::Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
-                           runtime::Span<runtime::EValue*> args) const override {
+        runtime::Span<runtime::EValue*> args) const override {
         const delegated& d = *static_cast<const delegated*>(handle);
         const char* const program = std::getenv("HEADRACE");
         std::string command = std::string(program == nullptr ? "headrace" : program) + " run " +
-                              (d.folder / "model.tosa").string();
+            (d.folder / "model.tosa").string();
         for (std::size_t i = 0; i != args.size(); ++i) {
             if (i < d.inputs) write_npy(d.array(i), args[i]->toTensor());
             command += (i < d.inputs ? " --in " : " --out ") + d.array(i);

@@ -36,9 +36,8 @@ constexpr std::size_t end_record = 22;
 }  // namespace
 
 archive_entry* archive::find(std::string_view part_of_name) {
-    const auto at = std::find_if(entries.begin(), entries.end(), [&](const archive_entry& e) {
-        return e.name.find(part_of_name) != std::string::npos;
-    });
+    const auto at = std::find_if(entries.begin(), entries.end(),
+        [&](const archive_entry& e) { return e.name.find(part_of_name) != std::string::npos; });
     return at == entries.end() ? nullptr : &*at;
 }
 
@@ -78,7 +77,7 @@ bytes write_archive(const archive& a) {
         }
         zip_set_file_compression(opened, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
         zip_file_set_mtime(opened, static_cast<zip_uint64_t>(index), 0,
-                           0);  // equal entries give equal bytes
+            0);  // equal entries give equal bytes
     }
     zip_set_archive_comment(opened, a.comment.data(), static_cast<zip_uint16_t>(a.comment.size()));
     bytes written;

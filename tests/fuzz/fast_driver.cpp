@@ -17,7 +17,7 @@
 #include <sanitizer/asan_interface.h>
 // UBSan's, for monitors (compiler-rt, ubsan_monitor.h): no header is installed.
 extern "C" void __ubsan_get_current_report_data(const char** kind, const char** message, const char** file,
-                                                unsigned* line, unsigned* column, char** address);
+    unsigned* line, unsigned* column, char** address);
 extern "C" void __ubsan_on_report();
 #endif
 #include <sys/mman.h>
@@ -110,8 +110,8 @@ void describe_fault() {
         if (plain) state->key[k++] = *c;
     }
     state->key[k] = 0;
-    std::snprintf(state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step,
-                  fuzz::last_fault);
+    std::snprintf(
+        state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step, fuzz::last_fault);
 }
 
 void on_crash(int number) {
@@ -125,12 +125,11 @@ void on_crash(int number) {
         for (int i = 2; number != SIGPROF && i < std::min(count, 2 + frames_compared); ++i)
             hash = hash * 1000003 + (reinterpret_cast<std::uintptr_t>(frames[i]) - base);
         std::snprintf(state->key, sizeof state->key, "%s in %s %08x",
-                      number == SIGPROF ? "hang" : strsignal(number), fuzz::last_step,
-                      static_cast<unsigned>(hash));
+            number == SIGPROF ? "hang" : strsignal(number), fuzz::last_step, static_cast<unsigned>(hash));
         int at = std::snprintf(state->text, sizeof state->text, "%s\n", state->key);
         for (int i = 2; i < count && at + 32 < static_cast<int>(sizeof state->text); ++i)
-            at += std::snprintf(state->text + at, 32, "%#zx\n",
-                                reinterpret_cast<std::uintptr_t>(frames[i]) - base);
+            at += std::snprintf(
+                state->text + at, 32, "%#zx\n", reinterpret_cast<std::uintptr_t>(frames[i]) - base);
     }
     std::signal(number, SIG_DFL);
     ::raise(number);
@@ -148,7 +147,7 @@ void keep_report(std::string_view kind, std::string_view report) {
     if (state->key[0] != 0) return;
     std::snprintf(state->key, sizeof state->key, "%.60s in %s", std::string(kind).c_str(), fuzz::last_step);
     std::snprintf(state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step,
-                  std::string(report).c_str());
+        std::string(report).c_str());
 }
 // "ERROR: AddressSanitizer: heap-buffer-overflow on address …": the kind is one word.
 void on_report(const char* report) {
@@ -235,8 +234,8 @@ public:
             read_folder(given_.places[0]);
         }
         std::printf("%llu executions, %llu things seen, %zu inputs, %zu findings\n",
-                    static_cast<unsigned long long>(state->executions),
-                    static_cast<unsigned long long>(state->reached), corpus_.size(), findings_);
+            static_cast<unsigned long long>(state->executions),
+            static_cast<unsigned long long>(state->reached), corpus_.size(), findings_);
         return findings_ == 0 ? 0 : 1;
     }
 
@@ -390,8 +389,8 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t c
             if (size != 0) data[at(size)] = static_cast<std::uint8_t>(at(256));
             return size;
         case 2: {  // a number that is often a limit
-            constexpr std::int64_t limits[] = {0,   1,     -1,        2,         127,      128,
-                                               255, 65535, INT32_MAX, INT64_MAX, INT64_MIN};
+            constexpr std::int64_t limits[] = {
+                0, 1, -1, 2, 127, 128, 255, 65535, INT32_MAX, INT64_MAX, INT64_MIN};
             const std::int64_t number = limits[at(std::size(limits))];
             const std::size_t width = std::size_t{1} << at(4);
             if (size >= width) std::memcpy(data + at(size - width + 1), &number, width);

@@ -54,20 +54,20 @@ bool is_small(const graph& g) {
         }
     }
     return g.size() <= most_nodes &&
-           std::ranges::all_of(g.regions(), [](const graph& region) { return is_small(region); });
+        std::ranges::all_of(g.regions(), [](const graph& region) { return is_small(region); });
 }
 
 // True if the graph draws random numbers, which differ on each run.
 bool is_random(const graph& g) {
     static constexpr auto draws = ops_in<aten::rand, aten::rand_like, aten::randn, aten::randn_like,
-                                         aten::bernoulli, aten::bernoulli_p>;
+        aten::bernoulli, aten::bernoulli_p>;
     return std::ranges::any_of(g.nodes(), [](const node& n) { return draws.contains(*n.op); }) ||
-           std::ranges::any_of(g.regions(), [](const graph& region) { return is_random(region); });
+        std::ranges::any_of(g.regions(), [](const graph& region) { return is_random(region); });
 }
 
 tensor zeros_like(const tensor_meta& meta) {
     return tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()},
-                      std::vector<double>(static_cast<std::size_t>(meta.elements())));
+        std::vector<double>(static_cast<std::size_t>(meta.elements())));
 }
 
 }  // namespace
@@ -125,8 +125,8 @@ void check_lowering(const std::string& path, const std::optional<target_spec>& t
     const target_spec reached = done.model.graph->target();
     check_flatbuffer(done.flatbuffer.bytes, &reached);
     step("lowering again");
-    compare_bytes(done.flatbuffer.bytes, lower(path, options).flatbuffer.bytes,
-                  "lowering again gives other bytes");
+    compare_bytes(
+        done.flatbuffer.bytes, lower(path, options).flatbuffer.bytes, "lowering again gives other bytes");
 }
 
 void check_execution(const graph& g) {
@@ -137,7 +137,7 @@ void check_execution(const graph& g) {
     std::vector<tensor> zeros;
     for (const node& n : g.inputs()) zeros.push_back(zeros_like(*n.results[0].meta));
     for (const std::vector<tensor>* inputs :
-         {&given.value(), static_cast<const std::vector<tensor>*>(&zeros)}) {
+        {&given.value(), static_cast<const std::vector<tensor>*>(&zeros)}) {
         step("execution");
         const auto outputs = execute(g, *inputs);
         if (!outputs) {
@@ -149,8 +149,8 @@ void check_execution(const graph& g) {
         const auto again = execute(g, *inputs);
         if (!again) found("executing again fails: " + std::string(again.error().message));
         for (std::size_t i = 0; i != outputs.value().size(); ++i)
-            compare_bytes(outputs.value()[i].bytes(), again.value()[i].bytes(),
-                          "executing again gives other bytes");
+            compare_bytes(
+                outputs.value()[i].bytes(), again.value()[i].bytes(), "executing again gives other bytes");
     }
 }
 

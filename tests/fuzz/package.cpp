@@ -46,8 +46,8 @@ void edit(json& at, std::mt19937& random) {
         const auto chosen = static_cast<std::ptrdiff_t>(random() % at.size());
         return edit(*std::next(at.begin(), chosen), random);
     }
-    static const char* const words[] = {"",         "..", "/etc/hostname", "constants.bin", "manifest.json",
-                                        "x\033[31m"};
+    static const char* const words[] = {
+        "", "..", "/etc/hostname", "constants.bin", "manifest.json", "x\033[31m"};
     static constexpr std::int64_t numbers[] = {0, 1, -1, 2, 3, 64, 1 << 20, INT32_MAX, INT64_MAX, INT64_MIN};
     if (at.is_number()) {
         at = numbers[random() % std::size(numbers)];
@@ -87,8 +87,8 @@ void repair_hashes(archive& a) {
         const auto whole = join_tosa(std::as_bytes(std::span(file->data)), constants);
         if (!whole) continue;
         char hash[32];
-        std::snprintf(hash, sizeof hash, "%016llx",
-                      static_cast<unsigned long long>(hash_of_bytes(whole.value())));
+        std::snprintf(
+            hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_of_bytes(whole.value())));
         d["hash"] = hash;
         d["size"] = whole.value().size();
     }

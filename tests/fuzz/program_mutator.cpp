@@ -21,11 +21,10 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr std::int64_t odd_sizes[] = {0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 9, 16, 33, 65, 1024, 1 << 20, 1LL << 31};
-constexpr std::int64_t odd_integers[] = {
-    0, 0, 1,  1,   1,   2,   2,    3,     -1,        -1,        -2,        4,         5,
-    7, 8, 16, 127, 128, 255, -128, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1LL << 31};
-constexpr double odd_numbers[] = {0,   1,    1,     2,      0.5,   -1,    -0.0,  1e-5, 0.1,  3.0,
-                                  6.0, 1e30, -1e30, 1e-300, 1e300, 127.5, 0.007, 255,  -128, 9.3e18};
+constexpr std::int64_t odd_integers[] = {0, 0, 1, 1, 1, 2, 2, 3, -1, -1, -2, 4, 5, 7, 8, 16, 127, 128, 255,
+    -128, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1LL << 31};
+constexpr double odd_numbers[] = {0, 1, 1, 2, 0.5, -1, -0.0, 1e-5, 0.1, 3.0, 6.0, 1e30, -1e30, 1e-300, 1e300,
+    127.5, 0.007, 255, -128, 9.3e18};
 // Numbers of the schema: uint8 to bfloat16, and the later ones.
 constexpr int scalar_types[] = {7, 7, 7, 1, 2, 3, 4, 5, 5, 6, 8, 12, 12, 13, 10, 28, 29, 30};
 
@@ -35,9 +34,9 @@ std::span<const op_info* const> known_ops() {
         ops.insert(ops.end(), op_table<aten::dialect>.begin(), op_table<aten::dialect>.end());
         for (int more = 0; more != 4; ++more)  // there are few of them
             ops.insert(ops.end(), op_table<quantized_decomposed::dialect>.begin(),
-                       op_table<quantized_decomposed::dialect>.end());
-        ops.insert(ops.end(), op_table<dim_order_ops::dialect>.begin(),
-                   op_table<dim_order_ops::dialect>.end());
+                op_table<quantized_decomposed::dialect>.end());
+        ops.insert(
+            ops.end(), op_table<dim_order_ops::dialect>.begin(), op_table<dim_order_ops::dialect>.end());
         return ops;
     }();
     return all;
@@ -45,7 +44,7 @@ std::span<const op_info* const> known_ops() {
 
 bool is_graph(const json& at) {
     return at.is_object() && at.contains("nodes") && at.contains("inputs") && at.contains("outputs") &&
-           at["nodes"].is_array();
+        at["nodes"].is_array();
 }
 void find_graphs(json& at, std::vector<json*>& found) {
     if (is_graph(at)) found.push_back(&at);
@@ -237,9 +236,9 @@ private:
         return found;
     }
     std::string text() {
-        static const char* const words[] = {
-            "none", "tanh", "floor", "trunc",     "constant", "reflect", "circular",  "same", "valid",
-            "ij",   "xy",   "i,i",   "ij,jk->ik", "i->",      "...->.",  "replicate", "",     "a...,b->ab"};
+        static const char* const words[] = {"none", "tanh", "floor", "trunc", "constant", "reflect",
+            "circular", "same", "valid", "ij", "xy", "i,i", "ij,jk->ik", "i->", "...->.", "replicate", "",
+            "a...,b->ab"};
         return words[up_to(std::size(words))];
     }
     json tensors(std::size_t i) {
@@ -288,8 +287,8 @@ private:
         json inputs = json::array();
         for (const field_info& field : op) {
             const bool tensors = field.kind <= field_kind::optional_tensors;
-            const auto same = std::find_if(known.begin(), known.end(),
-                                           [&](const json& a) { return a.value("name", "") == field.name; });
+            const auto same = std::find_if(
+                known.begin(), known.end(), [&](const json& a) { return a.value("name", "") == field.name; });
             if (same != known.end() && !chance(8)) {
                 inputs.push_back(*same);
             } else if ((tensors && !field.optional) || chance(2)) {
@@ -338,8 +337,8 @@ private:
         if (op == nullptr || op->field_count == 0) return;
         const field_info& field = op->fields[up_to(op->field_count)];
         json& inputs = n.at("inputs");
-        const auto old = std::find_if(inputs.begin(), inputs.end(),
-                                      [&](const json& a) { return a.value("name", "") == field.name; });
+        const auto old = std::find_if(
+            inputs.begin(), inputs.end(), [&](const json& a) { return a.value("name", "") == field.name; });
         if (old == inputs.end()) {
             inputs.push_back({{"name", field.name}, {"arg", argument_for(field, i)}, {"kind", 1}});
         } else if (field.kind == field_kind::integers && old->at("arg").contains("as_ints") && !chance(3)) {
@@ -405,10 +404,8 @@ private:
             json inputs = parameters;
             inputs.insert(inputs.begin(), {{"name", "input"}, {"arg", tensor_argument(from)}, {"kind", 1}});
             const json n = {{"target", "torch.ops.quantized_decomposed." + std::string(op)},
-                            {"inputs", inputs},
-                            {"outputs", json::array({tensor_argument(to)})},
-                            {"metadata", json::object()},
-                            {"name", to}};
+                {"inputs", inputs}, {"outputs", json::array({tensor_argument(to)})},
+                {"metadata", json::object()}, {"name", to}};
             nodes().insert(nodes().begin() + static_cast<std::ptrdiff_t>(at), n);
         };
         add(i, "quantize_per_tensor.default", name, integers);
@@ -432,7 +429,7 @@ private:
             case 1:
                 if (sizes.size() < 7)
                     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(up_to(sizes.size() + 1)),
-                                 {{"as_int", 1 + up_to(3)}});
+                        {{"as_int", 1 + up_to(3)}});
                 break;
             case 2:
                 if (!sizes.empty()) sizes.erase(up_to(sizes.size()));
@@ -447,7 +444,7 @@ private:
         for (std::size_t i = sizes.size(); i-- != 0;) {
             strides.insert(strides.begin(), {{"as_int", stride}});
             stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
-                                               std::max<std::uint64_t>(1, sizes[i].value("as_int", 1ULL)));
+                std::max<std::uint64_t>(1, sizes[i].value("as_int", 1ULL)));
         }
         meta["strides"] = strides;
     }
@@ -476,9 +473,9 @@ private:
         std::string data(count * width, '\0');
         const std::size_t kind = up_to(5);
         for (std::size_t i = 0; kind != 0 && i != count; ++i) {
-            const std::int64_t number = kind == 1   ? 1
-                                        : kind == 2 ? static_cast<std::int64_t>(i % 3)
-                                                    : pick(odd_integers);
+            const std::int64_t number = kind == 1 ? 1
+                : kind == 2                       ? static_cast<std::int64_t>(i % 3)
+                                                  : pick(odd_integers);
             char* at = data.data() + i * width;
             if (type == 7 && kind != 4) {
                 const auto real =
@@ -524,24 +521,17 @@ private:
         meta["storage_offset"] = {{"as_int", 0}};
     }
     void change_target() {
-        static const char* const targets[] = {"",
-                                              "TOSA-1.0+FP",
-                                              "TOSA-1.0+INT",
-                                              "TOSA-1.0+INT+FP",
-                                              "TOSA-1.0+INT+u55",
-                                              "TOSA-1.0+INT+int16+int4",
-                                              "TOSA-1.0+INT+int16+u55",
-                                              "TOSA-1.0+INT+u85",
-                                              "TOSA-1.0+FP+bf16+cf",
-                                              "TOSA-1.0+INT+FP+int16+bf16+cf+fft"};
+        static const char* const targets[] = {"", "TOSA-1.0+FP", "TOSA-1.0+INT", "TOSA-1.0+INT+FP",
+            "TOSA-1.0+INT+u55", "TOSA-1.0+INT+int16+int4", "TOSA-1.0+INT+int16+u55", "TOSA-1.0+INT+u85",
+            "TOSA-1.0+FP+bf16+cf", "TOSA-1.0+INT+FP+int16+bf16+cf+fft"};
         archive_.comment = targets[up_to(std::size(targets))];
     }
 
     // Changes the JSON at a random position.
     void edit_json(json& at, int depth) {
         if (at.is_structured() && !at.empty() && (depth < 3 || !chance(4))) {
-            return edit_json(std::next(at.begin(), static_cast<std::ptrdiff_t>(up_to(at.size()))).operator*(),
-                             depth + 1);
+            return edit_json(
+                std::next(at.begin(), static_cast<std::ptrdiff_t>(up_to(at.size()))).operator*(), depth + 1);
         }
         switch (up_to(6)) {
             case 0:

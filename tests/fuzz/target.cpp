@@ -101,8 +101,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
-                                    unsigned seed) {
+std::size_t LLVMFuzzerCustomMutator(
+    std::uint8_t* data, std::size_t size, std::size_t capacity, unsigned seed) {
     const headrace::fuzz::bytes changed =
         headrace::fuzz::mutated(headrace::fuzz::bytes(data, data + size), capacity, seed);
     if (changed.size() > capacity) return size;

@@ -85,9 +85,8 @@ public:
     }
 
 private:
-    static constexpr std::array<const char*, 12> numbers = {
-        "0",     "1",   "2",   "7", "-1", "255", "2147483648", "9223372036854775807", "-9223372036854775808",
-        "1e308", "nan", "-inf"};
+    static constexpr std::array<const char*, 12> numbers = {"0", "1", "2", "7", "-1", "255", "2147483648",
+        "9223372036854775807", "-9223372036854775808", "1e308", "nan", "-inf"};
 
     std::size_t below(std::size_t bound) { return random_() % bound; }
 

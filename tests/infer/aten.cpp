@@ -37,8 +37,7 @@ static_assert(all_inferable<quantized_decomposed::dialect::all_ops>);
 
 // Facts that rules use are part of the ops' declarations.
 static_assert(spatial_rank<aten::conv_transpose1d> == 1 &&
-              spatial_rank<aten::_upsample_nearest_exact2d> == 2 &&
-              spatial_rank<aten::replication_pad3d> == 3);
+    spatial_rank<aten::_upsample_nearest_exact2d> == 2 && spatial_rank<aten::replication_pad3d> == 3);
 
 /// Tensors to infer from.
 struct fixture {
@@ -78,7 +77,7 @@ TEST_CASE_METHOD(fixture, "elementwise ops broadcast and promote") {
     CHECK(infer<aten::add_inplace_tensor>({real({3}), real({2, 3})}) == "cannot expand [2, 3] to [3]");
     CHECK(infer<aten::div_tensor>({tensor(dtype::int32, {2}), tensor(dtype::int32, {})}) == "float32[2]");
     CHECK(infer<aten::div_tensor_mode>({tensor(dtype::int32, {2}), tensor(dtype::int8, {2}), "floor"}) ==
-          "int32[2]");
+        "int32[2]");
     CHECK(infer<aten::pow_scalar>({2.0, tensor(dtype::int8, {2})}) == "float32[2]");
     CHECK(infer<aten::square>({tensor(dtype::boolean, {2})}) == "int64[2]");
     CHECK(infer<aten::eq_scalar>({real({2}), 1}) == "bool[2]");
@@ -110,8 +109,8 @@ TEST_CASE_METHOD(fixture, "reductions") {
     CHECK(infer<aten::msort>({x}) == "uint8[2, 3, 4]");
     CHECK(infer<aten::topk>({x, 2, 1}) == "uint8[2, 2, 4] int64[2, 2, 4]");
     CHECK(infer<aten::topk>({x, 5}) == "k is 5, but must be from 0 to 4");
-    CHECK(infer<aten::topk>({tensor(dtype::boolean, {2}), 1}) ==
-          "self is bool, but must be a type of numbers");
+    CHECK(
+        infer<aten::topk>({tensor(dtype::boolean, {2}), 1}) == "self is bool, but must be a type of numbers");
     CHECK(infer<aten::sum_dim_intlist>({x, int_list{3}}) == "axis 3 is out of range for rank 3");
     CHECK(infer<aten::softmax_int>({real({2}), 0, dtype::float64}) == "float64[2]");
 }
@@ -145,14 +144,14 @@ TEST_CASE_METHOD(fixture, "blocks of images") {
     CHECK(infer<aten::im2col>({x, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) == "float32[2, 18, 16]");
     CHECK(infer<aten::im2col>({real({3, 6, 8}), {2, 2}, {1, 1}, {0, 0}, {2, 2}}) == "float32[12, 12]");
     CHECK(infer<aten::im2col>({x, {9, 1}, {1, 1}, {0, 0}, {1, 1}}) ==
-          "blocks that span 9 do not fit in an axis of 6");
+        "blocks that span 9 do not fit in an axis of 6");
     CHECK(infer<aten::im2col>({x, {2, 2}, {1, 1}, {0, 0}, {0, 1}}) == "stride is 0, but must be at least 1");
     const value columns = real({2, 18, 16});
     CHECK(infer<aten::col2im>({columns, {6, 8}, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) == "float32[2, 3, 6, 8]");
     CHECK(infer<aten::col2im>({columns, {6, 8}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) ==
-          "the number of columns is 16, but must be 12");
+        "the number of columns is 16, but must be 12");
     CHECK(infer<aten::col2im>({real({17, 16}), {6, 8}, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) ==
-          "columns of 17 elements are not blocks of 6");
+        "columns of 17 elements are not blocks of 6");
 }
 
 TEST_CASE_METHOD(fixture, "convolutions and poolings") {
@@ -160,17 +159,17 @@ TEST_CASE_METHOD(fixture, "convolutions and poolings") {
     CHECK(infer<aten::conv2d>({x, real({6, 4, 3, 3}), {}, {2}, {1}}) == "float32[1, 6, 4, 4]");
     CHECK(infer<aten::conv2d>({real({4, 8, 8}), real({6, 4, 3, 3})}) == "float32[6, 6, 6]");
     CHECK(infer<aten::conv2d>({x, real({6, 3, 3, 3})}) ==
-          "input [1, 4, 8, 8], weight [6, 3, 3, 3] and groups 1 do not match");
+        "input [1, 4, 8, 8], weight [6, 3, 3, 3] and groups 1 do not match");
     CHECK(infer<aten::conv2d_padding>({x, real({4, 1, 3, 4}), {}, {1}, "same", {2}, 4}) ==
-          "float32[1, 4, 8, 8]");
+        "float32[1, 4, 8, 8]");
     CHECK(infer<aten::conv_transpose2d_input>({x, real({4, 3, 3, 3}), {}, {2}, {1}, {1}, 2}) ==
-          "float32[1, 6, 16, 16]");
+        "float32[1, 6, 16, 16]");
     CHECK(infer<aten::max_pool2d>({x, {3}, {2}, {0}, {1}, true}) == "float32[1, 4, 4, 4]");
     CHECK(infer<aten::avg_pool2d>({x, {3, 2}}) == "float32[1, 4, 2, 4]");
     CHECK(infer<aten::adaptive_avg_pool2d>({x, {1, 1}}) == "float32[1, 4, 1, 1]");
     CHECK(infer<aten::max_pool2d_with_indices>({x, {2}}) == "float32[1, 4, 4, 4] int64[1, 4, 4, 4]");
     CHECK(infer<aten::max_pool2d>({x, {1}, {1}, {0}, {INT64_MAX}}) ==
-          "kernel, stride, dilation or padding are too large");
+        "kernel, stride, dilation or padding are too large");
     CHECK(infer<aten::max_pool2d>({x, {9}}) == "a window of 9 does not fit in an axis of 8 padded to 8");
     CHECK(infer<aten::upsample_nearest2d_vec>({x, {}, list<double>{2.0, 1.5}}) == "float32[1, 4, 16, 12]");
 }
@@ -193,18 +192,18 @@ TEST_CASE_METHOD(fixture, "matrix products, attention and recurrent networks") {
               {real({2, 4, 5, 8}), real({2, 4, 6, 8}), real({2, 4, 6, 7})}) == "float32[2, 4, 5, 7]");
     const value mask = tensor(dtype::boolean, {2, 3});
     CHECK(infer<aten::scaled_dot_product_attention>({mask, mask, mask}) ==
-          "query is bool, but must be a floating-point type");
+        "query is bool, but must be a floating-point type");
     // Nine hidden elements are projected to eight, in both directions.
     const std::vector<value> state{real({2, 1, 8}), real({2, 1, 9})};
     const std::vector<value> cell{real({36, 3}), real({36, 8}), real({36}), real({36}), real({8, 9})};
     std::vector<value> params = cell;
     CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, params, true, 1, 0.0, false, true, false}) ==
-          "the number of params is 5, but must be 10");
+        "the number of params is 5, but must be 10");
     params.insert(params.end(), cell.begin(), cell.end());
     CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, params, true, 1, 0.0, false, true, false}) ==
-          "float32[5, 1, 16] float32[2, 1, 8] float32[2, 1, 9]");
+        "float32[5, 1, 16] float32[2, 1, 8] float32[2, 1, 9]");
     CHECK(infer<aten::lstm_input>({real({5, 1, 4}), state, params, true, 1, 0.0, false, true, false}) ==
-          "w_ih [36, 3] must have shape [36, 4]");
+        "w_ih [36, 3] must have shape [36, 4]");
 }
 
 TEST_CASE_METHOD(fixture, "splitting, joining and indexing") {
@@ -257,7 +256,7 @@ TEST_CASE_METHOD(fixture, "creation and casts") {
 
 TEST_CASE_METHOD(fixture, "other dialects") {
     CHECK(infer<quantized_decomposed::quantize_per_tensor>({real({2}), 0.1, 0, -128, 127, dtype::int8}) ==
-          "int8[2]");
+        "int8[2]");
     args<cortex_m::quantized_conv2d_nhwc> conv{};
     conv.input = tensor(dtype::int8, {1, 8, 8, 4});
     conv.weight = tensor(dtype::int8, {6, 3, 3, 4});
@@ -276,9 +275,9 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     CHECK(infer<higher_order::cond>({real({}), &region, &region, row}) == "float32[3]");
     CHECK(infer<higher_order::cond>({real({2}), &region, &region, row}) == "pred [2] must have 1 element");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) ==
-          "a region takes 1 input, but is given 0");
+        "a region takes 1 input, but is given 0");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, xs}) ==
-          "input 0 of a region is float32[3], but is given float32[5, 3]");
+        "input 0 of a region is float32[3], but is given float32[5, 3]");
     graph& other = g.create_region();
     const value same = other.create<builtin::placeholder>({}).result();
     other.set_meta(same, {dtype::float32, {3}, {}});
@@ -286,10 +285,10 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     other.set_meta(flags, {dtype::boolean, {3}, {}});
     other.create<builtin::output>({list<value>(&flags, 1)});
     CHECK(infer<higher_order::cond>({real({}), &region, &other, row}) ==
-          "the second branch: result 0 is bool[3], but must be float32[3]");
+        "the second branch: result 0 is bool[3], but must be float32[3]");
     CHECK(infer<higher_order::while_loop>({nullptr, &other, {}, {}}) == "a region is missing");
     CHECK(infer<higher_order::while_loop>({&other, &other, row, {}}) ==
-          "the body: result 0 is bool[3], but must be float32[3]");
+        "the body: result 0 is bool[3], but must be float32[3]");
     region.create<builtin::placeholder>({});
     CHECK(infer<higher_order::scan>({&region, row, xs, {}}) == "float32[3]");
 }
@@ -305,21 +304,21 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::roll>({x, {1, 2}, {0}}) == "shifts has 2 elements, but must have 1");
     CHECK(infer<aten::gelu>({x, "erf"}) == "approximate must be none or tanh");
     CHECK(infer<aten::bitwise_and_tensor>({x, x}) ==
-          "the common type of the operands is float32, but must be bool or an integer type");
+        "the common type of the operands is float32, but must be bool or an integer type");
     const value mask_of_x = tensor(dtype::boolean, {2, 6});
     CHECK(infer<aten::sub_tensor>({mask_of_x, mask_of_x}) ==
-          "the common type of the operands is bool, but must be a type of numbers");
+        "the common type of the operands is bool, but must be a type of numbers");
     CHECK(infer<aten::bitwise_left_shift_tensor>({mask_of_x, mask_of_x}) ==
-          "the common type of the operands is bool, but must be a type of numbers");
-    CHECK(infer<aten::add_tensor>({whole, whole, 0.5}) ==
-          "alpha must be an integer where the result is int64");
+        "the common type of the operands is bool, but must be a type of numbers");
+    CHECK(
+        infer<aten::add_tensor>({whole, whole, 0.5}) == "alpha must be an integer where the result is int64");
     CHECK(infer<aten::silu>({whole}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::addcdiv>({whole, whole, whole}) ==
-          "the common type of the operands is int64, but must be a floating-point type");
+        "the common type of the operands is int64, but must be a floating-point type");
     CHECK(infer<aten::softmax_int>({x, 1, dtype::int64}) ==
-          "dtype is int64, but must be a floating-point type");
+        "dtype is int64, but must be a floating-point type");
     CHECK(infer<aten::index_add>({whole, 1, index, tensor(dtype::int64, {2, 3}), 0.5}) ==
-          "alpha must be an integer where the result is int64");
+        "alpha must be an integer where the result is int64");
     CHECK(infer<aten::_softmax>({whole, 1, false}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::layer_norm>({whole, {6}}) == "input is int64, but must be a floating-point type");
     CHECK(infer<aten::mean>({whole}) == "self is int64, but must be a floating-point type");
@@ -328,24 +327,24 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::conv1d>({image, real({6, 4, 3, 3})}) == "weight [6, 4, 3, 3] must have rank 3");
     CHECK(infer<aten::max_pool2d>({image, {3}, {1}, {2}}) == "padding 2 is more than half of a window of 3");
     CHECK(infer<aten::max_pool2d>({image, {3}, {1}, {2}, {2}}) ==
-          "padding 2 is more than half of a window of 3");
+        "padding 2 is more than half of a window of 3");
     CHECK(infer<aten::avg_pool2d>({image, {2}, {}, {0}, false, true, 0}) == "divisor_override must not be 0");
     CHECK(infer<aten::adaptive_avg_pool2d>({real({4, 0, 3}), {1}}) == "self [0, 3] must not be empty");
     CHECK(infer<aten::group_norm>({image, 3}) == "4 channels are not divisible into 3 groups");
     CHECK(infer<aten::batch_norm>({image, {}, {}, {}, {}, false, 0.1, 1e-5, true}) ==
-          "running_mean and running_var must be given");
+        "running_mean and running_var must be given");
     CHECK(infer<aten::instance_norm>({image, real({1, 4, 1}), {}, {}, {}, true, 0.1, 1e-5, true}) ==
-          "weight, bias, running_mean and running_var must have one axis");
+        "weight, bias, running_mean and running_var must have one axis");
     CHECK(infer<aten::layer_norm>({x, {6}, real({2})}) == "weight [2] must have shape [6]");
     CHECK(infer<aten::_weight_norm>({x, real({2, 1})}) == "float32[2, 6]");
     CHECK(infer<aten::_weight_norm>({x, real({3, 1})}) == "g [3, 1] must broadcast to [2, 1]");
     CHECK(infer<aten::gru_cell>({x, real({2, 4}), real({12, 6}), real({8, 4})}) ==
-          "w_hh [8, 4] must have shape [12, 4]");
+        "w_hh [8, 4] must have shape [12, 4]");
     CHECK(infer<aten::linear>({x, real({4, 6}), real({3})}) == "bias [3] must have shape [4]");
     CHECK(infer<aten::lstm_cell>({x, std::vector<value>{real({2, 4}), whole}, real({16, 6}),
-                                  real({16, 4})}) == "hx is int64, but must be float32");
+              real({16, 4})}) == "hx is int64, but must be float32");
     CHECK(infer<aten::mm>({x, tensor(dtype::int64, {6, 2})}) ==
-          "the second factor is int64, but must be float32");
+        "the second factor is int64, but must be float32");
     const value truths = tensor(dtype::boolean, {6, 6});
     CHECK(infer<aten::matmul>({truths, truths}) == "the first factor is bool, but must be a type of numbers");
     CHECK(infer<aten::gather>({x, 0, index}) == "index [3] does not fit self [2, 6]");
@@ -362,7 +361,7 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::index_put>({x, clashing, real({})}) == "cannot broadcast [2, 6] with [3]");
     const std::vector<std::optional<value>> mask_of_rows{tensor(dtype::boolean, {2})};
     CHECK(infer<aten::index_put>({x, mask_of_rows, real({2})}) ==
-          "the end of values [2] must broadcast to [6]");
+        "the end of values [2] must broadcast to [6]");
     CHECK(infer<aten::index_put>({x, mask_of_rows, real({2, 1})}) == "float32[2, 6]");
     const std::vector<std::optional<value>> all_of_x{mask_of_x};
     CHECK(infer<aten::index_put>({x, all_of_x, real({1, 1})}) == "values [1, 1] must have rank 0 to 1");
@@ -372,21 +371,21 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::constant_pad_nd>({x, {-7, 0}}) == "padding is -7, but must be at least -6");
     CHECK(infer<aten::upsample_nearest2d>({image, {0, 1}}) == "output_size [0, 1] must not be empty");
     CHECK(infer<aten::upsample_bilinear2d>({tensor(dtype::int64, {1, 4, 8, 8}), {4, 4}, false}) ==
-          "self is int64, but must be a floating-point type");
+        "self is int64, but must be a floating-point type");
     CHECK(infer<aten::upsample_bilinear2d>({tensor(dtype::uint8, {1, 4, 8, 8}), {4, 4}, false}) ==
-          "uint8[1, 4, 4, 4]");
+        "uint8[1, 4, 4, 4]");
     CHECK(infer<aten::sym_size_int>({real({}), 0}) == "self [] must have rank 1 or more");
     const value codes = tensor(dtype::int8, {2, 6});
     CHECK(infer<quantized_decomposed::dequantize_per_channel>(
               {codes, real({5}), {}, 1, -128, 127, dtype::int8}) == "scales [5] must have 6 elements");
     CHECK(infer<quantized_decomposed::dequantize_per_tensor>({codes, 0.1, 0, -128, 127, dtype::uint8}) ==
-          "input is int8, but must be uint8");
+        "input is int8, but must be uint8");
     for (const double scale : {0.0, -0.1, std::nan(""), 1e300}) {
         CHECK(infer<quantized_decomposed::dequantize_per_tensor>({codes, scale, 0, -128, 127, dtype::int8}) ==
-              "scale must be above 0 and finite in float32");
+            "scale must be above 0 and finite in float32");
     }
     CHECK(infer<quantized_decomposed::quantize_per_tensor>({x, 0.1, 0, 0, 256, dtype::uint8}) ==
-          "quant_max is 256, but must be from 0 to 255");
+        "quant_max is 256, but must be from 0 to 255");
 }
 
 TEST_CASE_METHOD(fixture, "rules refuse complex numbers where an op compares or orders") {
@@ -429,23 +428,23 @@ TEST_CASE_METHOD(fixture, "rules ask for operands and parameters of one type") {
     const value half = tensor(dtype::float16, {1, 4, 8, 8});
     const std::pmr::string weight = "weight is float64, but must be float32";
     CHECK(infer<aten::batch_norm>({image, {}, {}, wide, real({4}), false, 0.1, 1e-5, true}) ==
-          "running_mean is float64, but must be float32");
+        "running_mean is float64, but must be float32");
     CHECK(infer<aten::native_group_norm>({image, wide, {}, 1, 4, 64, 2, 1e-5}) == weight);
     CHECK(infer<aten::instance_norm>({image, wide, {}, {}, {}, true, 0.1, 1e-5, true}) == weight);
     CHECK(infer<aten::layer_norm>({real({2, 4}), {4}, wide}) == weight);
     CHECK(infer<aten::group_norm>({half, 2, real({4})}) == "float16[1, 4, 8, 8]");
     CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, wide}) == "float32[2, 4]");
     CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, tensor(dtype::float8_e5m2, {4})}) ==
-          "these dtypes do not promote to a common one");
+        "these dtypes do not promote to a common one");
     CHECK(infer<aten::linear>({real({2, 4}), real({4, 4}), wide}) == "bias is float64, but must be float32");
     CHECK(infer<aten::conv2d>({image, tensor(dtype::float64, {6, 4, 3, 3})}) == weight);
     CHECK(infer<aten::conv2d>({image, real({4, 4, 3, 3}), wide}) == "bias is float64, but must be float32");
     const value row = real({2, 4});
     CHECK(infer<aten::scaled_dot_product_attention>({row, row, row, tensor(dtype::float16, {2})}) ==
-          "attn_mask is float16, but must be float32");
+        "attn_mask is float16, but must be float32");
     const value z = tensor(dtype::complex64, {2, 4});
     CHECK(infer<aten::scaled_dot_product_attention>({z, z, z}) ==
-          "query is complex64, but must be a type of real numbers");
+        "query is complex64, but must be a type of real numbers");
     const std::vector<value> factors{real({2}), wide};
     CHECK(infer<aten::einsum>({"i,j->ij", factors}) == "the second factor is float64, but must be float32");
     const value bytes = tensor(dtype::uint8, {8});
@@ -453,18 +452,18 @@ TEST_CASE_METHOD(fixture, "rules ask for operands and parameters of one type") {
     CHECK(infer<aten::where_scalar>({bytes, 1, 2}) == "int64[8]");
     const value truths = tensor(dtype::boolean, {8});
     CHECK(infer<aten::div_tensor_mode>({truths, truths, "floor"}) ==
-          "the common type of the operands is bool, but must be a type of numbers");
+        "the common type of the operands is bool, but must be a type of numbers");
     CHECK(infer<aten::div_tensor_mode>({truths, truths, std::nullopt}) == "float32[8]");
 }
 
 TEST_CASE_METHOD(fixture, "aten.convolution takes batches, and no negative padding of its result") {
     const value weight = real({6, 4, 3, 3});
     CHECK(infer<aten::convolution>({real({4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
-          "input [4, 8, 8] must have rank 4");
+        "input [4, 8, 8] must have rank 4");
     CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {-1}, 1}) ==
-          "output_padding is -1, but must be at least 0");
+        "output_padding is -1, but must be at least 0");
     CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
-          "float32[1, 6, 6, 6]");
+        "float32[1, 6, 6, 6]");
 }
 
 TEST_CASE_METHOD(fixture, "a result that no lowering holds is not the program's fault") {

@@ -20,7 +20,7 @@ std::size_t asked = 0;  // how often a rule ran
 result<void> infer(const node& n, inference& out) {
     ++asked;
     const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect,
-                                          dim_order_ops::dialect, cortex_m::dialect, tosa::dialect>(*n.op);
+        dim_order_ops::dialect, cortex_m::dialect, tosa::dialect>(*n.op);
     if (rule == nullptr) return invalid("no rule");
     return rule(n.arguments, out);
 }
@@ -111,11 +111,11 @@ TEST_CASE("a scope adds dialects for as long as it lives") {
     graph g;
     const value x = floats(g, {4});
     const node& quantize = g.create<quantized_decomposed::quantize_per_tensor>({.input = x,
-                                                                                .scale = 0.1,
-                                                                                .zero_point = 0,
-                                                                                .quant_min = -128,
-                                                                                .quant_max = 127,
-                                                                                .dtype = dtype::int8});
+        .scale = 0.1,
+        .zero_point = 0,
+        .quant_min = -128,
+        .quant_max = 127,
+        .dtype = dtype::int8});
     const node& tosa_add = g.create<tosa::add>({x, x});
     const node& copy = g.create<dim_order_ops::_to_dim_order_copy>({.self = x});
     const node& maximum = g.create<cortex_m::maximum>({x, x});
@@ -127,7 +127,7 @@ TEST_CASE("a scope adds dialects for as long as it lives") {
     CHECK(cache.size() == 0);
     {
         const auto all = cache.extend<quantized_decomposed::dialect, tosa::dialect, dim_order_ops::dialect,
-                                      cortex_m::dialect>();
+            cortex_m::dialect>();
         ask_all();
         ask_all();
         CHECK(cache.misses() == 4);

@@ -142,5 +142,5 @@ TEST_CASE("result_type knows tensors, tensors of rank 0 and numbers") {
     CHECK(result_type(scalar(true), scalar(1)) == dtype::int64);
     CHECK(result_type(vector_of(dtype::uint16), vector_of(dtype::int8)) == dtype::unknown);
     CHECK(result_type(vector_of(dtype::uint16), vector_of(dtype::int8), vector_of(dtype::float32)) ==
-          dtype::unknown);
+        dtype::unknown);
 }

@@ -155,7 +155,7 @@ TEST_CASE("messages name the exported node") {
     s.g.annotate(s.a, provenance{"conv2d", "aten.conv2d.default"});
     s.g.set_meta(s.a.result(), {dtype::int8, {2, 3}, {}});
     CHECK(s.complaint() ==
-          "conv2d (aten.conv2d.default): result 0 is int8[2, 3], inference gives float32[2, 3]");
+        "conv2d (aten.conv2d.default): result 0 is int8[2, 3], inference gives float32[2, 3]");
 }
 
 TEST_CASE("a dialect's own check sees each node") {
@@ -178,8 +178,8 @@ TEST_CASE("regions are verified with the node that holds them") {
     node& held = s.g.create<wrapped>({false, &region, {s.x.result()}}, 1, &s.out);
     s.g.set_name(held.result(), "held");
     CHECK(s.complaint() ==
-          "held (higher_order.wrap_with_set_grad_enabled): in wrapped_graph: the graph has 0 output "
-          "nodes instead of one");
+        "held (higher_order.wrap_with_set_grad_enabled): in wrapped_graph: the graph has 0 output "
+        "nodes instead of one");
     region.create<builtin::output>({.values = {x.result()}});
     CHECK(s.complaint().empty());
 }

@@ -19,6 +19,6 @@ TEST_CASE("a literal means the bytes that it was made from", "[c_text]") {
 TEST_CASE("reserved words and names with two underscores are no identifiers", "[c_text]") {
     for (const char* good : {"a", "kws_dscnn", "X9", "model_1"}) CHECK(is_c_identifier(good));
     for (const char* bad :
-         {"", "9a", "_a", "a__b", "a-b", "class", "linux", "headrace", "xor_eq", "\xc3\xa4"})
+        {"", "9a", "_a", "a__b", "a-b", "class", "linux", "headrace", "xor_eq", "\xc3\xa4"})
         CHECK_FALSE(is_c_identifier(bad));
 }

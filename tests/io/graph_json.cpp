@@ -26,14 +26,14 @@ struct store {
                         data.emplace_back(bytes.begin(), bytes.end());
                         return data.size() - 1;
                     },
-                .delegate_of = {}};
+            .delegate_of = {}};
     }
     graph_json_sources reading() {
         return {.data = [this](std::uint64_t i) -> std::span<const std::byte> {
                     if (i >= data.size()) fail_malformed("no such data");
                     return data[i];
                 },
-                .delegate = [](std::uint64_t, graph&) { fail_malformed("no delegates"); }};
+            .delegate = [](std::uint64_t, graph&) { fail_malformed("no delegates"); }};
     }
 };
 
@@ -131,13 +131,14 @@ TEST_CASE("broken text is refused", "[graph_json]") {
         return nodes(input + R"({"op":"aten.relu.default",)" + rest);
     };
     CHECK(relu(R"("results":[{}]},)" + output).find("argument 'self' is missing") != std::string::npos);
-    CHECK(relu(R"("args":{"self":"x"},"results":[{}]},)" + output).find("of the wrong kind") != std::string::npos);
+    CHECK(relu(R"("args":{"self":"x"},"results":[{}]},)" + output).find("of the wrong kind") !=
+        std::string::npos);
     CHECK(relu(R"("args":{"self":0,"self":0},"results":[{}]},)" + output).find("twice") != std::string::npos);
     CHECK(relu(R"("args":{"self":0,"other":0},"results":[{}]},)" + output).find("no argument") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(relu(R"("args":{"self":0},"results":[]},)" + output).find("0 results") != std::string::npos);
     CHECK(relu(R"("args":{"self":0},"results":[{"dtype":"float99"}]},)" + output).find("no dtype") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(relu(R"("args":{"self":0},"results":[{"dtype":"int8","shape":[-1]}]},)" + output)
               .find("impossible") != std::string::npos);
     const auto constant = [&](const std::string& meta) {

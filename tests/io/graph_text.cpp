@@ -97,9 +97,9 @@ TEST_CASE("a graph is printed as the documentation says", "[graph_text]") {
     const float elements[] = {1, 2.5, -0.0F, 1e-7F};
     const value w =
         typed(g.create<builtin::constant>({.data = {reinterpret_cast<const std::byte*>(elements), {}}}),
-              "my w", {f32, {4}, {}});
-    const value y = typed(g.create<aten::softmax_int>({.self = x, .dim = -1, .dtype = dtype::float16}), "",
-                          {f32, {}, {}});
+            "my w", {f32, {4}, {}});
+    const value y = typed(
+        g.create<aten::softmax_int>({.self = x, .dim = -1, .dtype = dtype::float16}), "", {f32, {}, {}});
     const value z = g.create<aten::add_scalar>({.self = y, .other = 2.0}).result();
     g.set_name(z, "x");
     node& out = g.create<builtin::output>({.values = {z, w}});
@@ -213,8 +213,8 @@ TEST_CASE("ops of another dialect are found by their names", "[graph_text]") {
 output %y
 )";
     CHECK(message_of(text) ==
-          "text:4:9: there is no op 'own.relu' in the dialects of this program; write 'opaque' before an op "
-          "that no pass needs to know");
+        "text:4:9: there is no op 'own.relu' in the dialects of this program; write 'opaque' before an op "
+        "that no pass needs to know");
     const program p = parsed(text, {.find_own_op = &find_op<own_dialect>});
     CHECK(printed(p) == text);
     CHECK(p.graph->census().count(info_of<own_relu>) == 1);
@@ -244,74 +244,74 @@ TEST_CASE("broken text is refused with its place", "[graph_text]") {
     };
     CHECK(op("") == "it was read");
     CHECK(message_of("") ==
-          "text:1:1: expected 'headrace 1' at the beginning of a graph's text; the text ends "
-          "here");
+        "text:1:1: expected 'headrace 1' at the beginning of a graph's text; the text ends "
+        "here");
     CHECK(message_of("headrace 2") == "text:1:10: the text is of version '2'; this program reads version 1");
     CHECK(refusal("") == "text:2:1: expected 'output' at the end of a graph; the text ends here");
     CHECK(refusal("target \"TOSA-2.0\"") ==
-          "text:2:1: unknown target; write one such as \"TOSA-1.0+INT+int16\"");
+        "text:2:1: unknown target; write one such as \"TOSA-1.0+INT+int16\"");
     CHECK(refusal("user_outputs 2 output") ==
-          "text:2:22: there are fewer outputs than user_outputs says; the text "
-          "ends here");
+        "text:2:22: there are fewer outputs than user_outputs says; the text "
+        "ends here");
     CHECK(refusal("writes buffer \"b\" from 0 output") ==
-          "text:2:32: 'b' is written from an output that does not exist; the text ends here");
+        "text:2:32: 'b' is written from an output that does not exist; the text ends here");
     CHECK(refusal("writes to") == "text:2:8: 'to' cannot be written to; buffer, parameter and input can");
     CHECK(op("%x: int8[1] = input") ==
-          "text:3:1: '%x' is defined twice; call a second value of that name %name#1");
+        "text:3:1: '%x' is defined twice; call a second value of that name %name#1");
     CHECK(op("%ä: int8[1] = input") == "text:3:2: expected a value's name: %x, %\"x y\", %x#1 or %#1");
     CHECK(op("%\"ä\": int9[1] = input").substr(0, 45) == "text:3:7: there is no type 'int9'; there are ");
     CHECK(op("%y: int8[-1] = input") == "text:3:5: a size below 0, or more elements than can be counted");
     CHECK(op("%y: int8[4294967296, 4294967296] = input").find("more elements") != std::string::npos);
     CHECK(op("%y: int8[2, 2]{0, 0} = input") ==
-          "text:3:5: the numbers in braces are not a permutation of the dimensions, from 0");
+        "text:3:5: the numbers in braces are not a permutation of the dimensions, from 0");
     CHECK(op("%y: int8[99999999999999999999] = input") == "text:3:10: expected an integer");
     CHECK(op("%y: ? = aten.relu.default(%y)") ==
-          "text:3:27: '%y' is not defined before it is used; nodes stand in the order of execution");
+        "text:3:27: '%y' is not defined before it is used; nodes stand in the order of execution");
     CHECK(op("%y: ? = aten.relu.default()") == "text:4:1: argument 'self' of aten.relu.default is missing");
     CHECK(op("%y: ? = aten.relu.default(%x, self=%x)") == "text:3:31: argument 'self' is given twice");
     CHECK(op("%y: ? = aten.relu.default(%x, %x)") ==
-          "text:3:31: aten.relu.default has no more arguments; it has self");
+        "text:3:31: aten.relu.default has no more arguments; it has self");
     CHECK(op("%y: ? = aten.relu.default(x=%x)") ==
-          "text:3:27: aten.relu.default has no argument 'x'; it has self");
+        "text:3:27: aten.relu.default has no argument 'x'; it has self");
     CHECK(op("%y: ? = aten.softmax.int(self=%x, 1)") ==
-          "text:3:35: an argument after a named one needs its name, as in dim=1");
+        "text:3:35: an argument after a named one needs its name, as in dim=1");
     CHECK(op("%y: ? = aten.softmax.int(%x, dim=1.5)") == "text:3:34: argument 'dim' takes an integer");
     CHECK(op("%y: ? = aten.softmax.int(%x, dim=1, dtype=float99)") ==
-          "text:3:43: argument 'dtype' takes a type such as float32, or none");
+        "text:3:43: argument 'dtype' takes a type such as float32, or none");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=tanh)") ==
-          "text:3:43: argument 'approximate' takes a string in quotes");
+        "text:3:43: argument 'approximate' takes a string in quotes");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=\"tanh\n\")") ==
-          "text:3:43: the string does not end on its line; write \\n for a line break");
+        "text:3:43: the string does not end on its line; write \\n for a line break");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=\"\\q\")") ==
-          R"(text:3:44: unknown escape; write \", \\, \n, \t or \x41)");
+        R"(text:3:44: unknown escape; write \", \\, \n, \t or \x41)");
     CHECK(op("%y: ? = aten.cat.default(%x)") ==
-          "text:3:26: argument 'tensors' takes a list of values such as [%x, %y]");
+        "text:3:26: argument 'tensors' takes a list of values such as [%x, %y]");
     CHECK(op("%y: ? = aten.max.dim(%x, dim=0)") == "text:3:9: aten.max.dim gives 2 results, not 1");
     CHECK(op("%y: ? = aten.relu.default(%x") == "text:4:1: expected ')' or ',' after an argument");
     CHECK(op("%y: ? = constant [1]") == "text:3:1: a constant needs a type");
     CHECK(op("%y: int8[1] = constant [300]") == "text:3:25: '300' is not an element of int8");
     CHECK(op("%y: int8[2] = constant [1]") ==
-          "text:3:24: the constant has 1 byte, but its type takes 2 elements of int8");
+        "text:3:24: the constant has 1 byte, but its type takes 2 elements of int8");
     CHECK(op("%y: int8[1000000000000] = constant [1]").find("1000000000000 elements") != std::string::npos);
     CHECK(op("%y: int8[1] = constant 0x1") ==
-          "text:3:24: expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");
+        "text:3:24: expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");
     CHECK(op("%y: int8[2] = constant [1, 2] strides [-1]") ==
-          "text:3:15: a stride is negative, or the strides reach too far");
+        "text:3:15: a stride is negative, or the strides reach too far");
     CHECK(op("%y: int8[2] = constant [1, 2] strides [1, 1]") ==
-          "text:3:15: a stride for each dimension is needed");
+        "text:3:15: a stride for each dimension is needed");
     CHECK(op("%y: int8[9, 9] = constant [1] strides [9223372036854775807, 1]").find("too far") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(op("%y: int8[2] = constant @0123") ==
-          "text:3:24: the text has no data file; give the constant's elements, as [1, 2]");
+        "text:3:24: the text has no data file; give the constant's elements, as [1, 2]");
     CHECK(op("%y: int8[1] = input {colour=1}").substr(0, 47) ==
-          "text:3:22: there is no annotation 'colour' for ");
-    CHECK(op("%y: int8[1] = input {quantization=[0.0, 0, 0, 1]}") ==
-          "text:3:36: a scale is a number above 0");
+        "text:3:22: there is no annotation 'colour' for ");
+    CHECK(
+        op("%y: int8[1] = input {quantization=[0.0, 0, 0, 1]}") == "text:3:36: a scale is a number above 0");
     CHECK(refusal("%x: int8[1] = input\noutput %x {quantization=[none, none]}") ==
-          "text:3:25: there is not one quantization for each output");
+        "text:3:25: there is not one quantization for each output");
     CHECK(refusal("%x: int8[1] = input\noutput y=%x, %x") == "text:3:8: name all outputs or none");
     CHECK(refusal("%x: int8[1] = input\noutput %x output %x") ==
-          "text:3:11: a graph ends with its output; nothing may follow it");
+        "text:3:11: a graph ends with its output; nothing may follow it");
     std::string deep = "%p: bool[] = input\n";
     for (int i = 0; i != 100'000; ++i) deep += "%r: ? = higher_order.cond(%p, {%p: bool[] = input\n";
     CHECK(refusal(deep).find("graphs are nested too deeply") != std::string::npos);
@@ -331,8 +331,7 @@ TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
     std::vector<std::byte> bytes(100);
     for (std::size_t i = 0; i != bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
     const std::vector<value> values{constant({100}, {}, bytes), constant({10, 10}, {}, bytes),
-                                    constant({10, 10}, {1, 10}, bytes), constant({40}, {2}, bytes),
-                                    constant({4}, {}, bytes)};
+        constant({10, 10}, {1, 10}, bytes), constant({40}, {2}, bytes), constant({4}, {}, bytes)};
     g.create<builtin::output>({.values = values});
     p.user_outputs = values.size();
     REQUIRE(write_graph_text(at / "x.hr", p).has_value());
@@ -359,8 +358,9 @@ TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
     };
     const std::string place = (at / "x.hr") + ":3:34: ";
     std::filesystem::remove(at / "x.hr.data");
-    CHECK(refusal() == place + (at / "x.hr.data") +
-                           ": no such file, and it has the constant's elements; copy it along with the text");
+    CHECK(refusal() ==
+        place + (at / "x.hr.data") +
+            ": no such file, and it has the constant's elements; copy it along with the text");
     program other;
     other.graph = std::make_unique<graph>();
     const value w = other.graph->create<builtin::constant>({.data = {bytes.data() + 1, {}}}).result();
@@ -368,8 +368,9 @@ TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
     other.graph->create<builtin::output>({.values = {w}});
     REQUIRE(write_graph_text(at / "z.hr", other).has_value());
     std::filesystem::rename(at / "z.hr.data", at / "x.hr.data");
-    CHECK(refusal() == place + (at / "x.hr.data") + " has no constant '" + key.substr(1) +
-                           "'; it is not the data file of this text; write both again");
+    CHECK(refusal() ==
+        place + (at / "x.hr.data") + " has no constant '" + key.substr(1) +
+            "'; it is not the data file of this text; write both again");
     std::ofstream(at / "x.hr.data") << "no archive";
     CHECK(refusal().find("malformed zip archive") != std::string::npos);
 }

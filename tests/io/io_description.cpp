@@ -40,10 +40,11 @@ TEST_CASE("inputs and outputs are described under their exported names", "[io_de
     graph g;
     build(g);
     const std::string json = io_json(describe_io(g), json_style::compact);
-    CHECK(json == R"({"inputs":[{"name":"x","dtype":"INT8","shape":[1,8,8,3],"quantization":{"scale":0.5,)"
-                  R"("zero_point":-3,"qmin":-128,"qmax":127},"layout":"NHWC"},)"
-                  R"({"name":"mask","dtype":"BOOL","shape":[]}],)"
-                  R"("outputs":[{"name":"kept","dtype":"BOOL","shape":[]}]})");
+    CHECK(json ==
+        R"({"inputs":[{"name":"x","dtype":"INT8","shape":[1,8,8,3],"quantization":{"scale":0.5,)"
+        R"("zero_point":-3,"qmin":-128,"qmax":127},"layout":"NHWC"},)"
+        R"({"name":"mask","dtype":"BOOL","shape":[]}],)"
+        R"("outputs":[{"name":"kept","dtype":"BOOL","shape":[]}]})");
     const auto back = read(json);
     REQUIRE(back);
     CHECK(io_json(back.value(), json_style::compact) == json);
@@ -58,7 +59,7 @@ TEST_CASE("JSON that describes no tensors is an error", "[io_description]") {
     };
     CHECK(with(R"({"name":"x","dtype":"INT8","shape":[2]})"));
     CHECK(with(R"({"name":"x","dtype":"INT9","shape":[2]})").error().message.find("'INT9'") !=
-          std::string::npos);
+        std::string::npos);
     CHECK_FALSE(with(R"({"name":"x","dtype":"INT8","shape":[-1]})"));
     CHECK_FALSE(with(R"({"name":"x","dtype":"INT8","shape":[2],"quantization":{"scale":1}})"));
 }

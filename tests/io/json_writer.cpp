@@ -48,7 +48,7 @@ std::string escaped(std::string_view text) {
 
 TEST_CASE("each member is on a line of its own, or all are on one", "[json_writer]") {
     CHECK(sample(json_style::compact) ==
-          R"({"name":"x","sizes":[1,-2],"nothing":{},"rows":[{"is":true},null,{"a":1}]})");
+        R"({"name":"x","sizes":[1,-2],"nothing":{},"rows":[{"is":true},null,{"a":1}]})");
     CHECK(sample(json_style::indented) == R"({
  "name": "x",
  "sizes": [

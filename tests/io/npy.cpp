@@ -16,8 +16,8 @@ namespace {
 
 using namespace headrace;
 
-std::vector<std::byte> file_of(const std::string& header, const std::vector<std::int16_t>& data,
-                               char version = 1) {
+std::vector<std::byte> file_of(
+    const std::string& header, const std::vector<std::int16_t>& data, char version = 1) {
     std::string text = "\x93NUMPY";
     text += {version, '\0', static_cast<char>(header.size()), '\0'};
     if (version == 2) text += {'\0', '\0'};
@@ -96,8 +96,9 @@ TEST_CASE("npy: what is written reads the same", "[io][npy]") {
 
 TEST_CASE("npy: bfloat16 is what ml_dtypes writes", "[io][npy]") {
     for (const char* type : {"<V2", "|V2"}) {
-        const auto read = detail::npy_parse(file_of(
-            "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (2,), }", {0x3f80, -0x4000}));
+        const auto read = detail::npy_parse(
+            file_of("{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (2,), }",
+                {0x3f80, -0x4000}));
         REQUIRE(read);
         CHECK(read.value().meta == tensor_meta{dtype::bfloat16, {2}, {}});
     }
@@ -122,15 +123,15 @@ TEST_CASE("npy: NumPy's own files", "[io][npy]") {
 TEST_CASE("npy: broken files are refused", "[io][npy]") {
     CHECK(message_of({}) == "is not an .npy file");
     CHECK(message_of(file_of("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", {7})) ==
-          "holds elements of type '>i2', which cannot be read");
+        "holds elements of type '>i2', which cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", {7})) ==
-          "has more or less data than its shape says");
+        "has more or less data than its shape says");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (-1,), }", {7})) ==
-          "has a header that cannot be read");
+        "has a header that cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807, 4), }",
-                             {7})) == "has more or less data than its shape says");
+              {7})) == "has more or less data than its shape says");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (1", {7})) ==
-          "has a header that cannot be read");
+        "has a header that cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2'", {})) == "has a header that cannot be read");
     CHECK_FALSE(read_npy("/nonexistent/a.npy"));
     auto cut = file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", {});

@@ -92,7 +92,7 @@ TEST_CASE("an unknown op keeps its arguments in text, listings and JSON", "[opaq
     CHECK(graph_text(p).value() == text);
     const std::string listed(listing(*p.graph));
     CHECK(listed.find("mine.blend.default(self=%x, others=[none, %x], weights=[0.5, inf], mode=exact") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(listed.find(R"(labels=["a", "b\"%0"]))") != std::string::npos);
 
     const std::string json = json_of(*p.graph);
@@ -114,14 +114,14 @@ TEST_CASE("a dialect that knows the op takes its nodes over", "[opaque]") {
     CHECK_FALSE(read_graph_json(std::as_bytes(std::span(json)), again, {}));
     graph own;
     REQUIRE(read_graph_json(std::as_bytes(std::span(json)), own,
-                            {.data = {}, .delegate = {}, .find_own_op = &find_op<mine::dialect>}));
+        {.data = {}, .delegate = {}, .find_own_op = &find_op<mine::dialect>}));
     CHECK(json_of(own) == json);
 }
 
 TEST_CASE("what does not fit the op is an error with the node's name", "[opaque]") {
     const auto with = [](std::string_view call) {
         return message_of("headrace 1 %x: float32[2] = input %y: ? = opaque mine.blend.default(" +
-                          std::string(call) + ") output %y");
+            std::string(call) + ") output %y");
     };
     CHECK(with("%x, []").empty());
     CHECK(with("%x, [], foo=1").find("y (mine.blend.default): its arguments:1:") != std::string::npos);
@@ -129,7 +129,7 @@ TEST_CASE("what does not fit the op is an error with the node's name", "[opaque]
     CHECK(with("%x, [], mode=slow").find("takes one of fast, exact") != std::string::npos);
     CHECK(with("%x, [], level=128").find("takes an integer from -128 to 127") != std::string::npos);
     CHECK(with("%x, [], window=[1, 2, 3]").find("takes members such as [height=1, width=1, rounding=fast]") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(with("%x, [], window=[1, 2").find("brackets are not closed") == std::string::npos);
     CHECK(with("%x").find("'others' of mine.blend.default is missing") != std::string::npos);
 }

@@ -63,7 +63,7 @@ struct two_methods {
         backend_registry backends;
         backends.add(nothing_to_lower());
         auto done = to_backend({{"encode", &encode.g}, {"decode", &decode.g}},
-                               whole_program_partitioner{{.backend = "tosa"}}, backends);
+            whole_program_partitioner{{.backend = "tosa"}}, backends);
         REQUIRE(done.has_value());
         lowered = std::move(done).value();
         writer.add_data(lowered.data);
@@ -129,8 +129,7 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     const auto expected = run_graph(p.g, inputs);
     backend_registry backends;
     backends.add(nothing_to_lower());
-    const auto lowered = to_backend(
-        {{"forward", &p.g}},
+    const auto lowered = to_backend({{"forward", &p.g}},
         support_partitioner{
             create_op_support<tosa::add>(), {.backend = "tosa"}, {.allows_single_node_partition = true}},
         backends);
@@ -141,18 +140,19 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     const auto number =
         writer.add_delegate("part", "tosa", d.processed.processed_bytes, d.processed.data_keys);
     REQUIRE(number.has_value());
-    const auto text = graph_json(
-        p.g, {.add_data = [&](std::span<const std::byte> bytes) { return writer.add_constant(bytes); },
-              .delegate_of = [&](const node& n) -> std::optional<std::size_t> {
-                  return &n == d.call ? std::optional(number.value()) : std::nullopt;
-              }});
+    const auto text = graph_json(p.g,
+        {.add_data = [&](std::span<const std::byte> bytes) { return writer.add_constant(bytes); },
+            .delegate_of = [&](const node& n) -> std::optional<std::size_t> {
+                return &n == d.call ? std::optional(number.value()) : std::nullopt;
+            }});
     REQUIRE(text.has_value());
     CHECK(writer.data_count() == 1);  // the host and the delegate share it
     writer.add_file("host.json", text.value());
-    writer.add_method("forward", {.host = "host.json",
-                                  .user_outputs = 1,
-                                  .calls = {number.value()},
-                                  .notes = {{"add", "aten.add.Tensor", "because"}}});
+    writer.add_method("forward",
+        {.host = "host.json",
+            .user_outputs = 1,
+            .calls = {number.value()},
+            .notes = {{"add", "aten.add.Tensor", "because"}}});
     REQUIRE(writer.write(s.path / "p").has_value());
 
     const auto opened = package::open(s.path / "p");
@@ -161,8 +161,7 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     REQUIRE(method.has_value());
     CHECK(method.value()->notes.at(0).reason == "because");
     graph again;
-    const auto read = opened.value().read_host(
-        *method.value(), again,
+    const auto read = opened.value().read_host(*method.value(), again,
         [](std::span<const std::byte> bytes, graph& region) { return read_tosa(bytes, region); });
     if (!read) FAIL(read.error().message);
     const auto got = run_graph(again, inputs);

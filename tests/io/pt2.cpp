@@ -95,8 +95,8 @@ result<program> read_entries(const std::vector<stored_zip::stored>& entries) {
 }
 
 // Returns the reader's message when `from` is replaced by `to` in an entry, without the leading path.
-std::string message_after(std::string_view fixture, std::string_view entry, std::string_view from,
-                          std::string_view to) {
+std::string message_after(
+    std::string_view fixture, std::string_view entry, std::string_view from, std::string_view to) {
     std::vector<stored_zip::stored> entries = entries_of(fixture);
     bool replaced = false;
     for (stored_zip::stored& e : entries) {
@@ -114,8 +114,8 @@ std::string message_after(std::string_view fixture, std::string_view entry, std:
     return message.substr(message.find(": ") + 2);
 }
 
-std::string after_edit(std::string_view from, std::string_view to,
-                       std::string_view fixture = "conv_bn_relu") {
+std::string after_edit(
+    std::string_view from, std::string_view to, std::string_view fixture = "conv_bn_relu") {
     return message_after(fixture, "model.json", from, to);
 }
 
@@ -146,8 +146,8 @@ TEST_CASE("pt2: a convolutional network", "[io][pt2]") {
 
 TEST_CASE("pt2: inputs, metadata and order of every fixture", "[io][pt2]") {
     for (const char* name : {"conv_bn_relu", "depthwise_residual", "attention", "upsample_concat",
-                             "tied_weights", "unused", "integer_ops", "control_flow", "rnn", "multi_output",
-                             "buffer_update", "quantized_cnn", "quantized_attention", "quantized_int16"}) {
+             "tied_weights", "unused", "integer_ops", "control_flow", "rnn", "multi_output", "buffer_update",
+             "quantized_cnn", "quantized_attention", "quantized_int16"}) {
         INFO(name);
         const program p = read_fixture(name);
         std::size_t position = 0;
@@ -190,7 +190,7 @@ TEST_CASE("pt2: constants view the file, with its strides and offsets", "[io][pt
     CHECK(floats_of(*find_node(g, "b_scratch")) == std::vector<float>{0, 1, 2, 3, 4, 5});
     const std::vector<float> whole = floats_of(*find_node(g, "b_whole"));
     CHECK(floats_of(*find_node(g, "b_part")) ==
-          std::vector<float>{whole[4], whole[5], whole[8], whole[9], whole[12], whole[13]});
+        std::vector<float>{whole[4], whole[5], whole[8], whole[9], whole[12], whole[13]});
     const auto linears = g.nodes_of(info_of<aten::linear>);
     CHECK(linears.begin()->operand(1) == (++linears.begin())->operand(1));
 }
@@ -297,8 +297,8 @@ result<program> with_relu_as(std::string_view target) {
 
 TEST_CASE("pt2: an op by another of its names", "[io][pt2]") {
     for (const auto& [name, op] : {std::pair{"aten.negative.default", &info_of<aten::neg>},
-                                   std::pair{"aten.arctan.default", &info_of<aten::atan>},
-                                   std::pair{"aten.special_expit.default", &info_of<aten::sigmoid>}}) {
+             std::pair{"aten.arctan.default", &info_of<aten::atan>},
+             std::pair{"aten.special_expit.default", &info_of<aten::sigmoid>}}) {
         const auto read = with_relu_as(name);
         REQUIRE(read);
         const node* n = find_node(*read.value().graph, "relu");
@@ -309,10 +309,9 @@ TEST_CASE("pt2: an op by another of its names", "[io][pt2]") {
 }
 
 TEST_CASE("pt2: in place is the op and a copy into its operand", "[io][pt2]") {
-    for (const auto& [name, op, type] :
-         {std::tuple{"aten.sin_.default", &info_of<aten::sin>, dtype::float32},
-          std::tuple{"aten.absolute_.default", &info_of<aten::abs>, dtype::float32},
-          std::tuple{"aten.logical_not_.default", &info_of<aten::logical_not>, dtype::boolean}}) {
+    for (const auto& [name, op, type] : {std::tuple{"aten.sin_.default", &info_of<aten::sin>, dtype::float32},
+             std::tuple{"aten.absolute_.default", &info_of<aten::abs>, dtype::float32},
+             std::tuple{"aten.logical_not_.default", &info_of<aten::logical_not>, dtype::boolean}}) {
         const auto read = with_relu_as(name);
         REQUIRE(read);
         const node& copy = only<aten::copy_inplace>(*read.value().graph);
@@ -339,54 +338,55 @@ TEST_CASE("pt2: archives of another kind", "[io][pt2]") {
         return text.substr(text.find(": ") + 2);
     };
     CHECK(message({{"version", "8.2"}, {"serialized_exported_program.json", "{}"}}) ==
-          "serialized_exported_program.json: 'schema_version' is missing");
+        "serialized_exported_program.json: 'schema_version' is missing");
     CHECK(message({{"m/data.pkl", ""}}) == "is not a torch.export archive: it has no models/*.json");
     CHECK(message({{"m/models/a.json", ""}, {"m/models/b.json", ""}}) ==
-          "holds several models, such as 'a' and 'b'");
+        "holds several models, such as 'a' and 'b'");
     CHECK(message({{"m/models/a.json", "{}"}}) == "a.json: 'schema_version' is missing");
     CHECK(message({{"m/models/a.json", R"({"schema_version": {"major": 6}, "torch_version": "2.4.0"})"}}) ==
-          "a.json: it is from torch 2.4.0, with version 6 of torch.export's schema, and versions 7 and 8 are "
-          "read; "
-          "export it again with torch 2.5 to 2.12");
+        "a.json: it is from torch 2.4.0, with version 6 of torch.export's schema, and versions 7 and 8 are "
+        "read; "
+        "export it again with torch 2.5 to 2.12");
 }
 
 TEST_CASE("pt2: broken graphs are refused with the node's name", "[io][pt2]") {
     const std::string at_relu = "model.json: node relu (aten.relu.default): ";
     CHECK(after_edit(R"({"name": "self", "arg": {"as_tensor": {"name": "batch_norm"}})",
-                     R"({"name": "self", "arg": {"as_tensor": {"name": "linear"}})") ==
-          at_relu + "argument 'self': it uses 'linear', which nothing before it defines");
+              R"({"name": "self", "arg": {"as_tensor": {"name": "linear"}})") ==
+        at_relu + "argument 'self': it uses 'linear', which nothing before it defines");
     CHECK(after_edit(R"({"name": "self", "arg": {"as_tensor": {"name": "batch_norm"}})",
-                     R"({"name": "selv", "arg": {"as_tensor": {"name": "batch_norm"}})") ==
-          at_relu + "argument 'selv': the op has no such argument");
+              R"({"name": "selv", "arg": {"as_tensor": {"name": "batch_norm"}})") ==
+        at_relu + "argument 'selv': the op has no such argument");
     CHECK(after_edit(R"({"name": "self", "arg": {"as_tensor": {"name": "batch_norm"}})",
-                     R"({"name": "self", "arg": {"as_string": "batch_norm"})") ==
-          at_relu + "argument 'self': it cannot be 'as_string'");
+              R"({"name": "self", "arg": {"as_string": "batch_norm"})") ==
+        at_relu + "argument 'self': it cannot be 'as_string'");
     CHECK(after_edit(R"({"name": "self", "arg": {"as_tensor": {"name": "batch_norm"}}, "kind": 1})", "") ==
-          at_relu + "argument 'self' is missing");
+        at_relu + "argument 'self' is missing");
     CHECK(after_edit(R"("outputs": [{"as_tensor": {"name": "relu"}}])",
-                     R"("outputs": [{"as_tensor": {"name": "conv2d"}}])") ==
-          at_relu + "the name 'conv2d' is used twice");
+              R"("outputs": [{"as_tensor": {"name": "conv2d"}}])") ==
+        at_relu + "the name 'conv2d' is used twice");
     CHECK(after_edit(R"("outputs": [{"as_tensor": {"name": "relu"}}])",
-                     R"("outputs": [{"as_tensor": {"name": "relu"}}, {"as_tensor": {"name": "more"}}])") ==
-          at_relu + "it has 2 results, the op 1");
+              R"("outputs": [{"as_tensor": {"name": "relu"}}, {"as_tensor": {"name": "more"}}])") ==
+        at_relu + "it has 2 results, the op 1");
     CHECK(after_edit(R"("outputs": [{"as_tensor": {"name": "relu"}}])",
-                     R"("outputs": [{"as_sym_int": {"as_name": "u0"}}])") ==
-          at_relu + "it uses the number 'u0', which nothing defines");
+              R"("outputs": [{"as_sym_int": {"as_name": "u0"}}])") ==
+        at_relu + "it uses the number 'u0', which nothing defines");
     CHECK(after_edit(R"("relu": {"dtype": 7, "sizes": [{"as_int": 1})",
-                     R"("relu": {"dtype": 7, "sizes": [{"as_int": -1})") ==
-          at_relu + "'relu': it has a negative size, -1");
+              R"("relu": {"dtype": 7, "sizes": [{"as_int": -1})") ==
+        at_relu + "'relu': it has a negative size, -1");
     CHECK(after_edit(R"("relu": {"dtype": 7, "sizes": [{"as_int": 1})",
-                     R"("relu": {"dtype": 7, "sizes": [{"as_int": 9223372036854775807})") ==
-          at_relu + "'relu': it is too large");
+              R"("relu": {"dtype": 7, "sizes": [{"as_int": 9223372036854775807})") ==
+        at_relu + "'relu': it is too large");
     CHECK(after_edit(R"("input_specs": [{)", R"("input_specs": [{"token": {}}, {)") ==
-          "model.json: the program has an input of kind 'token'");
+        "model.json: the program has an input of kind 'token'");
 }
 
 TEST_CASE("pt2: a node that cannot be read is kept with the reason", "[io][pt2]") {
     std::vector<stored_zip::stored> entries = entries_of("conv_bn_relu");
     for (stored_zip::stored& e : entries) {
         const std::string_view from = R"("relu": {"dtype": 7,)";
-        if (const std::size_t at = e.data.find(from); e.name.ends_with("model.json") && at != std::string::npos)
+        if (const std::size_t at = e.data.find(from);
+            e.name.ends_with("model.json") && at != std::string::npos)
             e.data.replace(at, from.size(), R"("relu": {"dtype": 31,)");
     }
     const auto read = read_entries(entries);
@@ -437,10 +437,11 @@ TEST_CASE("pt2: Python's outputs are left out with a note", "[io][pt2]") {
     const auto* notes = p.graph->output()->find_annotation<reading_notes>();
     REQUIRE(notes != nullptr);
     const std::vector<std::string_view> texts(notes->texts.begin(), notes->texts.end());
-    CHECK(texts == std::vector<std::string_view>{"output 0 is the number 3, not a tensor; it is left out",
-                                                 "output 2 is the number 2.5, not a tensor; it is left out",
-                                                 "output 3 is the boolean true, not a tensor; it is left out",
-                                                 "output 4 is the text \"text\", not a tensor; it is left out"});
+    CHECK(texts ==
+        std::vector<std::string_view>{"output 0 is the number 3, not a tensor; it is left out",
+            "output 2 is the number 2.5, not a tensor; it is left out",
+            "output 3 is the boolean true, not a tensor; it is left out",
+            "output 4 is the text \"text\", not a tensor; it is left out"});
 }
 
 TEST_CASE("pt2: what is written in place is written back, decomposed or not", "[io][pt2]") {
@@ -467,14 +468,14 @@ TEST_CASE("pt2: broken JSON is refused", "[io][pt2]") {
     CHECK(after_edit(R"("as_tensor": {"name": "x"})", R"("as_tensor": {"name": 5})")
               .find("'name' is missing") != std::string::npos);
     CHECK(after_edit(R"({"graph_module": )", R"({"graph_module": [)") ==
-          "model.json: broken JSON: an object is missing");
+        "model.json: broken JSON: an object is missing");
     CHECK(after_edit(R"("as_ints": [)", R"("as_ints": )" + deep).find("broken JSON") != std::string::npos);
     CHECK(after_edit(R"("as_ints": [2, 2])", R"("as_ints": )" + deep + std::string(deep.size(), ']'))
               .find("The JSON document was too deep") != std::string::npos);
     CHECK(after_edit(R"("as_ints": [2, 2])", R"("as_ints": [2e400, 2])")
               .find("node conv2d (aten.conv2d.default): argument 'stride'") != std::string::npos);
     CHECK(after_edit(R"("as_ints": [2, 2])", R"("as_ints": [2.5, 2])") ==
-          "model.json: node conv2d (aten.conv2d.default): argument 'stride': it cannot be 'as_ints'");
+        "model.json: node conv2d (aten.conv2d.default): argument 'stride': it cannot be 'as_ints'");
     std::vector<stored_zip::stored> entries = entries_of("conv_bn_relu");
     for (stored_zip::stored& e : entries) {
         if (e.name.ends_with("model.json")) e.data.resize(e.data.size() / 2);
@@ -491,8 +492,7 @@ TEST_CASE("pt2: graphs that are nested too deeply are refused", "[io][pt2]") {
     for (int i = 0; i != 100; ++i) text += before;
     text += "{}";
     for (int i = 0; i != 100; ++i) text += "}]}]}}}";
-    const std::string message = after_edit(
-        R"({"name": "", "arg": {"as_tensor": {"name": "gt"}}, "kind": 1})",
+    const std::string message = after_edit(R"({"name": "", "arg": {"as_tensor": {"name": "gt"}}, "kind": 1})",
         R"({"name": "", "arg": {"as_tensor": {"name": "gt"}}, "kind": 1}, {"name": "", "arg": )" + text + "}",
         "control_flow");
     CHECK(message.find("graphs are nested too deeply") != std::string::npos);
@@ -505,9 +505,9 @@ TEST_CASE("pt2: weights that do not fit their data are refused", "[io][pt2]") {
     CHECK(after(R"("path_name": "weight_3")", R"("path_name": "weight_9")")
               .find("the archive has no entry 'model/data/weights/weight_9'") != std::string::npos);
     CHECK(after(R"("use_pickle": false)", R"("use_pickle": true)").find("its data is pickled") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(after(R"("part")", R"("parts")").find("'b_part': the archive has no data for it, 'part'") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(after(R"("storage_offset": {"as_int": 4})", R"("storage_offset": {"as_int": 16})")
               .find("'b_part': it reaches to element 26 of entry 'model/data/weights/weight_3', which has 80 "
                     "bytes") != std::string::npos);

@@ -12,9 +12,9 @@ using namespace headrace;
 
 scalar value_of(std::string_view text) {
     return pt2::evaluate_expression(text, [](std::string_view s) {
-        return s == "s0"   ? std::optional<std::int64_t>(6)
-               : s == "s1" ? std::optional<std::int64_t>(-7)
-                           : std::nullopt;
+        return s == "s0" ? std::optional<std::int64_t>(6)
+            : s == "s1"  ? std::optional<std::int64_t>(-7)
+                         : std::nullopt;
     });
 }
 error error_of(std::string_view text) {
@@ -45,7 +45,7 @@ TEST_CASE("formulas of sizes: integers", "[io][pt2]") {
     CHECK(of("Max", std::string(s0) + ", Integer(9), " + s1) == scalar(9));
     CHECK(of("Min", std::string("Integer(9), ") + s0) == scalar(6));
     CHECK(of("Add", "FloorDiv(Add(" + std::string(s0) + ", Integer(-1)), Integer(2)), Integer(1)") ==
-          scalar(3));
+        scalar(3));
 }
 
 TEST_CASE("formulas of sizes: floats and truth", "[io][pt2]") {
@@ -68,7 +68,7 @@ TEST_CASE("formulas of sizes: as torch 2.5 wrote them", "[io][pt2]") {
     CHECK(value_of("TruncToInt(0.5*s0 + s0/4)") == scalar(4));
     CHECK(error_of("u0 + 1").kind == error_kind::unsupported);
     for (const char* broken :
-         {"s0 +", "(s0", "s0)", "s0 s1", "2 3", "s0//0", "*s0", "s0.x", "s0 ** ", "9999999999*9999999999"})
+        {"s0 +", "(s0", "s0)", "s0 s1", "2 3", "s0//0", "*s0", "s0.x", "s0 ** ", "9999999999*9999999999"})
         CHECK(error_of(broken).kind == error_kind::malformed);
     CHECK(error_of(std::string(100'000, '-')).message.find("deep") != std::string::npos);
     CHECK(error_of(std::string(100'000, '(')).message.find("deep") != std::string::npos);
@@ -80,12 +80,11 @@ TEST_CASE("formulas of sizes: what is wrong", "[io][pt2]") {
     CHECK(error_of("Symbol('u0', integer=True)").kind == error_kind::unsupported);
     CHECK(error_of("Symbol('u0', integer=True)").message.find("'u0'") != std::string::npos);
     CHECK(error_of("Gamma(Integer(1))").message.find("'Gamma'") != std::string::npos);
-    for (const std::string& broken :
-         {std::string(), std::string("Add("), std::string("Add()"), std::string("Integer(x)"),
-          std::string("FloorDiv(Integer(1))"), std::string("Integer(1) "), std::string("Symbol('s0"),
-          "Add(" + large + ", Integer(1))", "Mul(" + large + ", Integer(2))",
-          std::string("FloorDiv(Integer(1), Integer(0))"), std::string("Mod(Integer(1), Integer(0))"),
-          std::string("FloorDiv(Integer(-9223372036854775808), Integer(-1))")}) {
+    for (const std::string& broken : {std::string(), std::string("Add("), std::string("Add()"),
+             std::string("Integer(x)"), std::string("FloorDiv(Integer(1))"), std::string("Integer(1) "),
+             std::string("Symbol('s0"), "Add(" + large + ", Integer(1))", "Mul(" + large + ", Integer(2))",
+             std::string("FloorDiv(Integer(1), Integer(0))"), std::string("Mod(Integer(1), Integer(0))"),
+             std::string("FloorDiv(Integer(-9223372036854775808), Integer(-1))")}) {
         CAPTURE(broken);
         CHECK(error_of(broken).kind == error_kind::malformed);
     }

@@ -39,11 +39,11 @@ std::string message_of(std::string_view pickle) {
 using namespace std::string_literals;
 
 // {'w': torch._utils._rebuild_tensor_v2(('storage', torch.FloatStorage, '0', 'cpu', 2), 0, (2,), (1,), …)}
-std::string pickle_with(const std::string& size, const std::string& stride,
-                        const std::string& offset = "K\0"s) {
+std::string pickle_with(
+    const std::string& size, const std::string& stride, const std::string& offset = "K\0"s) {
     return "\x80\x02}X\x01\0\0\0w"s + "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storage"s +
-           "ctorch\nFloatStorage\nX\x01\0\0\0"s + "0X\x03\0\0\0"s + "cpuK\x02tQ" + offset + size + "\x85" +
-           stride + "\x85\x89" + "ccollections\nOrderedDict\n)RtRs.";
+        "ctorch\nFloatStorage\nX\x01\0\0\0"s + "0X\x03\0\0\0"s + "cpuK\x02tQ" + offset + size + "\x85" +
+        stride + "\x85\x89" + "ccollections\nOrderedDict\n)RtRs.";
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("pt2: a pickle is read without being run", "[io][pt2]") {
     CHECK(has(message_of(pickle_with("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"s, "K\x01")), "too large"));
     CHECK(has(message_of("\x80\x02"
                          "cos\nsystem\nX\x02\0\0\0lsR."s),
-              "not a dictionary"));
+        "not a dictionary"));
     CHECK(has(message_of("\x80\x02}X\x01\0\0\0wcos\nsystem\n)Rs."s), "plain torch.Tensor"));
     CHECK(has(message_of("\x80\x02I1\n."s), "opcode 73"));
     CHECK(has(message_of("\x80\x02h\x07."s), "has not kept"));

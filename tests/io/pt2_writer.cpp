@@ -30,9 +30,8 @@ struct temporary_path {
 }  // namespace
 
 TEST_CASE("a program that is written is read again as it was") {
-    for (const char* name :
-         {"conv_bn_relu", "quantized_cnn", "quantized_attention", "multi_output", "integer_ops",
-          "tied_weights", "upsample_concat", "rnn", "projected_lstm", "attention"}) {
+    for (const char* name : {"conv_bn_relu", "quantized_cnn", "quantized_attention", "multi_output",
+             "integer_ops", "tied_weights", "upsample_concat", "rnn", "projected_lstm", "attention"}) {
         INFO(name);
         const program p = read_fixture(name);
         const temporary_path file;
@@ -83,7 +82,7 @@ output %a, %c
     CHECK(through_pt2(text) == std::string(listing(*parse_graph_text(text).value().graph)));
     const auto refused = [](std::string_view argument) {
         return through_pt2("headrace 1 %x: float32[2] = input %y: float32[2] = opaque mine.op(%x, " +
-                           std::string(argument) + ") output %y");
+            std::string(argument) + ") output %y");
     };
     CHECK(refused("body=graph").find("y (mine.op): the graph that it was given") != std::string::npos);
     CHECK(refused("w=[a=1]").find("its argument w is a struct") != std::string::npos);
@@ -114,7 +113,7 @@ TEST_CASE("programs that need more than their graph are refused") {
 
 TEST_CASE("what is written back is in the signature") {
     for (const char* name : {"buffer_update", "reading/writes_input", "reading/writes_input_decomposed",
-                             "reading/writes_buffer", "reading/writes_buffer_decomposed"}) {
+             "reading/writes_buffer", "reading/writes_buffer_decomposed"}) {
         INFO(name);
         const program p = read_fixture(name);
         const temporary_path file;
@@ -138,7 +137,8 @@ std::string kinds_of(const std::string& archive, std::string_view op) {
     const std::size_t begin = archive.find("\"target\":\"torch.ops." + std::string(op));
     REQUIRE(begin != std::string::npos);
     const std::string node = archive.substr(begin, archive.find("\"outputs\"", begin) - begin);
-    for (std::size_t at = 0; (at = node.find("\"kind\":", at)) != std::string::npos; ++at) kinds += node[at + 7];
+    for (std::size_t at = 0; (at = node.find("\"kind\":", at)) != std::string::npos; ++at)
+        kinds += node[at + 7];
     return kinds;
 }
 

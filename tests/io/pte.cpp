@@ -151,8 +151,8 @@ TEST_CASE("pte: arguments of every kind come back", "[pte]") {
     const value limited =
         b.typed(b.g.create<clamp_kernel>({.self = top, .min = scalar(-0.0), .max = std::nullopt}), {row});
     const std::vector<std::optional<value>> indices{std::nullopt, value{top.producer, 1}};
-    const value picked = b.typed(b.g.create<index_select>({x, list<std::optional<value>>(indices)}),
-                                 {{dtype::float32, {2, 2}, {}}});
+    const value picked = b.typed(
+        b.g.create<index_select>({x, list<std::optional<value>>(indices)}), {{dtype::float32, {2, 2}, {}}});
     b.output({limited, picked, x});
     const pte_method method{"m", &b.g};
     const auto written = emit_pte(std::span(&method, 1));
@@ -184,8 +184,8 @@ TEST_CASE("pte: a kernel that is not known keeps its arguments", "[pte]") {
     const value limited =
         b.typed(b.g.create<clamp_kernel>({.self = top, .min = scalar(-0.5), .max = std::nullopt}), {row});
     const std::vector<std::optional<value>> indices{std::nullopt, value{top.producer, 1}};
-    const value picked = b.typed(b.g.create<index_select>({x, list<std::optional<value>>(indices)}),
-                                 {{dtype::float32, {2, 2}, {}}});
+    const value picked = b.typed(
+        b.g.create<index_select>({x, list<std::optional<value>>(indices)}), {{dtype::float32, {2, 2}, {}}});
     const value flat = b.typed(b.g.create<executorch::reshape>({picked, {4}}), {{dtype::float32, {4}, {}}});
     b.output({limited, flat});
     const pte_method method{"m", &b.g};
@@ -309,9 +309,8 @@ std::vector<std::byte> delegated_file(const tosa_part& part) {
     v = b.typed(b.g.create<executorch::call_delegate>({0, {v}}, 1), {row});
     v = b.typed(b.g.create<relu>({v}), {row});
     v = b.typed(b.g.create<executorch::call_delegate>({1, {v}}, 1), {row});
-    const value same = create_constant(b.g, row, nullptr, [&](std::span<std::byte> data) {
-        std::ranges::copy(part.constants[0], data.begin());
-    });
+    const value same = create_constant(b.g, row, nullptr,
+        [&](std::span<std::byte> data) { std::ranges::copy(part.constants[0], data.begin()); });
     b.output({v, same});
     const std::vector<pte_delegate> delegates(2, {"tosa", part.rest, part.constants});
     const pte_method method{"forward", &b.g, delegates};
@@ -344,9 +343,9 @@ TEST_CASE("pte: delegates come back, and share constants with the host", "[pte]"
     REQUIRE(read);
     std::vector<std::string_view> ops;
     for (const node& n : read.value()->nodes()) ops.push_back(n.op->name);
-    CHECK(ops == std::vector<std::string_view>{"builtin.placeholder", "delegate.call_delegate",
-                                               "aten::relu.out", "delegate.call_delegate", "builtin.constant",
-                                               "builtin.output"});
+    CHECK(ops ==
+        std::vector<std::string_view>{"builtin.placeholder", "delegate.call_delegate", "aten::relu.out",
+            "delegate.call_delegate", "builtin.constant", "builtin.output"});
 }
 
 namespace {
@@ -430,8 +429,8 @@ TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
     goes_on.create<builtin::output>({.values = list<value>(condition)});
     graph& body = b.g.create_region();
     const value before = input_of(body, one_flag);
-    const std::vector<value> next{apply<logical_not>(body, before),
-                                  apply<relu>(body, input_of(body, four_floats))};
+    const std::vector<value> next{
+        apply<logical_not>(body, before), apply<relu>(body, input_of(body, four_floats))};
     body.create<builtin::output>({.values = list<value>(next)});
     node& loop = b.g.create<higher_order::while_loop>({&goes_on, &body, {flag, x}, {}}, 2);
     b.typed(loop, {one_flag, four_floats});
@@ -448,7 +447,7 @@ TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
     REQUIRE(read);
     const std::pmr::string text = listing(*read.value());
     CHECK(text.find("%loop_at_2: float32[4], %while_loop: bool[1] = higher_order.while_loop") !=
-          std::string::npos);
+        std::string::npos);
     CHECK(text.find("%out_5, %out_4\noutput %loop_at_2") != std::string::npos);
 }
 

@@ -80,12 +80,12 @@ TEST_CASE("methods share what is equal, and each comes back byte for byte", "[to
     program encode, decode;
     build(encode, 1);
     build(decode, 2);
-    const std::map<std::string, std::vector<std::byte>> expected{{"encode", emitted(encode.g)},
-                                                                 {"decode", emitted(decode.g)}};
+    const std::map<std::string, std::vector<std::byte>> expected{
+        {"encode", emitted(encode.g)}, {"decode", emitted(decode.g)}};
     backend_registry backends;
     backends.add(tosa_backend(&as_it_is));
     const auto lowered = to_backend(methods{{"encode", &encode.g}, {"decode", &decode.g}},
-                                    whole_program_partitioner{{.backend = "tosa"}}, backends);
+        whole_program_partitioner{{.backend = "tosa"}}, backends);
     REQUIRE(lowered.has_value());
     const named_data_store_output& data = lowered.value().data;
     CHECK(data.buffers.size() == 3);

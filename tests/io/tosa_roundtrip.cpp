@@ -162,15 +162,15 @@ void build_convolution(builder& b) {
     const value w = b.constant<float>("w", dtype::float32, {3, 1, 1, 2}, {1, 2, 3, 4, 5, 6});
     const value bias = b.constant<float>("bias", dtype::float32, {3}, {0.5F, 0.25F, -1});
     const value c = b.add<tosa::conv2d>({.input = x,
-                                         .weight = w,
-                                         .bias = bias,
-                                         .input_zp = b.zero(dtype::float32),
-                                         .weight_zp = b.zero(dtype::float32),
-                                         .pad = {0, 1, 2, 3},
-                                         .stride = {1, 1},
-                                         .dilation = {1, 1},
-                                         .acc_type = dtype::float32},
-                                        "conv");
+                                            .weight = w,
+                                            .bias = bias,
+                                            .input_zp = b.zero(dtype::float32),
+                                            .weight_zp = b.zero(dtype::float32),
+                                            .pad = {0, 1, 2, 3},
+                                            .stride = {1, 1},
+                                            .dilation = {1, 1},
+                                            .acc_type = dtype::float32},
+        "conv");
     const value r =
         b.add<tosa::clamp>({.input = c, .min_val = 0.0, .max_val = 6.0, .nan_mode = nan_mode::ignore});
     b.output({b.add<tosa::reshape>({r, b.shape({1, 135})}, "y")});
@@ -195,13 +195,13 @@ TEST_CASE("attributes of all kinds survive the round trip", "[tosa][io]") {
     const value scales = b.constant<std::int32_t>("scales", dtype::int32, {3}, {1 << 30, 1 << 29, 1 << 30});
     const value shifts = b.constant<std::int8_t>("shifts", dtype::int8, {3}, {30, 31, 32});
     const value wide = b.add<tosa::rescale>({.input = x,
-                                             .multiplier = scales,
-                                             .shift = shifts,
-                                             .input_zp = b.zero(dtype::int8),
-                                             .output_zp = b.zero(dtype::int32),
-                                             .rounding_mode = rounding_mode::double_round,
-                                             .per_channel = true,
-                                             .input_unsigned = true});
+        .multiplier = scales,
+        .shift = shifts,
+        .input_zp = b.zero(dtype::int8),
+        .output_zp = b.zero(dtype::int32),
+        .rounding_mode = rounding_mode::double_round,
+        .per_channel = true,
+        .input_unsigned = true});
     const value low = b.add<tosa::clamp>({.input = x, .min_val = -128, .max_val = 5});
     const value table =
         b.constant<std::int8_t>("table", dtype::int8, {256}, std::vector<std::int8_t>(256, 7));
@@ -246,8 +246,8 @@ TEST_CASE("a file is written into a buffer of the caller's", "[tosa][io]") {
 
     const auto refused = emit_tosa(b.g, std::span(buffer).first(bound - 1));
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().message.find("bytes in a buffer of " + number_text(bound - 1)) !=
-          std::string::npos);
+    CHECK(
+        refused.error().message.find("bytes in a buffer of " + number_text(bound - 1)) != std::string::npos);
     CHECK_FALSE(emit_tosa(b.g, {}));
 }
 
@@ -262,11 +262,11 @@ TEST_CASE("numbers are rounded to their format", "[tosa][io]") {
     CHECK(encode_float(1000.0, format_of(dtype::float8_e4m3)) == 0x7eU);
     CHECK(decode_float(0x7eU, format_of(dtype::float8_e4m3)) == 448.0);
     for (std::uint32_t bits = 0; bits != 0x7c01; ++bits) {
-        REQUIRE(encode_float(decode_float(bits, format_of(dtype::float16)), format_of(dtype::float16)) ==
-                bits);
+        REQUIRE(
+            encode_float(decode_float(bits, format_of(dtype::float16)), format_of(dtype::float16)) == bits);
     }
-    CHECK(tosa_format::decode_element(tosa_format::encode_element(scalar(-5), dtype::int8).bytes.data(),
-                                      dtype::int8) == scalar(-5));
+    CHECK(tosa_format::decode_element(
+              tosa_format::encode_element(scalar(-5), dtype::int8).bytes.data(), dtype::int8) == scalar(-5));
 }
 
 TEST_CASE("constants are written in row-major order", "[tosa][io]") {
@@ -289,8 +289,8 @@ TEST_CASE("constants are written in row-major order", "[tosa][io]") {
     for (const node& n : back->nodes_of(info_of<tosa::const_>)) {
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(args_of<tosa::const_>(n).data.bytes);
         const tensor_meta& meta = *n.results[0].meta;
-        read.emplace_back(bytes,
-                          bytes + storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())));
+        read.emplace_back(
+            bytes, bytes + storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())));
     }
     REQUIRE(read.size() == 3);
     CHECK(read[0] == std::vector<std::uint8_t>{1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0});
@@ -339,21 +339,22 @@ TEST_CASE("the emitter refuses what a pass must mend first", "[tosa][io]") {
         return emit_error(b.g);
     };
     CHECK(error_of([](builder& b, value x) { b.output({x}); }) ==
-          "x (builtin.placeholder): an input or constant is an output; put a tosa.IDENTITY between");
+        "x (builtin.placeholder): an input or constant is an output; put a tosa.IDENTITY between");
     CHECK(error_of([](builder& b, value x) {
-              const value y = b.add<tosa::abs>({x}, "y");
-              b.output({y, y});
-          }) == "y (tosa.ABS): is an output twice; put a tosa.IDENTITY between");
+        const value y = b.add<tosa::abs>({x}, "y");
+        b.output({y, y});
+    }) == "y (tosa.ABS): is an output twice; put a tosa.IDENTITY between");
     CHECK(error_of([](builder& b, value x) {
-              const value y = b.g.create<tosa::abs>({x}).result();
-              b.output({y});
-          }) == "x (builtin.placeholder): an operator without a name beside it, tosa.ABS: the type and shape of a "
-                "result are not known");
+        const value y = b.g.create<tosa::abs>({x}).result();
+        b.output({y});
+    }) ==
+        "x (builtin.placeholder): an operator without a name beside it, tosa.ABS: the type and shape of a "
+        "result are not known");
     CHECK(error_of([](builder&, value) {}) == "the graph has no output node");
     CHECK(error_of([](builder& b, value x) {
-              const value y = b.add<tosa::cast>({x, dtype::int64}, "y");
-              b.output({y});
-          }) == "y (tosa.CAST): TOSA 1.0 has no tensors of int64");
+        const value y = b.add<tosa::cast>({x, dtype::int64}, "y");
+        b.output({y});
+    }) == "y (tosa.CAST): TOSA 1.0 has no tensors of int64");
 }
 
 TEST_CASE("control flow becomes regions", "[tosa][io]") {

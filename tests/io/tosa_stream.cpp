@@ -62,8 +62,8 @@ pieces streamed(const graph& g) {
     return all;
 }
 bool has_piece_at(const pieces& all, const std::byte* at, std::size_t size) {
-    return std::ranges::any_of(all.given,
-                               [&](const auto& piece) { return piece.data() == at && piece.size() == size; });
+    return std::ranges::any_of(
+        all.given, [&](const auto& piece) { return piece.data() == at && piece.size() == size; });
 }
 void check_same(const graph& g, const pieces& all) {
     const auto file = emit_tosa(g);

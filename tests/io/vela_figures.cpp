@@ -47,11 +47,11 @@ TEST_CASE("cycles by layer and by operator", "[vela_figures]") {
 
 TEST_CASE("tables without the columns, cut off, or of something else", "[vela_figures]") {
     CHECK(read_vela_figures("u", "", summary).error().message ==
-          "Vela's figures by layer have no column 'Name'");
+        "Vela's figures by layer have no column 'Name'");
     CHECK(read_vela_figures("u", per_layer, "").error().message ==
-          "Vela's summary has no column 'cycles_total'");
+        "Vela's summary has no column 'cycles_total'");
     CHECK(read_vela_figures("u", per_layer, "cycles_total\n").error().message ==
-          "Vela's summary has no column 'cycles_total'");
+        "Vela's summary has no column 'cycles_total'");
     const auto cut =
         read_vela_figures("u", "Name,NNG Operator,Target,Op Cycles\nx,Add", "cycles_total\nno\n");
     REQUIRE(cut);

@@ -52,7 +52,7 @@ TEST_CASE("zip: entries are views into the archive", "[io][zip]") {
     CHECK(archive.entries()[0].name == "a/one");
     CHECK(archive.find("a/on") == nullptr);
     for (const auto& [name, expected] :
-         {std::pair("a/one", large), {"b/two", "hello"}, {"c/none", ""}, {"d/wide", "zip64"}}) {
+        {std::pair("a/one", large), {"b/two", "hello"}, {"c/none", ""}, {"d/wide", "zip64"}}) {
         const auto viewed = archive.view(*archive.find(name));
         REQUIRE(viewed);
         const auto* first = reinterpret_cast<const char*>(viewed.value().data());
@@ -76,9 +76,9 @@ TEST_CASE("zip: malformed archives are refused", "[io][zip]") {
     wrong[wrong.find("world")] = 'W';
     CHECK(message_of(wrong) == "entry b: CRC error");
     CHECK(message_of(archive_of({{"a", "1"}, {"a", "2"}})) ==
-          "malformed zip archive: two entries have the same name");
+        "malformed zip archive: two entries have the same name");
     CHECK(message_of(archive_of({{"a", "1", 0, false, 8}})) ==
-          "entry a: is compressed; torch.export.save stores entries as they are");
+        "entry a: is compressed; torch.export.save stores entries as they are");
     CHECK(message_of(archive_of({{"a", "1", 1}})) == "entry a: is encrypted");
     for (std::size_t size = 1; size < good.size(); ++size) {
         CHECK_FALSE(message_of(good.substr(0, size)).empty());
@@ -134,7 +134,7 @@ TEST_CASE("mapped_file: a file that shrinks gives zeros, and an error", "[io][ma
         CHECK(std::ranges::count(file.bytes(), std::byte{'x'}) == static_cast<std::ptrdiff_t>(left));
         REQUIRE_FALSE(file.check());
         CHECK(file.check().error().message ==
-              std::pmr::string(path.string() + ": became shorter while it was read"));
+            std::pmr::string(path.string() + ": became shorter while it was read"));
         CHECK(other.value().check());
     }
     std::filesystem::remove(path);

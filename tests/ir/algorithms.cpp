@@ -86,8 +86,8 @@ TEST_CASE("dead code goes, placeholders and effects stay") {
     node& write =
         d.g.create<tosa::variable_write>({.input1 = written.result(), .variable_name = "state"}, &d.out);
     CHECK(eliminate_dead_code(d.g) == 2);
-    CHECK(order_of(d.g) == pmr_vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place,
-                                                   &written, &write, &d.out});
+    CHECK(order_of(d.g) ==
+        pmr_vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place, &written, &write, &d.out});
     CHECK(eliminate_dead_code(d.g) == 0);
 }
 

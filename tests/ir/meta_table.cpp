@@ -17,9 +17,8 @@ TEST_CASE("what differs in dtype, shape or dim order is kept apart, and nothing 
     meta_table metas(&memory);
     const std::vector<std::int64_t> order{1, 0};
     const auto asked = [&](int i) {
-        return metas.find_or_add({i % 2 == 0 ? dtype::float32 : dtype::int8,
-                                  {i / 4, 3},
-                                  i % 4 < 2 ? list<std::int64_t>() : list<std::int64_t>(order)});
+        return metas.find_or_add({i % 2 == 0 ? dtype::float32 : dtype::int8, {i / 4, 3},
+            i % 4 < 2 ? list<std::int64_t>() : list<std::int64_t>(order)});
     };
     std::vector<const tensor_meta*> first;
     for (int i = 0; i != 400; ++i) first.push_back(asked(i));

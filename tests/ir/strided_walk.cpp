@@ -12,8 +12,8 @@ using namespace headrace;
 
 namespace {
 
-std::vector<std::int64_t> walk(const std::vector<std::int64_t>& shape,
-                               const std::vector<std::int64_t>& strides) {
+std::vector<std::int64_t> walk(
+    const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
     std::vector<std::int64_t> positions;
     for_each_position(shape, strides, [&](std::int64_t at) { positions.push_back(at); });
     return positions;

@@ -30,8 +30,8 @@ sample_source ramps(const extents& shape, std::size_t count) {
                 const std::int64_t size = eval::elements_in(shape);
                 reals numbers;
                 for (std::int64_t i = 0; i != size; ++i)
-                    numbers.push_back(
-                        2.0 * static_cast<double>((i * 37 + 5 * static_cast<std::int64_t>(s)) % size) /
+                    numbers.push_back(2.0 *
+                            static_cast<double>((i * 37 + 5 * static_cast<std::int64_t>(s)) % size) /
                             static_cast<double>(size) -
                         1);
                 return std::vector{tensor::of(dtype::float32, shape, numbers)};
@@ -125,7 +125,7 @@ TEST_CASE("compare_models: any number of threads says the same", "[compare]") {
     REQUIRE(one);
     REQUIRE(other);
     CHECK(comparison_json(one.value(), comparison_order::model) ==
-          comparison_json(other.value(), comparison_order::model));
+        comparison_json(other.value(), comparison_order::model));
 }
 
 TEST_CASE("compare_models: layers match by structure where names differ", "[compare]") {

@@ -32,8 +32,8 @@ struct exported {
         return typed(g->create<builtin::constant>({.data = {&places[place], strides}}).result(), type, shape);
     }
     void linear(value weight, std::int64_t features) {
-        ends.push_back(typed(g->create<aten::linear>({.input = x, .weight = weight}).result(), dtype::float32,
-                             {1, features}));
+        ends.push_back(typed(
+            g->create<aten::linear>({.input = x, .weight = weight}).result(), dtype::float32, {1, features}));
     }
     std::uint64_t bytes() const {
         g->create<builtin::output>({.values = ends});
@@ -67,7 +67,7 @@ TEST_CASE("what may become smaller, or is not used, does not count", "[constant_
     const value whole = e.constant(0, dtype::float32, {50, 100});
     const value part =
         e.typed(e.g->create<aten::slice_tensor>({.self = whole, .dim = 0, .start = 0, .end = 20}).result(),
-                dtype::float32, {20, 100});
+            dtype::float32, {20, 100});
     e.linear(part, 20);
     e.linear(e.constant(1, dtype::float32, {20, 100}, {0, 1}), 20);
     e.linear(e.constant(2, dtype::float32, {20, 100}), 20);
@@ -75,8 +75,8 @@ TEST_CASE("what may become smaller, or is not used, does not count", "[constant_
     CHECK(e.bytes() == 0);
 }
 
-TEST_CASE("a program with more weights than a file holds is refused before it is lowered",
-          "[constant_bytes]") {
+TEST_CASE(
+    "a program with more weights than a file holds is refused before it is lowered", "[constant_bytes]") {
     exported e;
     e.linear(e.constant(0, dtype::float32, {20'000'000, 100}), 20'000'000);
     CHECK(e.bytes() == 8'000'000'000);

@@ -47,8 +47,8 @@ std::string round_trip(const graph& g) {
 }
 
 // A pass of each stage of the standard pipeline, and the last.
-const std::set<std::string, std::less<>> stages{"functionalize", "decompose_gelu", "legalize_matmul",
-                                                "choose_layouts", "sort_topologically"};
+const std::set<std::string, std::less<>> stages{
+    "functionalize", "decompose_gelu", "legalize_matmul", "choose_layouts", "sort_topologically"};
 
 }  // namespace
 

@@ -34,8 +34,7 @@ TEST_CASE("what is assumed of inputs is a warning, and --strict refuses it", "[i
     const auto lowered = lower_to_tosa(graph_of(modulo));
     REQUIRE(lowered);
     REQUIRE(lowered.value().warnings.size() == 1);
-    CHECK(
-        lowered.value().warnings[0] ==
+    CHECK(lowered.value().warnings[0] ==
         "int64 becomes int32, as TOSA 1.0 has no INT64; this assumes that input 'x' (int64) holds values in "
         "[-2147483648, 2147483647]; --strict refuses it");
     lowering_options strict;
@@ -54,8 +53,8 @@ TEST_CASE("what does not fit for some input is refused by name", "[integers]") {
         %y: int64[2] = aten.mul.Tensor(%p, %c)
         output %y)"));
     REQUIRE(!refused);
-    CHECK(std::string(refused.error().message).find("its values are in [0, 4294967296]") !=
-          std::string::npos);
+    CHECK(
+        std::string(refused.error().message).find("its values are in [0, 4294967296]") != std::string::npos);
 }
 
 TEST_CASE("the least int32 is its own negation and magnitude", "[integers]") {

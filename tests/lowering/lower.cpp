@@ -124,16 +124,16 @@ TEST_CASE("metadata that cannot be inferred is an error that names the node", "[
     };
     CHECK(message(*relu_program().graph, [](graph&) {}).empty());
     CHECK(message(*relu_program().graph, forget_all).find("x (builtin.placeholder): the file does not say") ==
-          0);
+        0);
     CHECK(message(*unknown_program().graph, [](graph& g) {
-              for (node& n : g.nodes_of(info_of<builtin::opaque>)) g.clear_meta(n.result());
-          }).find("does not say which type and shape result 0 has") != std::string::npos);
+        for (node& n : g.nodes_of(info_of<builtin::opaque>)) g.clear_meta(n.result());
+    }).find("does not say which type and shape result 0 has") != std::string::npos);
     // A node that a rule refuses.
     CHECK(message(*relu_program().graph, [](graph& g) {
-              node& n = *g.nodes_of(info_of<aten::relu>).begin();
-              node& made = g.create<aten::permute>({.self = n.operand(0), .dims = {0, 0, 1, 2}}, &n);
-              g.replace_all_uses(n.result(), made.result());
-          }).find("aten.permute.default: ") != std::string::npos);
+        node& n = *g.nodes_of(info_of<aten::relu>).begin();
+        node& made = g.create<aten::permute>({.self = n.operand(0), .dims = {0, 0, 1, 2}}, &n);
+        g.replace_all_uses(n.result(), made.result());
+    }).find("aten.permute.default: ") != std::string::npos);
 }
 
 TEST_CASE("tensors that no target takes are refused before any work", "[lower]") {
@@ -152,7 +152,7 @@ TEST_CASE("tensors that no target takes are refused before any work", "[lower]")
     const auto refused = lower_to_tosa(std::move(p));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find("numbers (aten.arange.default): a tensor of 2^31 elements") !=
-          std::string::npos);
+        std::string::npos);
 }
 
 TEST_CASE("an observer sees each pass, and ends the lowering by an error", "[lower]") {
@@ -210,19 +210,21 @@ TEST_CASE("an input that is quantized in two ways is verified by what its caller
     auto g = std::make_unique<graph>();
     const value x = add_input(*g);
     const auto negated = [&](double scale) {
-        const value q = add<quantized_decomposed::quantize_per_tensor>(*g, {.input = x,
-                                                                            .scale = scale,
-                                                                            .zero_point = 0,
-                                                                            .quant_min = -128,
-                                                                            .quant_max = 127,
-                                                                            .dtype = dtype::int8});
+        const value q = add<quantized_decomposed::quantize_per_tensor>(*g,
+            {.input = x,
+                .scale = scale,
+                .zero_point = 0,
+                .quant_min = -128,
+                .quant_max = 127,
+                .dtype = dtype::int8});
         g->set_meta(q, {dtype::int8, {1, 2, 4, 3}, {}});
-        const value d = add<quantized_decomposed::dequantize_per_tensor>(*g, {.input = q,
-                                                                              .scale = scale,
-                                                                              .zero_point = 0,
-                                                                              .quant_min = -128,
-                                                                              .quant_max = 127,
-                                                                              .dtype = dtype::int8});
+        const value d = add<quantized_decomposed::dequantize_per_tensor>(*g,
+            {.input = q,
+                .scale = scale,
+                .zero_point = 0,
+                .quant_min = -128,
+                .quant_max = 127,
+                .dtype = dtype::int8});
         return add<aten::neg>(*g, {.self = d});
     };
     const value coarse = negated(0.05);
@@ -302,7 +304,7 @@ TEST_CASE("a package has the methods that were given, or the nodes that were ref
     REQUIRE(made);
     CHECK(made.value().files.delegates().size() == 1);
     CHECK(package_report_json(made.value(), {{"encode", "e.pt2"}}).find("\"model\": \"e.pt2\"") !=
-          std::string::npos);
+        std::string::npos);
 
     std::map<std::string, program, std::less<>> unknown;
     unknown.emplace("forward", unknown_program());

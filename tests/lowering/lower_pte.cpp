@@ -152,7 +152,7 @@ TEST_CASE("executorch: every node without a kernel is refused, with the reason",
     });
     REQUIRE(!o.refusals.empty());
     CHECK(o.refusals[0].reason ==
-          "ExecuTorch's kernel for it does not compute with uint16; cast its operands before it");
+        "ExecuTorch's kernel for it does not compute with uint16; cast its operands before it");
 }
 
 TEST_CASE("executorch: a convolution over three axes is a sum of convolutions over two", "[executorch]") {
@@ -168,17 +168,17 @@ TEST_CASE("executorch: a convolution over three axes is a sum of convolutions ov
             });
             const value b = p.constant<float>(dtype::float32, {4}, {1, 2, 3, 4});
             p.output(p.make<aten::conv3d>({.input = x,
-                                           .weight = w,
-                                           .bias = b,
-                                           .stride = stride,
-                                           .padding = padding,
-                                           .dilation = dilation,
-                                           .groups = groups}));
+                .weight = w,
+                .bias = b,
+                .stride = stride,
+                .padding = padding,
+                .dilation = dilation,
+                .groups = groups}));
         });
     };
     for (const outcome& o :
-         {convolved({1, 1, 1}, {0, 0, 0}, {1, 1, 1}, 1), convolved({2, 1, 2}, {1, 0, 1}, {1, 1, 1}, 2),
-          convolved({1, 2, 1}, {2, 1, 0}, {2, 1, 2}, 1), convolved({3, 3, 3}, {3, 1, 1}, {3, 1, 1}, 1)}) {
+        {convolved({1, 1, 1}, {0, 0, 0}, {1, 1, 1}, 1), convolved({2, 1, 2}, {1, 0, 1}, {1, 1, 1}, 2),
+            convolved({1, 2, 1}, {2, 1, 0}, {2, 1, 2}, 1), convolved({3, 3, 3}, {3, 1, 1}, {3, 1, 1}, 1)}) {
         CHECK(o.refusals.empty());
         CHECK(o.difference.empty());
         CHECK(std::ranges::count(o.ops, "aten::convolution.out") == 3);
@@ -191,16 +191,16 @@ TEST_CASE("executorch: volumes are normalized, and convolved back", "[executorch
         const value mean = p.constant<float>(dtype::float32, {2}, {1, -1});
         const value variance = p.constant<float>(dtype::float32, {2}, {2, 0.5});
         const value y = p.make<aten::batch_norm>({.input = x,
-                                                  .weight = mean,
-                                                  .bias = variance,
-                                                  .running_mean = mean,
-                                                  .running_var = variance,
-                                                  .training = false,
-                                                  .momentum = 0.1,
-                                                  .eps = 1e-5,
-                                                  .cudnn_enabled = false});
-        const value w = p.constant<float>(dtype::float32, {2, 1, 2, 2, 2},
-                                          {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1});
+            .weight = mean,
+            .bias = variance,
+            .running_mean = mean,
+            .running_var = variance,
+            .training = false,
+            .momentum = 0.1,
+            .eps = 1e-5,
+            .cudnn_enabled = false});
+        const value w = p.constant<float>(
+            dtype::float32, {2, 1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1});
         p.output(p.make<aten::conv_transpose3d_input>(
             {.input = p.make<aten::relu>({.self = y}), .weight = w, .stride = {2, 2, 2}}));
     });

@@ -50,22 +50,16 @@ struct lowering {
         return name.empty() ? std::nullopt : parse_target(name);
     }
 };
-const std::vector<lowering> lowerings{{""},
-                                      {"TOSA-1.0+INT"},
-                                      {"TOSA-1.0+INT+int16+int4+u55"},
-                                      {"TOSA-1.0+INT+int16+int4+u85"},
-                                      {"TOSA-1.0+INT", true},
-                                      {"TOSA-1.0+INT+int16+int4+u55", true},
-                                      {"TOSA-1.0+INT+int16+int4+u85", true},
-                                      {"", false, true},
-                                      {"", false, true, true}};
+const std::vector<lowering> lowerings{{""}, {"TOSA-1.0+INT"}, {"TOSA-1.0+INT+int16+int4+u55"},
+    {"TOSA-1.0+INT+int16+int4+u85"}, {"TOSA-1.0+INT", true}, {"TOSA-1.0+INT+int16+int4+u55", true},
+    {"TOSA-1.0+INT+int16+int4+u85", true}, {"", false, true}, {"", false, true, true}};
 
 /// A program with one op. Its operands are inputs, or small constants; if quantized, floats are dequantized
 /// from INT8, and results are quantized to it.
 class one_op_program {
 public:
-    one_op_program(const op_info& op, const arguments& all, std::mt19937::result_type constants,
-                   bool quantized)
+    one_op_program(
+        const op_info& op, const arguments& all, std::mt19937::result_type constants, bool quantized)
         : constants_(constants), quantized_(quantized), graph_(std::make_unique<graph>()) {
         const argument_struct given(op, all, [this](const operand& spec) { return add(spec); });
         const auto results = op.results == variadic_results ? 1U : static_cast<unsigned>(op.results);
@@ -136,7 +130,7 @@ private:
         const bool dequantized = quantized_ && spec.type == dtype::float32 && count;
         const tensor_meta meta{dequantized ? dtype::int8 : spec.type, int_list(spec.shape), {}};
         const bool constant = (constants_ >> operands_.size() % 32 & 1U) != 0 && count &&
-                              *count <= static_cast<std::int64_t>(most_elements);
+            *count <= static_cast<std::int64_t>(most_elements);
         const value v = constant ? add_constant(meta, spec.data) : add_input(meta);
         operands_.push_back(dequantized ? dequantized_from(v, constant ? 0 : 3) : v);
         return operands_.back();

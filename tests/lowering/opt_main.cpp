@@ -137,8 +137,8 @@ int run_whole(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "whole_opt");
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
-    return opt_main<dialects<whole::dialect>, whole::lowering, whole::also>(static_cast<int>(argv.size()),
-                                                                            argv.data());
+    return opt_main<dialects<whole::dialect>, whole::lowering, whole::also>(
+        static_cast<int>(argv.size()), argv.data());
 }
 std::string text_of(const std::filesystem::path& path) {
     std::ostringstream text;
@@ -150,10 +150,9 @@ std::string text_of(const std::filesystem::path& path) {
 
 TEST_CASE("the graph after each pass that changed it is kept as text", "[opt_main]") {
     const folder there;
-    const std::string in =
-        there.write("in.hr",
-                    "headrace 1\n%x: float32[2] = input\n%a: float32[2] = aten.add.Tensor(%x, "
-                    "%x)\noutput %a\n");
+    const std::string in = there.write("in.hr",
+        "headrace 1\n%x: float32[2] = input\n%a: float32[2] = aten.add.Tensor(%x, "
+        "%x)\noutput %a\n");
     const auto stages = [&](const char* name) {
         std::string names;
         std::set<std::string> sorted;
@@ -284,7 +283,7 @@ output %sum
     CHECK(run_whole({"opt", kept}) == 3);  // the fault occurs again
     CHECK(run_whole({"opt", kept, "--passes", "select", "-o", (at.path / "y.hr").string()}) == 0);
     CHECK(run_whole({"opt", model, "--passes", "select", "--reproducer", (at.path / "none.hr").string(), "-o",
-                     (at.path / "y.hr").string()}) == 0);
+              (at.path / "y.hr").string()}) == 0);
     CHECK_FALSE(std::filesystem::exists(at.path / "none.hr"));
     CHECK(run_whole({"opt", model}) == 2);  // neither passes nor a reproducer
 }
@@ -301,8 +300,8 @@ output %y
     CHECK(text_of(out).find("= whole.power(%x, exponent=3)") != std::string::npos);
     CHECK(run_whole({"run", model}) == 0);
     CHECK(run({"run", model}) != 0);
-    at.write("x.hr",
-             "headrace 1 %x: float32[2] = input %y: float32[2] = opaque whole.power(%x, 4) output %y");
+    at.write(
+        "x.hr", "headrace 1 %x: float32[2] = input %y: float32[2] = opaque whole.power(%x, 4) output %y");
     CHECK(run_whole({"show", model}) == 3);  // its verifier
 }
 
@@ -333,6 +332,6 @@ TEST_CASE("graphs of another dialect run by its kernels, and by no others", "[op
     REQUIRE(got);
     CHECK(got.value()[0].to<double>() == std::vector<double>{2, 4});
     CHECK_THAT(std::string(run_graph(g, inputs).error().message),
-               Catch::Contains("has no kernel for this op; declare evaluate(Op,"));
+        Catch::Contains("has no kernel for this op; declare evaluate(Op,"));
     CHECK(verify<whole::dialect>(g));
 }

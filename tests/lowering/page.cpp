@@ -14,8 +14,8 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/ir/source_location.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/page_data.hpp>
 
 using namespace headrace;
@@ -53,15 +53,15 @@ value named(graph& g, node& n, std::string_view name) {
 }
 
 value zeros(graph& g, const tensor_meta& meta) {
-    return create_constant(g, meta, nullptr,
-                           [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{0}); });
+    return create_constant(
+        g, meta, nullptr, [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{0}); });
 }
 
 pass_record ran(std::string_view name, std::size_t rewritten) {
     return {.name = name,
-            .status = pass_status::ran,
-            .nodes = {.rewritten = rewritten},
-            .nanoseconds = 2'500'000};
+        .status = pass_status::ran,
+        .nodes = {.rewritten = rewritten},
+        .nanoseconds = 2'500'000};
 }
 
 TEST_CASE("a node has its op, origin, module, source, arguments and operands") {
@@ -155,11 +155,11 @@ TEST_CASE("no text ends the script that it stands in") {
     history.begin(g);
     const pmr_vector<diagnostic> refusals{{"</script>", "<!--", "\xff</SCRIPT>"}};
     const parsed_page page({.title = "</script>",
-                            .last = &g,
-                            .history = &history,
-                            .refusals = refusals,
-                            .vela_csv = "</script>",
-                            .core = R"({"layers":[{"name":"</script>"}]})"});
+        .last = &g,
+        .history = &history,
+        .refusals = refusals,
+        .vela_csv = "</script>",
+        .core = R"({"layers":[{"name":"</script>"}]})"});
     CHECK(page.json.find('<') == std::string::npos);
     CHECK(std::string_view(page.root["core"]["layers"].at(0)["name"]) == "</script>");
     CHECK(std::string_view(page.root["title"]) == "</script>");
@@ -184,7 +184,7 @@ TEST_CASE("a graph that is begun again has nothing of the first") {
 TEST_CASE("the innermost frame of a stack trace is its last") {
     CHECK(innermost_frame("  File \"a.py\", line 1, in forward\n    return self.b(x)\n"
                           "  File \"b.py\", line 2, in forward\n    return x + 1\n") ==
-          "File \"b.py\", line 2, in forward\n    return x + 1");
+        "File \"b.py\", line 2, in forward\n    return x + 1");
     CHECK(innermost_frame("no frames").empty());
 }
 
@@ -208,9 +208,9 @@ TEST_CASE("multiply-accumulates of convolutions and matrix products") {
     const value any = g.create<builtin::placeholder>({}).result();
     // 8 channels of 10x10, each from 4 channels (2 groups of 8) and a window of 3x3.
     CHECK(cost<aten::conv2d>({.input = any, .weight = any}, {1, 8, 12, 12}, {8, 4, 3, 3}, {1, 8, 10, 10}) ==
-          800 * 36);
-    CHECK(cost<aten::conv_transpose2d_input>({.input = any, .weight = any}, {1, 8, 5, 5}, {8, 4, 2, 2},
-                                             {1, 4, 10, 10}) == 200 * 16);
+        800 * 36);
+    CHECK(cost<aten::conv_transpose2d_input>(
+              {.input = any, .weight = any}, {1, 8, 5, 5}, {8, 4, 2, 2}, {1, 4, 10, 10}) == 200 * 16);
     CHECK(cost<aten::linear>({.input = any, .weight = any}, {5, 16}, {10, 16}, {5, 10}) == 50 * 16);
     CHECK(cost<aten::bmm>({.self = any, .mat2 = any}, {2, 3, 4}, {2, 4, 5}, {2, 3, 5}) == 30 * 4);
     CHECK(cost<aten::add_tensor>({.self = any, .other = any}, {2}, {2}, {2}) == 0);

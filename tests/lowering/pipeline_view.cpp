@@ -15,19 +15,19 @@ using names = op_name_list;
 pipeline_description sample() {
     pipeline_description d;
     d.passes.push_back({.name = "expand_x",
-                        .summary = "x becomes y",
-                        .targets = {"a.x.default"},
-                        .removes = {"a.x.default"},
-                        .produces = {"a.y.Tensor"},
-                        .can_fire = true,
-                        .before = {"a.x.default", "a.z.default"}});
+        .summary = "x becomes y",
+        .targets = {"a.x.default"},
+        .removes = {"a.x.default"},
+        .produces = {"a.y.Tensor"},
+        .can_fire = true,
+        .before = {"a.x.default", "a.z.default"}});
     d.passes.push_back({.name = "try_y",
-                        .summary = "y is negated",
-                        .targets = {"a.y.Tensor", "a.y.Scalar"},
-                        .removes = {},
-                        .produces = {"t.NEG"},
-                        .can_fire = true,
-                        .before = {"a.y.Tensor", "a.z.default"}});
+        .summary = "y is negated",
+        .targets = {"a.y.Tensor", "a.y.Scalar"},
+        .removes = {},
+        .produces = {"t.NEG"},
+        .can_fire = true,
+        .before = {"a.y.Tensor", "a.z.default"}});
     d.source = {"a.x.default", "a.z.default"};
     d.result = {"a.y.Tensor", "a.z.default", "t.NEG"};
     return d;

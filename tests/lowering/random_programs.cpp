@@ -75,12 +75,11 @@ const std::vector<const op_info*>& pure_ops() {
 }
 
 /// Numbers that occur in users' models and that are easily computed differently than by PyTorch.
-constexpr double extreme_floats[]{
-    0.0,     -0.0,   1.0,    -1.0,  0.5,      -2.5,      3e7,     -3e7,   0x1p24,
-    0x1p-24, 1e-40,  -1e-40, 1e9,   0x1p31,   -0x1p31,   65504.0, 3.4e38, -3.4028234663852886e38,
-    1e30,    -1e-30, 0x1p62, 100.0, INFINITY, -INFINITY, NAN};
-constexpr double extreme_integers[]{0.0,     1.0,    -1.0,    2.0,    5.0,          -3.0,          255.0,
-                                    32768.0, 0x1p24, -0x1p24, 0x1p30, 2147483647.0, -2147483648.0, 1000003.0};
+constexpr double extreme_floats[]{0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3e7, -3e7, 0x1p24, 0x1p-24, 1e-40, -1e-40,
+    1e9, 0x1p31, -0x1p31, 65504.0, 3.4e38, -3.4028234663852886e38, 1e30, -1e-30, 0x1p62, 100.0, INFINITY,
+    -INFINITY, NAN};
+constexpr double extreme_integers[]{0.0, 1.0, -1.0, 2.0, 5.0, -3.0, 255.0, 32768.0, 0x1p24, -0x1p24, 0x1p30,
+    2147483647.0, -2147483648.0, 1000003.0};
 
 bool name_is(const op_info& op, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, op.name) != names.end();
@@ -91,7 +90,7 @@ bool name_is(const op_info& op, std::initializer_list<std::string_view> names) {
 bool is_tame(const tensor& t, bool any_magnitude) {
     const dtype type = t.type();
     const bool known = type == dtype::float32 || type == dtype::int64 || type == dtype::int32 ||
-                       type == dtype::int8 || type == dtype::boolean;
+        type == dtype::int8 || type == dtype::boolean;
     if (!known || t.size() > most_elements) return false;
     if (any_magnitude) return true;
     for (std::int64_t i = 0; i != t.size(); ++i) {
@@ -106,14 +105,13 @@ bool is_tame(const tensor& t, bool any_magnitude) {
 bool takes_all_floats(const op_info& op) {
     using namespace aten;
     using enum trait;
-    static constexpr auto known =
-        ops_in<add_tensor, sub_tensor, mul_tensor, mul_scalar, neg, headrace::aten::abs, relu, aten::maximum,
-               aten::minimum, aten::clamp, clamp_min, clamp_max, where_self, masked_fill_scalar, masked_fill_tensor,
-               amax, amin, max_dim, min_dim, argmax, argmin, index_put, index_copy, scatter_src,
-               scatter_value, full_like, hardtanh, isfinite, isinf, isnan, sign, aten::floor, aten::ceil,
-               aten::trunc, constant_pad_nd>;
-    return known.contains(op) || op.has(moving | copying | casting | comparing | gathering | gives_number |
-                                        gives_zeros | gives_ones);
+    static constexpr auto known = ops_in<add_tensor, sub_tensor, mul_tensor, mul_scalar, neg,
+        headrace::aten::abs, relu, aten::maximum, aten::minimum, aten::clamp, clamp_min, clamp_max,
+        where_self, masked_fill_scalar, masked_fill_tensor, amax, amin, max_dim, min_dim, argmax, argmin,
+        index_put, index_copy, scatter_src, scatter_value, full_like, hardtanh, isfinite, isinf, isnan, sign,
+        aten::floor, aten::ceil, aten::trunc, constant_pad_nd>;
+    return known.contains(op) ||
+        op.has(moving | copying | casting | comparing | gathering | gives_number | gives_zeros | gives_ones);
 }
 
 /// True if alpha is not 1. Whether alpha · b overflows in a + alpha · b depends on fused operations in
@@ -161,8 +159,8 @@ public:
                                                         : static_cast<bound>(k.t.integer(i));
                 if (x == x && !held.contains(x))
                     return std::string(k.v.producer->op->name) + " gives " + std::to_string(x) +
-                           ", not in [" + std::to_string(held.low) + ", " + std::to_string(held.high) +
-                           "]\n" + std::string(listing(program_.g));
+                        ", not in [" + std::to_string(held.low) + ", " + std::to_string(held.high) + "]\n" +
+                        std::string(listing(program_.g));
             }
         }
         return {};
@@ -296,8 +294,9 @@ private:
             }
         }
         // PyTorch does not define the order of equal numbers, such as the minima that are left.
-        const bool ranks = name_is(op, {"aten.topk.default", "aten.sort.default", "aten.sort.stable",
-                                        "aten.argsort.default", "aten.argsort.stable", "aten.msort.default"});
+        const bool ranks = name_is(op,
+            {"aten.topk.default", "aten.sort.default", "aten.sort.stable", "aten.argsort.default",
+                "aten.argsort.stable", "aten.msort.default"});
         for (const tensor& t : operands) {
             const auto fits = [](double x) { return std::abs(x) < 0x1p31; };
             if (ranks && kind_ == flavour::all_magnitudes && !std::ranges::all_of(t.to<double>(), fits))
@@ -351,18 +350,18 @@ private:
         const std::int64_t zero_point = static_cast<std::int64_t>(random_() % 21) - 10;
         graph& g = program_.g;
         node& q = g.create<quantized_decomposed::quantize_per_tensor>({.input = last.v,
-                                                                       .scale = scale,
-                                                                       .zero_point = zero_point,
-                                                                       .quant_min = -128,
-                                                                       .quant_max = 127,
-                                                                       .dtype = dtype::int8});
+            .scale = scale,
+            .zero_point = zero_point,
+            .quant_min = -128,
+            .quant_max = 127,
+            .dtype = dtype::int8});
         add_inferred(q);
         node& d = g.create<quantized_decomposed::dequantize_per_tensor>({.input = q.result(),
-                                                                         .scale = scale,
-                                                                         .zero_point = zero_point,
-                                                                         .quant_min = -128,
-                                                                         .quant_max = 127,
-                                                                         .dtype = dtype::int8});
+            .scale = scale,
+            .zero_point = zero_point,
+            .quant_min = -128,
+            .quant_max = 127,
+            .dtype = dtype::int8});
         add_inferred(d);
         pool_.erase(pool_.end() - 3, pool_.end() - 1);  // other nodes read only the dequantized value
     }
@@ -385,8 +384,8 @@ private:
 
 /// Returns what is wrong with results; empty if nothing is. Integers must be equal; quantized ones may differ
 /// by as many steps as `--verify` allows, floats by the rounding of each op.
-std::string difference(const std::vector<tensor>& expected, const std::vector<tensor>& got,
-                       const std::vector<double>& granted) {
+std::string difference(
+    const std::vector<tensor>& expected, const std::vector<tensor>& got, const std::vector<double>& granted) {
     constexpr double tolerance = 1e-3;
     for (std::size_t k = 0; k != expected.size(); ++k) {
         const bool exact = !is_floating(expected[k].type());
@@ -612,7 +611,7 @@ std::string minimized(const random_program& failing, std::string_view target, dr
         if (comparable && !check.fault(target, driver).empty()) return minimized(smaller, target, driver);
     }
     return lowering_check(failing).fault(target, driver) + "\n" + std::string(listing(failing.g)) +
-           elements_of_inputs(failing);
+        elements_of_inputs(failing);
 }
 
 unsigned number_in(const char* variable, unsigned otherwise) {
@@ -656,10 +655,10 @@ TEST_CASE("random programs compute the same after each pass", "[random]") {
                 const std::string fault = check.fault(target, driver);
                 lowered += check.lowered() ? 1U : 0U;
                 if (fault.empty()) continue;
-                FAIL_CHECK("HEADRACE_RANDOM_SEED="
-                           << seed + i << " HEADRACE_RANDOM_PROGRAMS=1, " << target << ", "
-                           << (driver == driver_kind::in_place ? "in place" : "retraced") << ": "
-                           << minimized(p, target, driver));
+                FAIL_CHECK(
+                    "HEADRACE_RANDOM_SEED=" << seed + i << " HEADRACE_RANDOM_PROGRAMS=1, " << target << ", "
+                                            << (driver == driver_kind::in_place ? "in place" : "retraced")
+                                            << ": " << minimized(p, target, driver));
             }
         }
     }

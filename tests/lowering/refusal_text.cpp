@@ -13,8 +13,7 @@ TEST_CASE("equal refusals share a line from the fourth on", "[refusal_text]") {
     refusals.insert(refusals.begin() + 1, {"x", "aten.sin.default", "no table"});
     refusals.push_back({"forged\nerror: y", "aten.tan.default", "too large"});
     CHECK(refusal_lines(refusals) ==
-          std::vector<std::string>{"a, b, c and 2 more (aten.tan.default): no table",
-                                   "x (aten.sin.default): no table",
-                                   "forged\\x0aerror: y (aten.tan.default): too large"});
+        std::vector<std::string>{"a, b, c and 2 more (aten.tan.default): no table",
+            "x (aten.sin.default): no table", "forged\\x0aerror: y (aten.tan.default): too large"});
     CHECK(refusal_lines({}).empty());
 }

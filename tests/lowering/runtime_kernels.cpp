@@ -44,7 +44,7 @@ struct lowered {
     [[nodiscard]] bool calls(std::string_view name) const { return std::ranges::count(kernels, name) != 0; }
 };
 lowered lower(dtype type, const int_list& shape, const numbers& given,
-              const std::function<value(testing::program&, value)>& build) {
+    const std::function<value(testing::program&, value)>& build) {
     testing::program p;
     p.output(build(p, p.input(type, shape)));
     p.finish();
@@ -68,8 +68,7 @@ lowered lower(dtype type, const int_list& shape, const numbers& given,
 /// Executes one kernel.
 template <class Kernel>
 numbers execute_kernel(dtype type, const int_list& shape, const numbers& given,
-                       const std::function<args<Kernel>(value)>& arguments, const tensor_meta& made,
-                       std::uint32_t results = 1) {
+    const std::function<args<Kernel>(value)>& arguments, const tensor_meta& made, std::uint32_t results = 1) {
     graph g;
     const value x = g.create<builtin::placeholder>({}).result();
     g.set_meta(x, {type, shape, {}});
@@ -92,9 +91,8 @@ numbers execute_kernel(dtype type, const int_list& shape, const numbers& given,
 
 TEST_CASE("executorch: arguments that kernels refuse are fitted to them", "[executorch]") {
     const numbers six{1, 2, 3, 4, 5, 6};
-    const auto rolled = lower(dtype::float32, {2, 3}, six, [](testing::program& p, value x) {
-        return p.make<aten::roll>({.self = x, .shifts = {2}});
-    });
+    const auto rolled = lower(dtype::float32, {2, 3}, six,
+        [](testing::program& p, value x) { return p.make<aten::roll>({.self = x, .shifts = {2}}); });
     CHECK(are_same(rolled.got, {5, 6, 1, 2, 3, 4}));
     CHECK(rolled.calls("aten::roll.out"));
     const auto narrowed = lower(dtype::float32, {2, 3}, six, [](testing::program& p, value x) {
@@ -131,15 +129,14 @@ TEST_CASE("executorch: arguments that kernels refuse are fitted to them", "[exec
         return value{&p.make_node<aten::max_pool1d_with_indices>({.self = x, .kernel_size = {2}}), 1};
     });
     CHECK(are_same(found.got, {1, 2, 4}));
-    const auto promoted = lower(dtype::int32, {2}, {1, 2}, [](testing::program& p, value x) {
-        return p.make<aten::add_scalar>({.self = x, .other = 0.5});
-    });
+    const auto promoted = lower(dtype::int32, {2}, {1, 2},
+        [](testing::program& p, value x) { return p.make<aten::add_scalar>({.self = x, .other = 0.5}); });
     CHECK(are_same(promoted.got, {1.5, 2.5}));
 }
 
 TEST_CASE("executorch: what is drawn is certain at probabilities 0 and 1", "[executorch]") {
     const auto drawn = lower(dtype::float32, {4}, {0, 1, 1, 0},
-                             [](testing::program& p, value x) { return p.make<aten::bernoulli>({x}); });
+        [](testing::program& p, value x) { return p.make<aten::bernoulli>({x}); });
     CHECK(are_same(drawn.got, {0, 1, 1, 0}));
     CHECK(drawn.calls("aten::rand.out"));
     const auto always = lower(dtype::float32, {2}, {0, 0}, [](testing::program& p, value x) {
@@ -157,9 +154,8 @@ TEST_CASE("executorch: a tensor of rank 0 has neither axes nor windows", "[execu
         return p.make<aten::unfold>({x, 0, 1, 1});
     });
     CHECK(are_same(unfolded.got, {3}));
-    const auto rolled = lower(dtype::float32, {}, {3}, [](testing::program& p, value x) {
-        return p.make<aten::roll>({.self = x, .shifts = {2}});
-    });
+    const auto rolled = lower(dtype::float32, {}, {3},
+        [](testing::program& p, value x) { return p.make<aten::roll>({.self = x, .shifts = {2}}); });
     CHECK(are_same(rolled.got, {3}));
 }
 
@@ -178,12 +174,12 @@ TEST_CASE("executorch: where a kernel is wrong, lowering gives PyTorch's numbers
     CHECK(are_same(rest.got, {1, 2, 0, 0}));
     CHECK_FALSE(rest.calls("aten::remainder.Scalar_out"));
     const auto sign = lower(dtype::float32, {3}, {no_number, -infinity, 2},
-                            [](testing::program& p, value x) { return p.make<aten::sign>({x}); });
+        [](testing::program& p, value x) { return p.make<aten::sign>({x}); });
     CHECK(are_same(sign.got, {0, -1, 1}));
     const auto most = lower(dtype::float32, {1, 1, 2, 4}, {1, no_number, 5, infinity, 3, 2, 6, -infinity},
-                            [](testing::program& p, value x) {
-                                return p.make<aten::max_pool2d>({.self = x, .kernel_size = {2, 2}});
-                            });
+        [](testing::program& p, value x) {
+            return p.make<aten::max_pool2d>({.self = x, .kernel_size = {2, 2}});
+        });
     CHECK(are_same(most.got, {no_number, infinity}));
     const auto floored = lower(dtype::float32, {4}, {0, -1, no_number, 7}, [](testing::program& p, value x) {
         const value zeros = p.constant<float>(dtype::float32, {4}, {0, 0, 0, 2});
@@ -211,7 +207,7 @@ TEST_CASE("executorch: execution does what the kernels do", "[executorch]") {
     CHECK(
         are_same(execute_kernel<sign>(dtype::float32, {2}, {no_number, -2}, alone, reals), {no_number, -1}));
     using max_pool = executorch::kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out",
-                                        executorch::kernel_types::numbers>;
+        executorch::kernel_types::numbers>;
     const auto pooled = [](value x) { return args<max_pool>{.self = x, .kernel_size = {1, 2}}; };
     const tensor_meta row{dtype::float32, {1, 1, 2}, {}};
     // A NaN that comes first stays.
@@ -220,8 +216,8 @@ TEST_CASE("executorch: execution does what the kernels do", "[executorch]") {
         {1, no_number}));
     using floor_divide = executorch::kernel<aten::div_scalar_mode, "aten::div.Scalar_mode_out">;
     const auto by_zero = [](value x) { return args<floor_divide>{x, 0, "floor"}; };
-    CHECK(are_same(execute_kernel<floor_divide>(dtype::float32, {2}, {0, -1}, by_zero, reals),
-                   {infinity, -infinity}));
+    CHECK(are_same(
+        execute_kernel<floor_divide>(dtype::float32, {2}, {0, -1}, by_zero, reals), {infinity, -infinity}));
     using narrow = executorch::kernel<aten::narrow_copy, "aten::narrow_copy.out">;
     const auto from_end = [](value x) { return args<narrow>{x, 0, -2, 2}; };
     CHECK(execute_kernel<narrow>(dtype::float32, {4}, {1, 2, 3, 4}, from_end, reals).empty());
@@ -234,19 +230,18 @@ TEST_CASE("executorch: bicubic sampling is PyTorch's", "[executorch]") {
         bool aligned;
         numbers expected;
     } cases[] = {{0, true, {7.668477535247803, 4.966142654418945, 9.077533721923828, 6.5}},
-                 {0, false, {5.60197114944458, 4.437312602996826, 0.6972678303718567, 6.5}},
-                 {1, true, {6.670344829559326, 4.767998218536377, 11.809253692626953, 6.5}},
-                 {1, false, {7.073378562927246, 4.127999782562256, 12.450377464294434, 6.5}},
-                 {2, true, {6.7780632972717285, 4.479997158050537, 11.820503234863281, 6.5}},
-                 {2, false, {7.026129245758057, 4.127999782562256, 12.750003814697266, 6.5}}};
+        {0, false, {5.60197114944458, 4.437312602996826, 0.6972678303718567, 6.5}},
+        {1, true, {6.670344829559326, 4.767998218536377, 11.809253692626953, 6.5}},
+        {1, false, {7.073378562927246, 4.127999782562256, 12.450377464294434, 6.5}},
+        {2, true, {6.7780632972717285, 4.479997158050537, 11.820503234863281, 6.5}},
+        {2, false, {7.026129245758057, 4.127999782562256, 12.750003814697266, 6.5}}};
     for (const auto& c : cases) {
         const auto sampled = lower(dtype::float32, {1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
-                                   [&](testing::program& p, value x) {
-                                       const value grid =
-                                           p.constant<float>(dtype::float32, {1, 2, 2, 2},
-                                                             {-0.9F, 0.3F, 0.2F, -0.4F, 1.2F, 0.9F, 0, 0});
-                                       return p.make<aten::grid_sampler>({x, grid, 2, c.padding, c.aligned});
-                                   });
+            [&](testing::program& p, value x) {
+                const value grid = p.constant<float>(
+                    dtype::float32, {1, 2, 2, 2}, {-0.9F, 0.3F, 0.2F, -0.4F, 1.2F, 0.9F, 0, 0});
+                return p.make<aten::grid_sampler>({x, grid, 2, c.padding, c.aligned});
+            });
         CHECK(sampled.calls("aten::grid_sampler_2d.out"));
         CHECK(are_same(sampled.got, c.expected));
     }

@@ -51,8 +51,8 @@ output %dy
 )");
 }
 
-TEST_CASE("a value that has several users or scales keeps its quantize and dequantize nodes",
-          "[short_listing]") {
+TEST_CASE(
+    "a value that has several users or scales keeps its quantize and dequantize nodes", "[short_listing]") {
     const program p = parsed(R"(headrace 1
 
 %x: float32[4] = input

@@ -29,8 +29,7 @@ struct undo : pass {
                     optional_node<"cast", aten::_to_copy>(node_of<"exp", aten::exp>(x)));
             }) =
                 [](auto x, const auto& m) {
-                    return choose(find<"cast">(m) == nullptr, x,
-                                  [&] { return as(x, dtype::float16); });
+                    return choose(find<"cast">(m) == nullptr, x, [&] { return as(x, dtype::float16); });
                 },
             on_match(
                 [](auto x) { return node_of<"log", aten::log>(node_of<"in", aten::sin, aten::cos>(x)); }) =
@@ -53,16 +52,16 @@ struct undo : pass {
 };
 static_assert(effects_of<undo>::target_set == ops_in<aten::log, aten::add_tensor, aten::mul_tensor>);
 static_assert(effects_of<undo>::produced_set ==
-              ops_in<aten::_to_copy, aten::tanh, aten::erf, aten::mul_tensor, aten::neg>);
+    ops_in<aten::_to_copy, aten::tanh, aten::erf, aten::mul_tensor, aten::neg>);
 static_assert(effects_of<undo>::removed_set.empty());
 
 // A factor of a logarithm that may be missing.
 struct drop_exponential : pass {
     static auto rewrites() {
         return rules(on_match([](auto x) {
-                         return node_of<"log", aten::log>(
-                             optional_node<"product", aten::mul_tensor>(x, node_of<"exp", aten::exp>(x)));
-                     }) = [](auto x) { return tanh(x); });
+            return node_of<"log", aten::log>(
+                optional_node<"product", aten::mul_tensor>(x, node_of<"exp", aten::exp>(x)));
+        }) = [](auto x) { return tanh(x); });
     }
 };
 

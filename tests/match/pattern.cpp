@@ -25,7 +25,7 @@ static_assert(std::is_same_v<checked::called, ops<toy::relu, toy::add>>);
 // Has thirteen inputs, more than any other pattern here.
 struct thirteen_tensors {
     constexpr auto operator()(auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h, auto i, auto j,
-                              auto k, auto l, auto m) const {
+        auto k, auto l, auto m) const {
         return call<toy::cat>(tensors(a, b, c, d, e, f, g, h, i, j, k, l, m));
     }
 };
@@ -49,25 +49,23 @@ static_assert(finds<unknown_op<stranger>>([](auto x) { return call<toy::relu>(ca
 static_assert(finds<unknown_op<unlisted>>([](auto x) { return call<unlisted>(x); }));
 static_assert(finds<wrong_arity<toy::relu, 2, 1>>([](auto x, auto y) { return call<toy::relu>(x, y); }));
 static_assert(finds<wrong_arity<toy::add, 1, 2>>([](auto x) { return call<toy::add>(x); }));
-static_assert(finds<wrong_argument<toy::add, "other", int, value>>([](auto x) { return call<toy::add>(x, 2); }));
+static_assert(
+    finds<wrong_argument<toy::add, "other", int, value>>([](auto x) { return call<toy::add>(x, 2); }));
 using relu_of_first = decltype(call<toy::relu>(wildcard<0>{}));
-static_assert(finds<wrong_argument<toy::clamp, "min", relu_of_first, scalar>>([](auto x) {
-    return call<toy::clamp>(x, call<toy::relu>(x));
-}));
-static_assert(finds<no_such_field<toy::clamp, "top">>([](auto x) {
-    return call<toy::clamp>(x, with<"top">(1));
-}));
-static_assert(finds<wrong_argument<toy::clamp, "min", std::nullopt_t, scalar>>([](auto x) {
-    return call<toy::clamp>(x, std::nullopt);
-}));
+static_assert(finds<wrong_argument<toy::clamp, "min", relu_of_first, scalar>>(
+    [](auto x) { return call<toy::clamp>(x, call<toy::relu>(x)); }));
+static_assert(
+    finds<no_such_field<toy::clamp, "top">>([](auto x) { return call<toy::clamp>(x, with<"top">(1)); }));
+static_assert(finds<wrong_argument<toy::clamp, "min", std::nullopt_t, scalar>>(
+    [](auto x) { return call<toy::clamp>(x, std::nullopt); }));
 static_assert(finds<no_fault>([](auto x) { return call<toy::clamp>(x, 0, std::nullopt); }));
-static_assert(finds<wrong_argument<toy::cat, "tensors", wildcard<0>, list<value>>>([](auto x) { return call<toy::cat>(x); }));
+static_assert(finds<wrong_argument<toy::cat, "tensors", wildcard<0>, list<value>>>(
+    [](auto x) { return call<toy::cat>(x); }));
 static_assert(finds<no_fault>([](auto x) { return call<toy::cat>(tensors(x, x), 1); }));
 static_assert(finds<unused_placeholder<1, toy::relu>>([](auto x, auto) { return call<toy::relu>(x); }));
 static_assert(finds<mixed_placeholder<0, toy::clamp>>([](auto x) { return call<toy::clamp>(x, x); }));
-static_assert(finds<no_such_result<toy::min_max, 2>>([](auto x) {
-    return result_at<2>(call<toy::min_max>(x));
-}));
+static_assert(
+    finds<no_such_result<toy::min_max, 2>>([](auto x) { return result_at<2>(call<toy::min_max>(x)); }));
 static_assert(finds<no_call<wildcard<0>>>([](auto x) { return x; }));
 static_assert(finds<no_call<wildcard<0>>>([](auto x) { return returns(call<toy::relu>(x), x); }));
 
@@ -101,18 +99,18 @@ pmr_vector<subgraph_match> matches(const F& f, const graph& g, const matcher_opt
 
 TEST_CASE("an expression becomes a graph", "[pattern]") {
     CHECK(listing(checked::as_graph()) ==
-          "%input_0: ? = input\n%input_1: ? = input\n"
-          "%add: ? = toy.add.default(%input_0, %input_1)\n%relu: ? = toy.relu.default(%add)\noutput %relu\n");
+        "%input_0: ? = input\n%input_1: ? = input\n"
+        "%add: ? = toy.add.default(%input_0, %input_1)\n%relu: ? = toy.relu.default(%add)\noutput %relu\n");
     CHECK(&checked::as_graph() == &checked::as_graph());
     CHECK(text_of([](auto x, auto y) { return call<toy::cat>(tensors(call<toy::neg>(x), y), 1); }) ==
-          "%input_0: ? = input\n%input_1: ? = input\n%neg: ? = toy.neg.default(%input_0)\n"
-          "%cat: ? = toy.cat.default([%neg, %input_1], dim=1)\noutput %cat\n");
+        "%input_0: ? = input\n%input_1: ? = input\n%neg: ? = toy.neg.default(%input_0)\n"
+        "%cat: ? = toy.cat.default([%neg, %input_1], dim=1)\noutput %cat\n");
     CHECK(text_of([](auto x) {
-              const auto m = call<toy::min_max>(x);
-              return returns(result_at<1>(m), call<toy::relu>(m));
-          }) ==
-          "%input_0: ? = input\n%min_max: ?, %min_max_1: ? = toy.min_max.default(%input_0)\n"
-          "%relu: ? = toy.relu.default(%min_max)\noutput %min_max_1, %relu\n");
+        const auto m = call<toy::min_max>(x);
+        return returns(result_at<1>(m), call<toy::relu>(m));
+    }) ==
+        "%input_0: ? = input\n%min_max: ?, %min_max_1: ? = toy.min_max.default(%input_0)\n"
+        "%relu: ? = toy.relu.default(%min_max)\noutput %min_max_1, %relu\n");
 }
 
 TEST_CASE("calls that are the same are one node, unless they are named differently", "[pattern]") {
@@ -131,7 +129,7 @@ TEST_CASE("calls that are the same are one node, unless they are named different
 TEST_CASE("literals of every kind go where the schema has them", "[pattern]") {
     const auto p = make_pattern([](auto x) {
         return call<toy::attributes>(x, int_list{1, 2}, list<double>(), "mean", std::nullopt, dtype::int8,
-                                     false, 2, 7, tensors(x, std::nullopt));
+            false, 2, 7, tensors(x, std::nullopt));
     });
     const auto& a = args_of<toy::attributes>(*p->outputs()[0].producer);
     CHECK(a.axes == int_list{1, 2});

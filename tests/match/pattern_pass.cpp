@@ -73,14 +73,13 @@ static_assert(!always([](auto x) { return call<toy::clamp>(x); }));
 static_assert(always([](auto x) { return any_literals(call<toy::clamp>(x)); }));
 static_assert(always([](auto x, auto min) { return call<toy::clamp>(x, min, any_literal); }));
 static_assert(!always([](auto x, auto min) { return call<toy::clamp>(x, min, min); }));
-static_assert(!always([](auto x, auto w) {
-    return any_literals(call<toy::conv2d>(x, w));
-}));  // the bias is optional
+static_assert(
+    !always([](auto x, auto w) { return any_literals(call<toy::conv2d>(x, w)); }));  // the bias is optional
 static_assert(!always([](auto x, auto y) { return any_literals(call<toy::cat>(tensors(x, y))); }));
 static_assert(!always([](auto x) { return call<toy::min_max>(x); }));
 
 struct lowering : pipeline<from<toy::relu, toy::relu6, toy::add, toy::call>,
-                           to<toy::relu, toy::clamp, toy::add, toy::call>, fuse, lower_relu6> {};
+                      to<toy::relu, toy::clamp, toy::add, toy::call>, fuse, lower_relu6> {};
 static_assert(lowering::supported.contains<toy::relu6>());
 static_assert(lowering::dead_pass_count == 0);
 

@@ -67,8 +67,8 @@ struct outcome {
     pmr_vector<diagnostic> diagnostics;
 };
 template <class Pattern>
-outcome replace(graph& g, const Pattern& p, const replacement& with,
-                pmr_vector<match_filter> filters = {}, const rewrite_options& options = {}) {
+outcome replace(graph& g, const Pattern& p, const replacement& with, pmr_vector<match_filter> filters = {},
+    const rewrite_options& options = {}) {
     pass_context context(&infer_toy);
     auto replaced = replace_pattern_with_filters(g, p, with, filters, context, options);
     REQUIRE(replaced);
@@ -193,9 +193,9 @@ TEST_CASE("a match that a filter drops hides no other", "[rewriter]") {
 TEST_CASE("a callable makes a graph for each match", "[rewriter]") {
     builder g;
     g.output({g.make<toy::clamp>({.self = g.input(), .max = 1}),
-              g.make<toy::clamp>({.self = g.input(), .max = 2})});
+        g.make<toy::clamp>({.self = g.input(), .max = 2})});
     const auto build = [](const subgraph_match& m, const graph&,
-                          const graph&) -> result<std::shared_ptr<const graph>> {
+                           const graph&) -> result<std::shared_ptr<const graph>> {
         const scalar max = *args_of<toy::clamp>(*m.anchors[0]).max;
         if (max == scalar(1))
             return std::shared_ptr<const graph>(make_pattern([](auto x) { return call<toy::neg>(x); }));
@@ -207,7 +207,7 @@ TEST_CASE("a callable makes a graph for each match", "[rewriter]") {
     const auto any_clamp = [](auto x) { return any_literals(call<toy::clamp>(x)); };
     SECTION("and says when it cannot") {
         const auto fails = [](const subgraph_match&, const graph&,
-                              const graph&) -> result<std::shared_ptr<const graph>> {
+                               const graph&) -> result<std::shared_ptr<const graph>> {
             return unsupported("not here");
         };
         const outcome o = replace(g, any_clamp, fails);
@@ -233,17 +233,17 @@ TEST_CASE("a callable may make the nodes itself", "[rewriter]") {
     const value x = g.input(), y = g.input();
     g.output({g.relu(g.add(x, y)), g.relu(g.add(y, y))});
     const auto emits = [](const subgraph_match& m,
-                          emit<ops<toy::neg, toy::clamp>>& e) -> std::optional<value> {
+                           emit<ops<toy::neg, toy::clamp>>& e) -> std::optional<value> {
         const value n = e.make<toy::neg>({.self = m.placeholder_values[0]});  // unused if it declines
         if (m.placeholder_values[0] == m.placeholder_values[1]) return std::nullopt;
         return e.make<toy::clamp>({.self = n});
     };
     static_assert(emitting_function<decltype(emits)>);
     const outcome o = replace(g, [](auto a, auto b) { return call<toy::relu>(call<toy::add>(a, b)); }, emits,
-                              {}, {.matching = {.distinct_placeholders = false}});
+        {}, {.matching = {.distinct_placeholders = false}});
     CHECK(o.replaced.size() == 1);
     CHECK(ops_of(g) ==
-          "neg= placeholder; clamp= neg; add= placeholder_1 placeholder_1; relu= add; -> clamp relu");
+        "neg= placeholder; clamp= neg; add= placeholder_1 placeholder_1; relu= add; -> clamp relu");
 }
 
 TEST_CASE("a replacement may use what it replaces", "[rewriter]") {
@@ -262,8 +262,8 @@ TEST_CASE("literals go from the match into the replacement", "[rewriter]") {
     replace(
         g, [](auto x, auto min, auto max) { return call<toy::clamp>(x, min, max); },
         [](auto x, auto min, auto) { return call<toy::clamp>(x, 9, with<"max">(min)); });
-    CHECK(args_of<toy::clamp>(*g.outputs()[0].producer).max ==
-          scalar(-1));  // a required one fits an optional
+    CHECK(
+        args_of<toy::clamp>(*g.outputs()[0].producer).max == scalar(-1));  // a required one fits an optional
     builder h;
     h.output({h.relu(h.input())});
     replace(
@@ -333,9 +333,9 @@ TEST_CASE("faults of a replacement are errors that name the pattern", "[rewriter
         return replaced.error().message;
     };
     CHECK(error_of([](auto x) { return call<toy::sum>(x); }) ==
-          "relu of neg:  (toy.relu.default): the replacement changes the shape of result 0");
+        "relu of neg:  (toy.relu.default): the replacement changes the shape of result 0");
     CHECK(error_of([](auto x) { return returns(call<toy::neg>(x), x); }) ==
-          "relu of neg:  (toy.relu.default): the replacement gives 2 values for 1");
+        "relu of neg:  (toy.relu.default): the replacement gives 2 values for 1");
     builder p, g;
     g.output({g.relu(g.input())});
     pass_context context;
@@ -387,19 +387,17 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
     pass_context context;
     const auto relu = [](auto x) { return call<toy::relu>(x); };
     const auto relu6 = [](auto x) { return call<toy::relu6>(x); };
-    const pmr_vector<rewrite_rule> swap{make_rule("there", relu, relu6),
-                                              make_rule("back", relu6, relu)};
+    const pmr_vector<rewrite_rule> swap{make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
     auto endless = rewrite_to_fixed_point(g, swap, context, 10);
     REQUIRE_FALSE(endless);
     CHECK(endless.error().kind == error_kind::invalid);
     CHECK(endless.error().message ==
-          "there: no fixed point after 11 rewrites; the patterns match what they made");
+        "there: no fixed point after 11 rewrites; the patterns match what they made");
 
     builder h;
     h.output({h.relu(h.input())});
-    const pmr_vector<rewrite_rule> growing{make_rule("grow", relu, [](auto x) {
-        return call<toy::add>(named<"a">(call<toy::relu>(x)), call<toy::relu>(x));
-    })};
+    const pmr_vector<rewrite_rule> growing{make_rule("grow", relu,
+        [](auto x) { return call<toy::add>(named<"a">(call<toy::relu>(x)), call<toy::relu>(x)); })};
     endless = rewrite_to_fixed_point(h, growing, context);
     REQUIRE_FALSE(endless);
     CHECK(endless.error().message.starts_with("grow: no fixed point"));

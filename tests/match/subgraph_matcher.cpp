@@ -44,8 +44,8 @@ struct builder : graph {
     void output(std::initializer_list<value> values) { create<builtin::output>({.values = values}); }
 };
 
-pmr_vector<subgraph_match> matches(const graph& pattern, const graph& g,
-                                         const matcher_options& options = {}) {
+pmr_vector<subgraph_match> matches(
+    const graph& pattern, const graph& g, const matcher_options& options = {}) {
     auto found = subgraph_matcher(pattern, options).match(g);
     REQUIRE(found);
     return found.value();
@@ -73,9 +73,9 @@ counts count(Build build, Pattern pattern) {
         for (const bool placeholder : {false, true}) {
             for (const bool remove : {false, true}) {
                 found.push_back(matches(*p, *g,
-                                        {.match_output = output,
-                                         .match_placeholder = placeholder,
-                                         .remove_overlapping_matches = remove})
+                    {.match_output = output,
+                        .match_placeholder = placeholder,
+                        .remove_overlapping_matches = remove})
                                     .size());
             }
         }
@@ -88,7 +88,7 @@ counts count(Build build, Pattern pattern) {
 TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]") {
     const auto two_negs = [](builder& g) { g.output({g.neg(g.neg(g.input()))}); };
     CHECK(count([](builder& g) { g.output({g.neg(g.neg(g.neg(g.neg(g.input()))))}); }, two_negs) ==
-          counts{3, 2, 1, 1, 1, 1, 0, 0});
+        counts{3, 2, 1, 1, 1, 1, 0, 0});
 
     const auto full = [](builder& g) {
         const value a = g.neg(g.input());
@@ -102,7 +102,7 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({g.add(g.sigmoid(a), g.relu(a))});
     };
     CHECK(count([&](builder& g) { diamond(g, g.neg(g.input())); },
-                [&](builder& g) { diamond(g, g.input()); }) == counts{1, 1, 0, 0, 1, 1, 0, 0});
+              [&](builder& g) { diamond(g, g.input()); }) == counts{1, 1, 0, 0, 1, 1, 0, 0});
 
     // A value that is used outside of the match.
     const auto leaking = [](builder& g) {
@@ -110,9 +110,9 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({g.add(a, y), g.add(a, x)});
     };
     CHECK(count(leaking, [](builder& g) {
-              const value x = g.input();
-              g.output({g.add(g.relu(x), g.input())});
-          }) == counts(8, 0));
+        const value x = g.input();
+        g.output({g.add(g.relu(x), g.input())});
+    }) == counts(8, 0));
 
     // Two sinks, each with two candidates.
     const auto overlapping = [](builder& g) {
@@ -121,10 +121,10 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({g.add(g.add(g.add(z, z1), y), y1)});
     };
     CHECK(count(overlapping, [](builder& g) {
-              const value a = g.relu(g.input());
-              const value b = g.neg(a);
-              g.output({a, b, g.sigmoid(a)});
-          }) == counts{4, 1, 0, 0, 0, 0, 0, 0});
+        const value a = g.relu(g.input());
+        const value b = g.neg(a);
+        g.output({a, b, g.sigmoid(a)});
+    }) == counts{4, 1, 0, 0, 0, 0, 0, 0});
 
     // One output depends on the other, and they are returned in the opposite order.
     const auto dependent = [](builder& g) {
@@ -132,9 +132,9 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({g.neg(y), y});
     };
     CHECK(count(dependent, [](builder& g) {
-              const value b = g.relu(g.input());
-              g.output({b, g.neg(b)});
-          }) == counts{1, 1, 1, 1, 0, 0, 0, 0});
+        const value b = g.relu(g.input());
+        g.output({b, g.neg(b)});
+    }) == counts{1, 1, 1, 1, 0, 0, 0, 0});
 
     const auto twins = [](builder& g, value x) {
         const value a = g.relu(x);
@@ -142,7 +142,7 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({b, g.neg(a)});
     };
     CHECK(count([&](builder& g) { twins(g, g.neg(g.input())); }, [&](builder& g) { twins(g, g.input()); }) ==
-          counts{2, 1, 0, 0, 1, 1, 0, 0});
+        counts{2, 1, 0, 0, 1, 1, 0, 0});
 
     // Two sinks that share only an input.
     const auto horizontal = [](builder& g) {
@@ -150,9 +150,9 @@ TEST_CASE("the options of the matcher mean what FX's mean", "[subgraph_matcher]"
         g.output({g.sigmoid(g.relu(x)), g.sigmoid(g.neg(x))});
     };
     CHECK(count(horizontal, [](builder& g) {
-              const value a = g.input(), r = g.relu(a);
-              g.output({r, g.neg(a)});
-          }) == counts{1, 1, 0, 0, 0, 0, 0, 0});
+        const value a = g.input(), r = g.relu(a);
+        g.output({r, g.neg(a)});
+    }) == counts{1, 1, 0, 0, 0, 0, 0, 0});
 
     // Two placeholders are two values, and neither is part of the match.
     const auto sum = [](builder& g) {
@@ -271,7 +271,7 @@ TEST_CASE("a placeholder stands for a literal where a binding says so", "[subgra
     CHECK(matches(*pattern({{.field = 1, .placeholder = 1}, {.field = 2, .placeholder = 1}}), g).empty());
     CHECK(matches(*p, g, {.match_placeholder = true}).empty());
     CHECK(subgraph_matcher(*pattern({{.field = 1, .placeholder = 7}})).fault() ==
-          "a literal is bound to no placeholder");
+        "a literal is bound to no placeholder");
 }
 
 TEST_CASE("operands of commutative ops match in either order", "[subgraph_matcher]") {
@@ -337,9 +337,9 @@ TEST_CASE("constants match by kind, by elements or by one number", "[subgraph_ma
     CHECK(matches(*filled(0.5), *g).size() == 1);
     CHECK(matches(*filled(1), *g).empty());
     CHECK(matches(*filled(0.5), *built([](builder& to) {
-              const value v = to.input();
-              to.output({to.add(v, to.input())});
-          })).empty());
+        const value v = to.input();
+        to.output({to.add(v, to.input())});
+    })).empty());
 }
 
 TEST_CASE("a constant may have other users", "[subgraph_matcher]") {
@@ -364,8 +364,8 @@ TEST_CASE("results of nodes count one by one", "[subgraph_matcher]") {
     CHECK(matches(*p, *built([&](builder& b) { second(b, 0); })).empty());
     CHECK(matches(*p, *built([&](builder& b) { second(b, 1, true); })).empty());  // the other one leaks
     // A placeholder may be the second result of something.
-    const auto found = matches(*built([](builder& b) { b.output({b.relu(b.input())}); }),
-                               *built([&](builder& b) { second(b, 1); }));
+    const auto found = matches(
+        *built([](builder& b) { b.output({b.relu(b.input())}); }), *built([&](builder& b) { second(b, 1); }));
     REQUIRE(found.size() == 1);
     CHECK(found[0].placeholder_values[0].result == 1);
 }
@@ -426,14 +426,14 @@ TEST_CASE("patterns that can stand for nothing are refused", "[subgraph_matcher]
     CHECK(fault([](builder&) {}) == "pattern: it has no output");
     CHECK(fault([](builder& p) { p.output({p.input()}); }) == "pattern: it returns its placeholder x0");
     CHECK(fault([](builder& p) {
-              p.input();
-              p.output({p.relu(p.input())});
-          }) == "pattern: its placeholder x0 is not used");
+        p.input();
+        p.output({p.relu(p.input())});
+    }) == "pattern: its placeholder x0 is not used");
     CHECK(fault([](builder& p) {
-              const value x = p.input();
-              p.neg(x);
-              p.output({p.relu(x)});
-          }) == "pattern: its node #1 (toy.neg.default) leads to no output");
+        const value x = p.input();
+        p.neg(x);
+        p.output({p.relu(x)});
+    }) == "pattern: its node #1 (toy.neg.default) leads to no output");
 }
 
 TEST_CASE("nested regions are graphs of their own", "[subgraph_matcher]") {

@@ -180,8 +180,8 @@ TEST_CASE("a graph that two nodes hold keeps its memory from the first to the se
     output(shared, {inner});
     const auto call = [&](value v) {
         return typed(g,
-                     g.create<higher_order::cond>(
-                         {.pred = x, .true_graph = &shared, .false_graph = &shared, .operands = {&v, 1}}, 1));
+            g.create<higher_order::cond>(
+                {.pred = x, .true_graph = &shared, .false_graph = &shared, .operands = {&v, 1}}, 1));
     };
     const value first = call(x);
     const value second = call(first);

@@ -92,7 +92,7 @@ TEST_CASE("offsets are aligned") {
         if (alignment == 4) CHECK(plan.value().memories[0].bytes == 52);
     }
     CHECK(make_memory_plan(g, {.alignment = 0}).error().message ==
-          "the alignment of tensors must be a power of two, not 0");
+        "the alignment of tensors must be a power of two, not 0");
     CHECK(make_memory_plan(g, {.alignment = 24}).has_error());
 }
 
@@ -141,8 +141,7 @@ TEST_CASE("an overlap is found, with the names of both tensors") {
     plan.tensors[*plan.lifetimes.tensor_of(given.b)].offset =
         plan.find(given.a)->offset + 16;  // a is read while b is written
     plan.memories[0].bytes = 2000;
-    CHECK(
-        verify_plan(given.g, plan).error().message ==
+    CHECK(verify_plan(given.g, plan).error().message ==
         "two tensors that live at the same time overlap: 'a' of aten.relu.default at bytes 400 to 800, steps "
         "1 to 2, and 'b' of aten.relu.default at bytes 416 to 816, steps 2 to 3");
 }
@@ -158,13 +157,13 @@ TEST_CASE("other faults of plans are found") {
     };
     CHECK(fault_of([](memory_plan&) {}).empty());
     CHECK(fault_of([](memory_plan& p) { p.tensors[0].offset = 8; }).find("does not align") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.memories[0].bytes = 500; }).find("does not hold") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.tensors[1].bytes = 4; }).find("another size") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.tensors[1].last = 1; }).find("has changed") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.tensors.pop_back(); }) == "the graph has 4 tensors, the plan 3");
     given.g.create<aten::relu>({given.a}, given.g.output());
     CHECK(verify_plan(given.g, sound).has_error());
@@ -178,7 +177,7 @@ TEST_CASE("a tensor without a type cannot be planned") {
     const value y = n.result();
     g.create<builtin::output>({{&y, 1}});
     CHECK(make_memory_plan(g).error().message ==
-          "y (aten.relu.default): a tensor of unknown type has no size; infer its metadata first");
+        "y (aten.relu.default): a tensor of unknown type has no size; infer its metadata first");
     g.set_meta(y, {dtype::float32, {std::int64_t{1} << 50}, {}});
     CHECK(make_memory_plan(g).error().message.find("too large") != std::pmr::string::npos);
 }

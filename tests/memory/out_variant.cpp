@@ -15,10 +15,10 @@ TEST_CASE("out-variants have PyTorch's names") {
     STATIC_REQUIRE(out::variant<aten::add_tensor>::name == "aten.add.out");
     STATIC_REQUIRE(out::variant<aten::softmax_int>::name == "aten.softmax.int_out");
     STATIC_REQUIRE(out::variant<aten::max_dim>::name == "aten.max.dim_max");
-    STATIC_REQUIRE(out::variant<dim_order_ops::_clone_dim_order>::name ==
-                   "dim_order_ops._clone_dim_order.out");
+    STATIC_REQUIRE(
+        out::variant<dim_order_ops::_clone_dim_order>::name == "dim_order_ops._clone_dim_order.out");
     STATIC_REQUIRE(out::variant<quantized_decomposed::quantize_per_tensor_tensor>::name ==
-                   "quantized_decomposed.quantize_per_tensor.Tensor_out");
+        "quantized_decomposed.quantize_per_tensor.Tensor_out");
     STATIC_REQUIRE(out::variant<tosa::add>::name == "tosa.ADD.out");
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("an out-variant is an op like others") {
     CHECK(is<out::variant<aten::add_tensor>>(sum));
     CHECK(args_of<out::variant<aten::add_tensor>>(sum).functional.self == x);
     CHECK(listing(g) ==
-          "%x: ? = input\n"
-          "%alloc: ? = memory.alloc(size=[2], dtype=float32)\n"
-          "%add: ? = aten.add.out(%x, %x, alpha=2, out=%alloc)\n");
+        "%x: ? = input\n"
+        "%alloc: ? = memory.alloc(size=[2], dtype=float32)\n"
+        "%add: ? = aten.add.out(%x, %x, alpha=2, out=%alloc)\n");
 }

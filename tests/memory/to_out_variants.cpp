@@ -66,43 +66,43 @@ TEST_CASE("an op gets a buffer and writes to it") {
     pass_context context;
     CHECK(to_out_variants{}(p.g, context).value() == 1);
     CHECK(listing(p.g) ==
-          "%x: float32[2, 3] = input\n"
-          "%alloc: float32[2, 3] = memory.alloc(size=[2, 3], dtype=float32)\n"
-          "%sum: float32[2, 3] = aten.add.out(%x, %x, alpha=2, out=%alloc)\n"
-          "output %sum\n");
+        "%x: float32[2, 3] = input\n"
+        "%alloc: float32[2, 3] = memory.alloc(size=[2, 3], dtype=float32)\n"
+        "%sum: float32[2, 3] = aten.add.out(%x, %x, alpha=2, out=%alloc)\n"
+        "output %sum\n");
     CHECK(to_out_variants{}(p.g, context).value() == 0);  // nothing is left to convert
 }
 
 TEST_CASE("converted graphs compute the same") {
     CHECK(compare_converted([](program& p) {
-              const value x = p.input(fp32, {2, 3, 4});
-              const value y = p.make<aten::softmax_int>({.self = x, .dim = -1});
-              const value turned = p.make<aten::permute>({.self = y, .dims = {0, 2, 1}});
-              const value product = p.make<aten::bmm>({.self = x, .mat2 = turned});
-              const value flat = p.make<aten::view>({.self = product, .size = {2, 9}});
-              const std::vector<value> parts{flat, p.make<aten::exp>({flat})};
-              p.output(p.make<aten::cat>({.tensors = parts, .dim = 1}));
-              p.output(p.make<aten::mean_dim>({.self = x, .dim = int_list{1}}));
-          }) == "");
+        const value x = p.input(fp32, {2, 3, 4});
+        const value y = p.make<aten::softmax_int>({.self = x, .dim = -1});
+        const value turned = p.make<aten::permute>({.self = y, .dims = {0, 2, 1}});
+        const value product = p.make<aten::bmm>({.self = x, .mat2 = turned});
+        const value flat = p.make<aten::view>({.self = product, .size = {2, 9}});
+        const std::vector<value> parts{flat, p.make<aten::exp>({flat})};
+        p.output(p.make<aten::cat>({.tensors = parts, .dim = 1}));
+        p.output(p.make<aten::mean_dim>({.self = x, .dim = int_list{1}}));
+    }) == "");
     CHECK(compare_converted([](program& p) {
-              const value x = p.input(fp32, {3, 4});
-              const value codes = p.make<quantized_decomposed::quantize_per_tensor>({.input = x,
-                                                                                     .scale = 0.1,
-                                                                                     .zero_point = 1,
-                                                                                     .quant_min = -128,
-                                                                                     .quant_max = 127,
-                                                                                     .dtype = dtype::int8});
-              p.output(p.make<quantized_decomposed::dequantize_per_tensor>({.input = codes,
-                                                                            .scale = 0.1,
-                                                                            .zero_point = 1,
-                                                                            .quant_min = -128,
-                                                                            .quant_max = 127,
-                                                                            .dtype = dtype::int8}));
-          }) == "");
+        const value x = p.input(fp32, {3, 4});
+        const value codes = p.make<quantized_decomposed::quantize_per_tensor>({.input = x,
+            .scale = 0.1,
+            .zero_point = 1,
+            .quant_min = -128,
+            .quant_max = 127,
+            .dtype = dtype::int8});
+        p.output(p.make<quantized_decomposed::dequantize_per_tensor>({.input = codes,
+            .scale = 0.1,
+            .zero_point = 1,
+            .quant_min = -128,
+            .quant_max = 127,
+            .dtype = dtype::int8}));
+    }) == "");
     CHECK(compare_converted([](program& p) {  // also TOSA
-              const value x = p.input(fp32, {3, 4});
-              p.output(p.make<tosa::maximum>({.input1 = p.make<tosa::exp>({x}), .input2 = x}));
-          }) == "");
+        const value x = p.input(fp32, {3, 4});
+        p.output(p.make<tosa::maximum>({.input1 = p.make<tosa::exp>({x}), .input2 = x}));
+    }) == "");
 }
 
 TEST_CASE("an op of several results gets a buffer for each") {
@@ -132,8 +132,8 @@ TEST_CASE("all ops without an out-variant are named at once, and nothing is chan
     const std::pmr::string before = listing(p.g);
     pass_context context;
     CHECK(to_out_variants{}(p.g, context).error().message ==
-          "no out-variant is known for aten.relu6.default, aten.layer_norm.default; decompose them, or leave "
-          "them to allocate their results themselves");
+        "no out-variant is known for aten.relu6.default, aten.layer_norm.default; decompose them, or leave "
+        "them to allocate their results themselves");
     CHECK(listing(p.g) == before);
 
     to_out_variants lenient;
@@ -183,5 +183,5 @@ TEST_CASE("a node without metadata has no size") {
     p.finish();
     pass_context context;
     CHECK(to_out_variants{}(p.g, context).error().message ==
-          "y (aten.relu.default): without metadata its buffer has no size");
+        "y (aten.relu.default): without metadata its buffer has no size");
 }

@@ -18,8 +18,8 @@ struct in_compiler {
 template <convolution S, class Finish, tensor... Extra>
 struct headrace::on_device::kernel<conv2d<S, Finish, Extra...>, in_compiler> {
     static void run(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                    const detail::weight_t<S>* w, const detail::per_channel_t<S>* q,
-                    element_t<S.output.type>* y, std::int8_t* = nullptr) {
+        const detail::weight_t<S>* w, const detail::per_channel_t<S>* q, element_t<S.output.type>* y,
+        std::int8_t* = nullptr) {
         detail::convolve_in_compiler<S, Finish, Extra...>(x, extra..., w, q, y);
     }
 };
@@ -36,10 +36,10 @@ TEST_CASE("convolutions of all shapes, layouts and scales are what TOSA says") {
 
 namespace {
 constexpr convolution image_3x3{.input = dense(element::int8, 1, 4, 4, 2),
-                                .output = dense(element::int8, 1, 4, 4, 3),
-                                .kernel = {3, 3},
-                                .pad = {1, 1, 1, 1},
-                                .scale = scaling::high_word};
+    .output = dense(element::int8, 1, 4, 4, 3),
+    .kernel = {3, 3},
+    .pad = {1, 1, 1, 1},
+    .scale = scaling::high_word};
 
 /// The corner of an image of threes with weights of two: 4 pixels of 2 channels, halved three times.
 constexpr std::int8_t corner(packing p) {
@@ -69,7 +69,7 @@ constexpr std::int8_t corner(packing p) {
 }
 // The portable kernel reads every packing, and runs in constant expressions.
 static_assert(corner(packing::rows) == 11 && corner(packing::c4) == 11 && corner(packing::c2k4) == 11 &&
-              corner(packing::c4k16) == 11);
+    corner(packing::c4k16) == 11);
 
 constexpr bool places_are_distinct(packing p, std::int32_t channels, std::int32_t depth) {
     bool used[4096]{};
@@ -82,7 +82,7 @@ constexpr bool places_are_distinct(packing p, std::int32_t channels, std::int32_
     return true;
 }
 static_assert(places_are_distinct(packing::c4, 7, 27) && places_are_distinct(packing::c2k4, 7, 27) &&
-              places_are_distinct(packing::c4k16, 7, 27) && places_are_distinct(packing::rows, 7, 27));
+    places_are_distinct(packing::c4k16, 7, 27) && places_are_distinct(packing::rows, 7, 27));
 
 constexpr convolution with(convolution s, core_id core) {
     s.weights = best_packing(s, core);
@@ -91,8 +91,8 @@ constexpr convolution with(convolution s, core_id core) {
 static_assert(best_packing(image_3x3, core_id::dsp) == packing::c2k4);
 static_assert(best_packing(image_3x3, core_id::portable) == packing::c4);
 static_assert(*choose(with(image_3x3, core_id::dsp), core_id::dsp).because == 0);
-static_assert(can_be_in_place({.input = dense(element::int8, 1, 2, 2, 4),
-                               .output = dense(element::int8, 1, 2, 2, 4)}));
+static_assert(
+    can_be_in_place({.input = dense(element::int8, 1, 2, 2, 4), .output = dense(element::int8, 1, 2, 2, 4)}));
 static_assert(!can_be_in_place(image_3x3));
 }  // namespace
 
@@ -132,11 +132,11 @@ TEST_CASE("a form of the scale is chosen only if it is exact for all sums") {
 TEST_CASE("int16 and float32 convolutions") {
     constexpr tensor in16 = dense(element::int16, 1, 5, 4, 3), out16 = dense(element::int16, 1, 3, 2, 2);
     constexpr convolution s{.input = in16,
-                            .output = out16,
-                            .kernel = {3, 3},
-                            .scale = scaling::wide,
-                            .minimum = -32768,
-                            .maximum = 32767};
+        .output = out16,
+        .kernel = {3, 3},
+        .scale = scaling::wide,
+        .minimum = -32768,
+        .maximum = 32767};
     cases::random r{3};
     std::int16_t x[60], y[12];
     std::int8_t w[54];
@@ -150,8 +150,8 @@ TEST_CASE("int16 and float32 convolutions") {
     CHECK(std::ranges::equal(y, z));
 
     constexpr convolution f{.input = dense(element::float32, 1, 5, 4, 3),
-                            .output = dense(element::float32, 1, 3, 2, 2),
-                            .kernel = {3, 3}};
+        .output = dense(element::float32, 1, 3, 2, 2),
+        .kernel = {3, 3}};
     float fx[60], fw[54], fy[12], fb[2] = {0.5F, -2.F};
     for (std::size_t i = 0; i != 60; ++i) fx[i] = static_cast<float>(x[i]) / 1000;
     for (std::size_t i = 0; i != 54; ++i) fw[i] = static_cast<float>(w[i]) / 100;

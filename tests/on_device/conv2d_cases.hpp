@@ -26,8 +26,8 @@ constexpr convolution described(convolution s, std::int32_t shift, std::int32_t 
     if (s.scale != scaling::none) {
         const std::int32_t multipliers[] = {0x7fffffff};
         const std::int8_t shifts[] = {static_cast<std::int8_t>(shift)};
-        s.scale = choose_scaling(Core::id, multipliers, shifts, output_zero, s.depth() * 16384 + 40000,
-                                 s.output.type);
+        s.scale = choose_scaling(
+            Core::id, multipliers, shifts, output_zero, s.depth() * 16384 + 40000, s.output.type);
     }
     s.weights = best_packing(s, Core::id);
     return s;
@@ -41,10 +41,10 @@ constexpr std::int32_t expected(std::int32_t sum, std::int32_t multiplier, std::
     std::int64_t v = ((std::int64_t{sum} * multiplier + power(s - 1)) >> s) + output_zero;
     const bool is_unsigned = S.output.type == element::uint8, is_wide = S.output.type == element::int16;
     const std::int64_t low = is_unsigned ? 0
-                             : is_wide   ? -32768
+        : is_wide                        ? -32768
                                          : -128,
                        high = is_unsigned ? 255
-                              : is_wide   ? 32767
+        : is_wide                         ? 32767
                                           : 127;
     v = v < low ? low : v > high ? high : v;
     return static_cast<std::int32_t>(v < S.minimum ? S.minimum : v > S.maximum ? S.maximum : v);
@@ -73,7 +73,7 @@ struct memory {
 /// How many values of a random convolution differ from what TOSA says (2.2.3 and 2.2.5 with RESCALE behind
 /// it), and how many elements that are not results were written.
 template <convolution Described, std::int32_t shift, std::int32_t output_zero, class Core,
-          bool is_residual = false>
+    bool is_residual = false>
 std::int32_t differences(std::uint32_t seed) {
     static constexpr convolution S = described<Core>(Described, shift, output_zero);
     static memory<S> m;
@@ -135,7 +135,7 @@ std::int32_t differences(std::uint32_t seed) {
                                     continue;
                                 const std::int32_t c = S.is_depthwise ? oc / S.multiplier() : ic;
                                 sum += (m.original[S.input.at(n, iy, ix, c)] - S.input_zero) *
-                                       (m.raw[oc * S.depth() + (ky * S.kernel.width + kx) * ics + ic] -
+                                    (m.raw[oc * S.depth() + (ky * S.kernel.width + kx) * ics + ic] -
                                         S.weight_zero);
                             }
                     const std::int32_t at = S.output.at(n, oy, ox, oc);
@@ -149,12 +149,12 @@ std::int32_t differences(std::uint32_t seed) {
     return wrong;
 }
 
-constexpr tensor image(std::int32_t n, std::int32_t h, std::int32_t w, std::int32_t c,
-                       element e = element::int8) {
+constexpr tensor image(
+    std::int32_t n, std::int32_t h, std::int32_t w, std::int32_t c, element e = element::int8) {
     return dense(e, n, h, w, c);
 }
-constexpr tensor image_planes(std::int32_t h, std::int32_t w, std::int32_t c, std::int32_t gap = 0,
-                              std::int32_t row_gap = 0) {
+constexpr tensor image_planes(
+    std::int32_t h, std::int32_t w, std::int32_t c, std::int32_t gap = 0, std::int32_t row_gap = 0) {
     return planes(element::int8, h, w, c, 0, gap, row_gap, 0, 0);
 }
 /// Rows and pixels backwards, with gaps.
@@ -181,24 +181,24 @@ void for_each(Take take) {
     // Pointwise: depths and channels that fill blocks and those that do not, one pixel and odd numbers of
     // them.
     HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image(1, 5, 5, 64), .input_zero = -128,
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5,
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image_planes(5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5,
-                   .scale = how, .is_in_place = true);
+        .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(7, 3, 32, 4), .output = image_planes(7, 3, 18, 4), .scale = how,
-                   .is_in_place = true);
+        .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(7, 9, 32, 3, 2), .output = image(1, 7, 9, 8), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 5, 5, 13), .output = image(1, 5, 5, 7), .input_zero = 3, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(3, 5, 13), .output = image_planes(3, 5, 7), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 1, 64), .output = image(1, 1, 1, 12), .input_zero = -128,
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 3, 1), .output = image(1, 1, 3, 1), .scale = how);
     // Planes that fill half a chunk, and pixels that fill no block.
     HEADRACE_PLAIN(.input = image_planes(4, 5, 8), .output = image_planes(4, 5, 6), .input_zero = 5,
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image_planes(3, 6, 24), .output = image(1, 3, 6, 5), .input_zero = 5,
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 1, 13), .output = image(1, 1, 1, 5), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 1, 50), .output = image(1, 1, 1, 1), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 2, 8), .output = image_planes(1, 2, 7, 3), .scale = how);
@@ -212,141 +212,138 @@ void for_each(Take take) {
     HEADRACE_PLAIN(.input = image(1, 5, 5, 16), .output = image(1, 3, 3, 8), .stride = {2, 2}, .scale = how);
     // Windows: a first layer, K = 27, borders, strides, dilation, one column.
     HEADRACE_PLAIN(.input = image(1, 49, 10, 1), .output = image_planes(25, 5, 8), .kernel = {10, 4},
-                   .stride = {2, 2}, .pad = {5, 4, 1, 1}, .scale = how);
+        .stride = {2, 2}, .pad = {5, 4, 1, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 12, 12, 3), .output = image(1, 12, 12, 6), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 7, .scale = how);
+        .pad = {1, 1, 1, 1}, .input_zero = 7, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 20, 20, 3), .output = image(1, 10, 10, 5), .kernel = {3, 3},
-                   .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -1, .scale = how);
+        .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -1, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 9, 8, 16), .output = image(1, 9, 8, 10), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
+        .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 9, 8, 32), .output = image(1, 5, 4, 6), .kernel = {3, 3},
-                   .stride = {2, 2}, .pad = {1, 1, 1, 0}, .input_zero = 9, .scale = how);
+        .stride = {2, 2}, .pad = {1, 1, 1, 0}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 11, 9, 4), .output = image(1, 7, 5, 3), .kernel = {3, 3},
-                   .dilation = {2, 2}, .input_zero = 9, .scale = how);
+        .dilation = {2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(6, 6, 4), .output = image_planes(6, 6, 4), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .scale = how);
+        .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image(2, 6, 5, 8), .output = image(2, 6, 5, 3), .kernel = {5, 3},
-                   .pad = {2, 2, 1, 1}, .scale = how);
+        .pad = {2, 2, 1, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 30, 1, 12), .output = image(1, 28, 1, 4), .kernel = {3, 1},
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image(1, 3, 3, 2), .output = image(1, 1, 1, 4), .kernel = {3, 3}, .scale = how);
     // Windows with taps outside of the image at both ends, with none inside, and dilated.
     HEADRACE_PLAIN(.input = image(1, 5, 1, 16), .output = image(1, 5, 1, 6), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+        .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 4, 5, 48), .output = image(1, 9, 10, 3), .kernel = {2, 2},
-                   .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
+        .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 4, 5, 50), .output = image(1, 9, 10, 3), .kernel = {2, 2},
-                   .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
+        .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 7, 6, 16), .output = image(1, 7, 6, 5), .kernel = {3, 3},
-                   .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+        .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 7, 6, 21), .output = image(1, 7, 6, 5), .kernel = {3, 3},
-                   .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+        .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(9, 11, 9), .output = image(1, 9, 11, 4), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+        .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     // Depthwise: narrow and wide rows, strides, multipliers, other windows, in place.
     HEADRACE_PLAIN(.input = image_planes(25, 5, 6), .output = image(1, 25, 5, 6), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(25, 5, 6), .output = image_planes(25, 5, 6), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how,
-                   .is_in_place = true);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image(1, 8, 4, 5), .output = image(1, 8, 4, 5), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how, .is_in_place = true);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(9, 5, 3), .output = image_planes(5, 3, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(24, 24, 3), .output = image_planes(24, 24, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(19, 21, 3), .output = image_planes(10, 11, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 19, 21, 3), .output = image(1, 10, 11, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 10, 9, 8), .is_depthwise = true,
-                   .kernel = {5, 5}, .pad = {2, 2, 2, 2}, .input_zero = 1, .scale = how);
+        .kernel = {5, 5}, .pad = {2, 2, 2, 2}, .input_zero = 1, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 8, 4, 4), .is_depthwise = true,
-                   .kernel = {3, 4}, .stride = {1, 2}, .scale = how);
+        .kernel = {3, 4}, .stride = {1, 2}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 6, 5, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .dilation = {2, 2}, .scale = how);
+        .kernel = {3, 3}, .dilation = {2, 2}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 17, 4), .output = image(1, 1, 17, 4), .is_depthwise = true,
-                   .kernel = {1, 3}, .pad = {0, 0, 1, 1}, .scale = how);
+        .kernel = {1, 3}, .pad = {0, 0, 1, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 3, 3, 4), .output = image(1, 1, 1, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .scale = how);
+        .kernel = {3, 3}, .scale = how);
     HEADRACE_PLAIN(.input = image(2, 6, 7, 2), .output = image(2, 6, 7, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
     // Depthwise with rows in memory: even and odd sizes, strides, borders on each side, gaps, multipliers.
     HEADRACE_PLAIN(.input = image_planes(6, 6, 3), .output = image_planes(6, 6, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how,
-                   .is_in_place = true);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(7, 7, 2), .output = image(1, 7, 7, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(3, 3, 4), .output = image_planes(3, 3, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 11, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(3, 3, 4), .output = image_planes(1, 1, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .scale = how);
+        .kernel = {3, 3}, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(6, 6, 3, 5, 2), .output = image_planes(3, 3, 3, 1, 1),
-                   .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1},
-                   .input_zero = -7, .scale = how);
+        .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -7,
+        .scale = how);
     HEADRACE_PLAIN(.input = image_planes(12, 32, 2), .output = image_planes(6, 16, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -7, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -7, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(13, 9, 2), .output = image(1, 7, 5, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(8, 14, 2), .output = image_planes(6, 12, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .scale = how);
+        .kernel = {3, 3}, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(8, 14, 2), .output = image_planes(3, 6, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(5, 16, 2), .output = image_planes(7, 18, 2), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+        .kernel = {3, 3}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(5, 17, 2), .output = image_planes(4, 10, 4), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(2, 70, 1), .output = image_planes(2, 70, 1), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(60, 64, 1), .output = image_planes(30, 32, 1), .is_depthwise = true,
-                   .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = 9, .scale = how);
+        .kernel = {3, 3}, .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(60, 64, 1), .output = image_planes(60, 64, 1), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     // Scales that need 64 bits, clamps, other outputs, residual sums, no scale.
     HEADRACE_CASE(24, 3, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);
     HEADRACE_CASE(62, -5, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);
     HEADRACE_CASE(33, 100, false, .input = image(1, 4, 5, 1), .output = image(1, 4, 5, 6), .scale = how);
     HEADRACE_CASE(24, 3, false, .input = image(1, 4, 5, 2), .output = image(1, 4, 5, 2), .is_depthwise = true,
-                  .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_CASE(39, -3, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how,
-                  .minimum = -3, .maximum = 55);
+        .minimum = -3, .maximum = 55);
     HEADRACE_CASE(39, -3, true, .input = image(1, 6, 6, 16), .output = image(1, 6, 6, 16), .kernel = {3, 3},
-                  .pad = {1, 1, 1, 1}, .scale = how);
+        .pad = {1, 1, 1, 1}, .scale = how);
     // Over the operand: whole blocks, a rest of pixels, windows too large for the stack, a clamp before the
     // sum.
     HEADRACE_CASE(39, -3, true, .input = image(1, 6, 6, 16), .output = image(1, 6, 6, 16), .kernel = {3, 3},
-                  .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
+        .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
     HEADRACE_CASE(39, -3, true, .input = image(1, 5, 5, 12), .output = image(1, 3, 3, 7), .stride = {2, 2},
-                  .scale = how, .minimum = -3, .maximum = 55, .is_over_extra = true);
+        .scale = how, .minimum = -3, .maximum = 55, .is_over_extra = true);
     HEADRACE_CASE(39, 4, true, .input = image(1, 3, 3, 32), .output = image(1, 3, 3, 32), .kernel = {3, 3},
-                  .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
+        .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
     HEADRACE_CASE(24, 4, true, .input = image(2, 3, 3, 5), .output = image(2, 3, 3, 3), .scale = how,
-                  .is_over_extra = true);
+        .is_over_extra = true);
     HEADRACE_CASE(39, -3, true, .input = image_planes(9, 6, 3), .output = image_planes(9, 6, 3),
-                  .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
+        .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_CASE(39, 128, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6, element::uint8),
-                  .scale = how, .minimum = 0, .maximum = 255);
+        .scale = how, .minimum = 0, .maximum = 255);
     HEADRACE_CASE(34, 0, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6, element::int16),
-                  .scale = how, .minimum = -32768, .maximum = 32767);
+        .scale = how, .minimum = -32768, .maximum = 32767);
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 6, element::int32), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 5);
+        .pad = {1, 1, 1, 1}, .input_zero = 5);
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3, element::int32),
-                   .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5);
+        .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5);
     // Weights with a zero point, and results that are a part of a larger image.
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 4), .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = -9, .scale = how);
+        .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = -9, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = 8, .scale = how,
-                   .is_in_place = true);
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = 8, .scale = how,
+        .is_in_place = true);
     HEADRACE_PLAIN(.input = image(1, 5, 7, 16), .output = channels_of(image(1, 5, 7, 23), 5, 9),
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image_planes(5, 7, 16), .output = channels_of(image_planes(5, 7, 23), 5, 9),
-                   .scale = how);
+        .scale = how);
     HEADRACE_PLAIN(.input = image_planes(24, 24, 3), .output = channels_of(image_planes(24, 24, 9), 3, 3),
-                   .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
+        .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(9, 5, 3), .output = channels_of(image_planes(5, 3, 8), 4, 3),
-                   .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1},
-                   .scale = how);
+        .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .scale = how);
 #undef HEADRACE_PLAIN
 #undef HEADRACE_CASE
 }

@@ -128,7 +128,7 @@ TEST_CASE("A residual sum has TOSA's bits in each layout") {
     check_residual<reversed(planar, 2), image, planar>();
     check_residual<with_axes(dense(element::int8, 6, 8, 1, 5), {2, 0, 3, 1}), image, planar>();
     check_residual<dense(element::int8, 1, 3, 1, 2), dense(element::int8, 1, 3, 1, 2),
-                   dense(element::int8, 1, 3, 1, 2)>();
+        dense(element::int8, 1, 3, 1, 2)>();
 }
 
 TEST_CASE("Elements of other types") {

@@ -22,8 +22,8 @@ using on_device_test::random_elements;
 namespace {
 
 using complex = std::complex<double>;
-complex coefficient(const tensor& t, const float* re, const float* im, int n, int v, int u,
-                    double direction) {
+complex coefficient(
+    const tensor& t, const float* re, const float* im, int n, int v, int u, double direction) {
     complex sum = 0;
     for (int y = 0; y != t.size[1]; ++y)
         for (int x = 0; x != t.size[2]; ++x) {
@@ -51,18 +51,18 @@ void check() {
     const auto re = random_elements<element::float32>(random, In.span),
                im = random_elements<element::float32>(random, In.span);
     auto out_re = random_elements<element::float32>(random, Out.span), out_im = out_re;
-    hr::kernel<hr::fft2d<In, Out, Inverse>, hr::native>::run(re.data(), im.data(), out_re.data(),
-                                                             out_im.data());
+    hr::kernel<hr::fft2d<In, Out, Inverse>, hr::native>::run(
+        re.data(), im.data(), out_re.data(), out_im.data());
     const double sum = magnitudes(re) + magnitudes(im);
     for (int n = 0; n != In.size[0]; ++n)
         for (int y = 0; y != In.size[1]; ++y)
             for (int x = 0; x != In.size[2]; ++x)
                 expect(out_re[Out.at(n, y, x)], out_im[Out.at(n, y, x)],
-                       coefficient(In, re.data(), im.data(), n, y, x, Inverse ? 1 : -1), sum);
+                    coefficient(In, re.data(), im.data(), n, y, x, Inverse ? 1 : -1), sum);
     if constexpr (In == Out) {
         auto re_in_place = re, im_in_place = im;
-        hr::kernel<hr::fft2d<In, Out, Inverse>, hr::native>::run(re_in_place.data(), im_in_place.data(),
-                                                                 re_in_place.data(), im_in_place.data());
+        hr::kernel<hr::fft2d<In, Out, Inverse>, hr::native>::run(
+            re_in_place.data(), im_in_place.data(), re_in_place.data(), im_in_place.data());
         CHECK(re_in_place == out_re);
         CHECK(im_in_place == out_im);
     }
@@ -80,7 +80,7 @@ void check_real() {
         for (int y = 0; y != Out.size[1]; ++y)
             for (int x = 0; x != Out.size[2]; ++x)
                 expect(out_re[Out.at(n, y, x)], out_im[Out.at(n, y, x)],
-                       coefficient(In, re.data(), nullptr, n, y, x, -1), sum);
+                    coefficient(In, re.data(), nullptr, n, y, x, -1), sum);
 }
 constexpr element f32 = element::float32;
 

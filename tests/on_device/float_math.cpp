@@ -48,9 +48,8 @@ void for_each_float(F f) {
         f(std::uniform_real_distribution<float>(-1000, 1000)(random));
     }
     for (const float x :
-         {0.F,      -0.F,    1.F,     -1.F,     inf,    -inf, nan_value, 1e-45F, -1e-45F, 1.17549435e-38F,
-          88.7228F, 88.723F, -87.33F, -103.97F, -104.F, 4.F,  9.F,       9.1F,   0.625F,  0.93F,
-          3.4e38F,  -3.4e38F}) {
+        {0.F, -0.F, 1.F, -1.F, inf, -inf, nan_value, 1e-45F, -1e-45F, 1.17549435e-38F, 88.7228F, 88.723F,
+            -87.33F, -103.97F, -104.F, 4.F, 9.F, 9.1F, 0.625F, 0.93F, 3.4e38F, -3.4e38F}) {
         f(x);
     }
 }
@@ -77,8 +76,8 @@ TEST_CASE("Functions of floats err by little") {
     CHECK(worst("sin", hr::sin, [](double x) { return std::sin(x); }) < 1.5);
     CHECK(worst("cos", hr::cos, [](double x) { return std::cos(x); }) < 1.5);
     CHECK(worst("tanh", hr::tanh, [](double x) { return std::tanh(x); }) < 2);
-    CHECK(worst("sigmoid", hr::sigmoid, [](double x) { return x < -700 ? 0 : 1 / (1 + std::exp(-x)); }) <
-          2.5);
+    CHECK(
+        worst("sigmoid", hr::sigmoid, [](double x) { return x < -700 ? 0 : 1 / (1 + std::exp(-x)); }) < 2.5);
     CHECK(worst("erf", hr::erf, [](double x) { return std::erf(x); }) < 1.5);
     CHECK(worst("rsqrt", hr::rsqrt, [](double x) { return 1 / std::sqrt(x); }) < 1.5);
     CHECK(worst("reciprocal", hr::reciprocal, [](double x) { return 1 / x; }) <= 0.5);
@@ -96,7 +95,7 @@ TEST_CASE("Rounding is exact") {
         }
     });
     for (const float x :
-         {0.5F, 1.5F, 2.5F, -0.5F, -1.5F, -2.5F, 8388607.5F, 8388606.5F, -8388607.5F, 0.49999997F}) {
+        {0.5F, 1.5F, 2.5F, -0.5F, -1.5F, -2.5F, 8388607.5F, 8388606.5F, -8388607.5F, 0.49999997F}) {
         CHECK(hr::round_to_even(x) == std::nearbyint(x));
     }
     CHECK(std::isnan(hr::floor(nan_value)));
@@ -116,20 +115,20 @@ TEST_CASE("Powers err by little") {
         const float a = std::exp(std::uniform_real_distribution<float>(-20, 20)(random));
         check(a, std::uniform_real_distribution<float>(-6, 6)(random));
         check(1 + std::uniform_real_distribution<float>(-0.01F, 0.01F)(random),
-              std::uniform_real_distribution<float>(-9000, 9000)(random));
+            std::uniform_real_distribution<float>(-9000, 9000)(random));
         check(-a, static_cast<float>(static_cast<int>(random() % 11) - 5));
         check(std::bit_cast<float>(static_cast<std::uint32_t>(random())),
-              std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+            std::bit_cast<float>(static_cast<std::uint32_t>(random())));
     }
-    const float special[]{0.F,   -0.F, 1.F,  -1.F,  2.F,    -2.F,       3.F,         -3.F,       0.5F,
-                          -0.5F, inf,  -inf, 1e30F, 1e-45F, 16777215.F, -16777215.F, 16777216.F, nan_value};
+    const float special[]{0.F, -0.F, 1.F, -1.F, 2.F, -2.F, 3.F, -3.F, 0.5F, -0.5F, inf, -inf, 1e30F, 1e-45F,
+        16777215.F, -16777215.F, 16777216.F, nan_value};
     for (const float a : special) {
         for (const float b : special) check(a, b);
     }
     std::printf("pow: %.3f ulp\n", most);
 }
 
-static_assert(hr::exp(0) == 1 && hr::log(1) == 0 && hr::sin(0) == 0 && hr::cos(0) == 1 &&
-              hr::pow(2, 10) == 1024);
+static_assert(
+    hr::exp(0) == 1 && hr::log(1) == 0 && hr::sin(0) == 0 && hr::cos(0) == 1 && hr::pow(2, 10) == 1024);
 static_assert(hr::exp(200) == inf && hr::exp(-200) == 0 && hr::log(0) == -inf && hr::sigmoid(0) == 0.5F);
 static_assert(hr::floor(-0.5F) == -1 && hr::ceil(0.5F) == 1 && hr::round_to_even(2.5F) == 2);

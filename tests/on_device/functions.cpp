@@ -53,7 +53,7 @@ wide scaled(const rescaling& s, wide stored) {
     const wide in = unsigned_range(s.input, s.input_unsigned),
                out = unsigned_range(s.output, s.output_unsigned);
     const wide value = (in != 0 && stored < 0 ? stored + in : stored) -
-                       (in != 0 && s.input_zero < 0 ? s.input_zero + in : s.input_zero);
+        (in != 0 && s.input_zero < 0 ? s.input_zero + in : s.input_zero);
     wide round = wide{1} << (s.shift - 1);
     if (s.rounds == hr::rounding::double_round && s.scale32 && s.shift > 31)
         round += value >= 0 ? 1 << 30 : -(1 << 30);
@@ -72,10 +72,10 @@ constexpr rescaling scale_of(std::uint32_t i) {
         state = state * 1664525U + 1013904223U;
         return static_cast<int>((state >> 8) % below);
     };
-    constexpr element inputs[]{element::int8,   element::int8,  element::uint8, element::int16,
-                               element::uint16, element::int32, element::int32, element::int48};
-    constexpr element outputs[]{element::int8,  element::int8,   element::uint8,
-                                element::int16, element::uint16, element::int32};
+    constexpr element inputs[]{element::int8, element::int8, element::uint8, element::int16, element::uint16,
+        element::int32, element::int32, element::int48};
+    constexpr element outputs[]{
+        element::int8, element::int8, element::uint8, element::int16, element::uint16, element::int32};
     rescaling s{.input = inputs[next(8)], .output = outputs[next(6)]};
     s.scale32 = s.input != element::int48 && next(3) != 0;
     s.rounds = static_cast<hr::rounding>(next(4) == 0 ? next(3) : 0);
@@ -113,16 +113,15 @@ void check_scale(std::mt19937& random) {
     constexpr auto plan = hr::detail::plan_scale(S, hr::lowest_of(S.input), hr::highest_of(S.input));
     ++seen[static_cast<int>(plan.form)];
     for (int i = 0; i != 400; ++i) {
-        const auto x = static_cast<hr::element_t<S.input>>(
-            i < 256 && hr::bytes_of(S.input) == 1
+        const auto x = static_cast<hr::element_t<S.input>>(i < 256 && hr::bytes_of(S.input) == 1
                 ? i + hr::lowest_of(S.input)
                 : random_integer(random, hr::lowest_of(S.input), hr::highest_of(S.input)));
         const auto number = hr::load<S.input>(&x);
         expect(hr::rescale<S>(number), scaled(S, x), "rescale", x, S.multiplier);
         const hr::number<0, INT32_MAX> multiplier{S.multiplier};
         const hr::number<1, 62> shift{S.shift};
-        expect(hr::rescale<S>(number, multiplier, shift), scaled(S, x), "rescale by channel", x,
-               S.multiplier);
+        expect(
+            hr::rescale<S>(number, multiplier, shift), scaled(S, x), "rescale by channel", x, S.multiplier);
     }
 }
 
@@ -189,8 +188,7 @@ template <std::uint32_t First>
 void check_scales(std::mt19937& random) {
     [&]<std::uint32_t... I>(std::integer_sequence<std::uint32_t, I...>) {
         (check_scale<scale_of(First + I)>(random), ...);
-    }
-    (std::make_integer_sequence<std::uint32_t, 100>());
+    }(std::make_integer_sequence<std::uint32_t, 100>());
 }
 }  // namespace
 
@@ -241,14 +239,14 @@ TEST_CASE("Tables look up or interpolate") {
     for (int x = -32768; x != 32768; ++x) {
         const int at = (x >> 7) + 256, rest = x & 127;
         expect(hr::table(hr::number<-32768, 32767>{x}, large),
-               large[at] * (128 - rest) + large[at + 1] * rest, "table", x);
+            large[at] * (128 - rest) + large[at + 1] * rest, "table", x);
     }
 }
 
 TEST_CASE("Floats become the nearest integers") {
     const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
     for (const float x : {0.F, 0.5F, 1.5F, -0.5F, -1.5F, 126.5F, 127.5F, -128.5F, 32767.4F, -40000.F, 3e9F,
-                          -3e9F, 2147483520.F, -2147483648.F, inf, -inf}) {
+             -3e9F, 2147483520.F, -2147483648.F, inf, -inf}) {
         const auto nearest = [&](double lo, double hi) {
             return static_cast<wide>(std::clamp(std::nearbyint(static_cast<double>(x)), lo, hi));
         };

@@ -17,9 +17,9 @@ TEST_CASE("matrix products and pooling of all layouts and types are what TOSA sa
 
 namespace {
 constexpr matrix_product product{.a = dense(element::int8, 1, 2, 3),
-                                 .b = dense(element::int8, 1, 3, 2),
-                                 .output = dense(element::int32, 1, 2, 2),
-                                 .a_zero = 1};
+    .b = dense(element::int8, 1, 3, 2),
+    .output = dense(element::int32, 1, 2, 2),
+    .a_zero = 1};
 constexpr auto computed = [] {
     const std::int8_t a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 0, 1, 1, 1};
     std::array<std::int32_t, 4> y{};
@@ -29,12 +29,12 @@ constexpr auto computed = [] {
 static_assert(computed == std::array<std::int32_t, 4>{2, 3, 8, 9});
 
 constexpr pooling pool_of_floats{.input = dense(element::float32, 1, 1, 2, 1),
-                                 .output = dense(element::float32, 1, 1, 1, 1),
-                                 .kernel = {1, 2}};
+    .output = dense(element::float32, 1, 1, 1, 1),
+    .kernel = {1, 2}};
 constexpr pooling without_nan{.input = pool_of_floats.input,
-                              .output = pool_of_floats.output,
-                              .kernel = {1, 2},
-                              .nan = nan_mode::ignore};
+    .output = pool_of_floats.output,
+    .kernel = {1, 2},
+    .nan = nan_mode::ignore};
 }  // namespace
 
 TEST_CASE("a maximum of floats propagates NaN or ignores it") {

@@ -61,7 +61,7 @@ std::int32_t product_differences(std::uint32_t seed) {
                             static_cast<double>(a[M.a.at(n, i, k)]) * static_cast<double>(b[M.b.at(n, k, j)]);
                     else
                         sum += static_cast<std::int64_t>(a[M.a.at(n, i, k)] - M.a_zero) *
-                               (b[M.b.at(n, k, j)] - M.b_zero);
+                            (b[M.b.at(n, k, j)] - M.b_zero);
                 const out got = y[M.output.at(n, i, j)];
                 if constexpr (is_float) {
                     wrong += !is_close(got, sum);
@@ -142,42 +142,40 @@ void for_each_product_and_pool(Take take) {
     take(#__VA_ARGS__, pooling_differences<pooling{__VA_ARGS__}, is_average, Core>)
     using e = element;
     HEADRACE_PRODUCT(40, .a = dense(e::int8, 1, 7, 32), .b = dense(e::int8, 1, 32, 5),
-                     .output = dense(e::int8, 1, 7, 5), .a_zero = 3, .b_zero = -9, .scale = high<Core>);
+        .output = dense(e::int8, 1, 7, 5), .a_zero = 3, .b_zero = -9, .scale = high<Core>);
     HEADRACE_PRODUCT(40, .a = dense(e::int8, 2, 3, 19), .b = transposed(dense(e::int8, 2, 8, 19)),
-                     .output = dense(e::int8, 2, 3, 8), .a_zero = -128, .b_zero = 127, .scale = high<Core>,
-                     .minimum = -20, .maximum = 90);
+        .output = dense(e::int8, 2, 3, 8), .a_zero = -128, .b_zero = 127, .scale = high<Core>, .minimum = -20,
+        .maximum = 90);
     HEADRACE_PRODUCT(20, .a = transposed(dense(e::int8, 2, 19, 3)), .b = dense(e::int8, 2, 19, 1),
-                     .output = dense(e::int16, 2, 3, 1), .scale = scaling::wide, .minimum = -32768,
-                     .maximum = 32767);
+        .output = dense(e::int16, 2, 3, 1), .scale = scaling::wide, .minimum = -32768, .maximum = 32767);
     HEADRACE_PRODUCT(0, .a = dense(e::int8, 1, 4, 5), .b = dense(e::int8, 1, 5, 6),
-                     .output = dense(e::int32, 1, 4, 6), .a_zero = 1, .b_zero = 2);
-    HEADRACE_PRODUCT(0, .a = dense(e::int16, 2, 4, 5), .b = dense(e::int16, 2, 5, 6),
-                     .output = dense(e::int48, 2, 4, 6));
+        .output = dense(e::int32, 1, 4, 6), .a_zero = 1, .b_zero = 2);
+    HEADRACE_PRODUCT(
+        0, .a = dense(e::int16, 2, 4, 5), .b = dense(e::int16, 2, 5, 6), .output = dense(e::int48, 2, 4, 6));
     HEADRACE_PRODUCT(30, .a = dense(e::int16, 2, 4, 5), .b = dense(e::int16, 2, 5, 6),
-                     .output = dense(e::int16, 2, 4, 6), .scale = scaling::wide, .minimum = -32768,
-                     .maximum = 32767);
+        .output = dense(e::int16, 2, 4, 6), .scale = scaling::wide, .minimum = -32768, .maximum = 32767);
     HEADRACE_PRODUCT(0, .a = dense(e::float32, 2, 4, 9), .b = dense(e::float32, 2, 9, 6),
-                     .output = dense(e::float32, 2, 4, 6));
+        .output = dense(e::float32, 2, 4, 6));
     HEADRACE_POOL(true, .input = image_planes(25, 5, 7), .output = image(1, 1, 1, 7), .kernel = {25, 5},
-                  .input_zero = -128, .output_zero = -128);
+        .input_zero = -128, .output_zero = -128);
     HEADRACE_POOL(true, .input = image(1, 8, 8, 6), .output = image(1, 1, 1, 6), .kernel = {8, 8},
-                  .input_zero = 4, .output_zero = 5);
+        .input_zero = 4, .output_zero = 5);
     HEADRACE_POOL(true, .input = image(2, 7, 9, 3), .output = image(2, 4, 5, 3), .kernel = {3, 3},
-                  .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 4, .output_zero = -5);
+        .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 4, .output_zero = -5);
     HEADRACE_POOL(true, .input = image_planes(7, 30, 3), .output = image_planes(5, 11, 3), .kernel = {3, 20},
-                  .input_zero = 4, .output_zero = 100);
+        .input_zero = 4, .output_zero = 100);
     HEADRACE_POOL(true, .input = image(1, 6, 6, 2, e::int16), .output = image(1, 3, 3, 2, e::int16),
-                  .kernel = {2, 2}, .stride = {2, 2});
+        .kernel = {2, 2}, .stride = {2, 2});
     HEADRACE_POOL(true, .input = image(1, 6, 6, 2, e::float32), .output = image(1, 6, 6, 2, e::float32),
-                  .kernel = {3, 3}, .pad = {1, 1, 1, 1});
+        .kernel = {3, 3}, .pad = {1, 1, 1, 1});
     HEADRACE_POOL(false, .input = image(1, 7, 9, 3), .output = image(1, 4, 5, 3), .kernel = {3, 3},
-                  .stride = {2, 2}, .pad = {1, 1, 1, 1});
+        .stride = {2, 2}, .pad = {1, 1, 1, 1});
     HEADRACE_POOL(false, .input = image_planes(7, 9, 3), .output = image(1, 3, 4, 3), .kernel = {2, 2},
-                  .stride = {2, 2});
+        .stride = {2, 2});
     HEADRACE_POOL(false, .input = image(1, 6, 6, 2, e::int16), .output = image(1, 3, 3, 2, e::int16),
-                  .kernel = {2, 2}, .stride = {2, 2});
+        .kernel = {2, 2}, .stride = {2, 2});
     HEADRACE_POOL(false, .input = image(1, 6, 6, 2, e::float32), .output = image(1, 3, 3, 2, e::float32),
-                  .kernel = {2, 2}, .stride = {2, 2});
+        .kernel = {2, 2}, .stride = {2, 2});
 #undef HEADRACE_PRODUCT
 #undef HEADRACE_POOL
 }

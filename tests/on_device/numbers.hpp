@@ -18,8 +18,8 @@ inline std::int64_t random_integer(std::mt19937& random, std::int64_t lo, std::i
     if (random() % 16 == 0) return lo;
     if (random() % 16 == 0) return hi;
     const int bits = static_cast<int>(random() % 49);
-    const auto size = static_cast<std::int64_t>(((std::uint64_t{random()} << 32) | random()) &
-                                                ((std::uint64_t{1} << bits) - 1));
+    const auto size = static_cast<std::int64_t>(
+        ((std::uint64_t{random()} << 32) | random()) & ((std::uint64_t{1} << bits) - 1));
     return std::clamp(random() % 2 != 0 ? size : -size, lo, hi);
 }
 inline float random_float(std::mt19937& random) {
@@ -38,7 +38,7 @@ public:
     std::int32_t size() const { return static_cast<std::int32_t>(elements_.size()); }
     friend bool operator==(const buffer& a, const buffer& b) {
         return std::equal(a.elements_.begin(), a.elements_.end(), b.elements_.begin(), b.elements_.end(),
-                          [](const box& x, const box& y) { return x.value == y.value; });
+            [](const box& x, const box& y) { return x.value == y.value; });
     }
 
 private:
@@ -56,8 +56,8 @@ buffer<headrace::on_device::element_t<E>> random_elements(std::mt19937& random, 
         if constexpr (headrace::on_device::is_floating(E)) {
             all[i] = random_float(random);
         } else {
-            all[i] = static_cast<T>(random_integer(random, headrace::on_device::lowest_of(E),
-                                                   headrace::on_device::highest_of(E)));
+            all[i] = static_cast<T>(random_integer(
+                random, headrace::on_device::lowest_of(E), headrace::on_device::highest_of(E)));
         }
     }
     return all;

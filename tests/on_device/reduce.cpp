@@ -137,12 +137,12 @@ TEST_CASE("NaN wins or does not count") {
     std::int32_t at[2];
     hr::kernel<hr::reduce<reduction{in, out, 1, reduction_kind::max}>, hr::native>::run(x, y);
     CHECK(std::isnan(y[0]));
-    hr::kernel<hr::reduce<reduction{in, out, 1, reduction_kind::max, nan_mode::ignore}>, hr::native>::run(x,
-                                                                                                          y);
+    hr::kernel<hr::reduce<reduction{in, out, 1, reduction_kind::max, nan_mode::ignore}>, hr::native>::run(
+        x, y);
     CHECK(y[0] == 1);
     CHECK(y[1] == -inf);
-    hr::kernel<hr::reduce<reduction{in, out, 1, reduction_kind::min, nan_mode::ignore}>, hr::native>::run(x,
-                                                                                                          y);
+    hr::kernel<hr::reduce<reduction{in, out, 1, reduction_kind::min, nan_mode::ignore}>, hr::native>::run(
+        x, y);
     CHECK(y[0] == -4);
     hr::kernel<hr::argmax<in, place, 1>, hr::native>::run(x, at);
     CHECK(at[0] == 1);

@@ -36,8 +36,8 @@ namespace {
 
 template <class T>
 constexpr headrace::float_format format_of() {
-    return headrace::format_of(std::is_same_v<T, half_float> ? headrace::dtype::float16
-                                                             : headrace::dtype::bfloat16);
+    return headrace::format_of(
+        std::is_same_v<T, half_float> ? headrace::dtype::float16 : headrace::dtype::bfloat16);
 }
 template <class T>
 T of_bits(std::uint32_t bits) {
@@ -78,7 +78,7 @@ void check_many_floats() {
     for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1021)
         wrong += !rounds<T>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     for (const float x : {65504.F, 65519.996F, 65520.F, 65536.F, 5.9604645e-8F, 2.9802322e-8F, 2.9802326e-8F,
-                          6.0975552e-5F, 6.1035156e-5F, 3.3895314e38F, 3.4e38F, 1e-45F, INFINITY, -INFINITY})
+             6.0975552e-5F, 6.1035156e-5F, 3.3895314e38F, 3.4e38F, 1e-45F, INFINITY, -INFINITY})
         wrong += !rounds<T>(x) + !rounds<T>(-x);
     CHECK(wrong == 0);
 }
@@ -171,9 +171,9 @@ void check_convolution() {
     constexpr tensor x = dense(E, 1, 5, 4, 3), y = dense(E, 1, 5, 4, 2);
     constexpr hr::convolution s{.input = x, .output = y, .kernel = {3, 3}, .pad = {1, 1, 1, 1}};
     constexpr hr::convolution3d v{.input = dense(E, 1, 1, 5, 4, 3),
-                                  .output = dense(E, 1, 1, 5, 4, 2),
-                                  .kernel = {1, 3, 3},
-                                  .pad = {0, 1, 1}};
+        .output = dense(E, 1, 1, 5, 4, 2),
+        .kernel = {1, 3, 3},
+        .pad = {0, 1, 1}};
     std::mt19937 random(5);
     const auto image = small_integers<E>(random, x.span), weights = small_integers<E>(random, 2 * 27);
     const std::array<float, 2> bias{0.5F, -3.F};
@@ -216,10 +216,10 @@ void check_windows_and_axes() {
     CHECK(at == 1);
     std::array<T, 16> large{};
     constexpr hr::resizing twice{.input = x,
-                                 .output = dense(E, 1, 4, 4, 1),
-                                 .y = {4, 2, -1},
-                                 .x = {4, 2, -1},
-                                 .mode = hr::resize_mode::bilinear};
+        .output = dense(E, 1, 4, 4, 1),
+        .y = {4, 2, -1},
+        .x = {4, 2, -1},
+        .mode = hr::resize_mode::bilinear};
     hr::kernel<hr::resize<twice>, hr::native>::run(image.data(), large.data());
     CHECK(large[0] == -1.F);
     CHECK(large[1] == 0.F);

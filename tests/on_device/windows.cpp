@@ -24,8 +24,8 @@ using on_device_test::random_elements;
 
 namespace {
 
-std::int64_t scaled(std::int64_t v, std::int64_t multiplier, int shift, std::int64_t zero, std::int64_t lo,
-                    std::int64_t hi) {
+std::int64_t scaled(
+    std::int64_t v, std::int64_t multiplier, int shift, std::int64_t zero, std::int64_t lo, std::int64_t hi) {
     return std::clamp(((v * multiplier + (std::int64_t{1} << (shift - 1))) >> shift) + zero, lo, hi);
 }
 template <class Sum, class S>
@@ -50,7 +50,7 @@ struct channels {
             return hr::make_wide_channel(bias, 20000 + static_cast<int>(random() % 9000), 30, 3);
         else
             return hr::make_channel(bias, (1 << 30) + static_cast<int>(random() % 1000000),
-                                    How == scaling::wide ? 31 : 37, 3, How);
+                How == scaling::wide ? 31 : 37, 3, How);
     }
     static auto finish(typename sums::sum sum, const type& q) {
         if constexpr (How == scaling::none)
@@ -68,9 +68,9 @@ void check_conv3d() {
     using c = channels<S.input.type, S.scale>;
     using sum_type = typename c::sums::sum;
     constexpr element kind = S.input.type == element::float32 ? element::float32 : element::int8;
-    constexpr tensor w = S.is_depthwise ? dense(kind, S.kernel.height, S.kernel.width, S.output.size[4])
-                                        : dense(kind, S.output.size[4], S.kernel.depth, S.kernel.height,
-                                                S.kernel.width, S.input.size[4]);
+    constexpr tensor w = S.is_depthwise
+        ? dense(kind, S.kernel.height, S.kernel.width, S.output.size[4])
+        : dense(kind, S.output.size[4], S.kernel.depth, S.kernel.height, S.kernel.width, S.input.size[4]);
     const auto in = random_elements<S.input.type>(random, S.input.span);
     const auto weights = random_elements<w.type>(random, w.span);
     buffer<typename c::type> q(S.output.size[4]);
@@ -101,10 +101,9 @@ void check_conv3d() {
                                             S.is_depthwise ? o * from.size[4] / to.size[4] : ic;
                                         const int place =
                                             S.is_depthwise ? w.at(j, k, o) : w.at(o, i, j, k, ic);
-                                        sum += static_cast<sum_type>(
-                                                   in[from.at(n, id, iy, ix, channel)] -
+                                        sum += static_cast<sum_type>(in[from.at(n, id, iy, ix, channel)] -
                                                    static_cast<hr::element_t<S.input.type>>(S.input_zero)) *
-                                               (static_cast<sum_type>(weights[place]) -
+                                            (static_cast<sum_type>(weights[place]) -
                                                 static_cast<sum_type>(S.weight_zero));
                                     }
                         const auto exact = static_cast<hr::element_t<S.output.type>>(c::finish(sum, q[o]));
@@ -118,7 +117,7 @@ void check_transposed() {
     using c = channels<S.input.type, S.scale>;
     using sum_type = typename c::sums::sum;
     constexpr tensor w = dense(S.input.type == element::float32 ? element::float32 : element::int8,
-                               S.output.size[3], S.kernel.height, S.kernel.width, S.input.size[3]);
+        S.output.size[3], S.kernel.height, S.kernel.width, S.input.size[3]);
     const auto in = random_elements<S.input.type>(random, S.input.span);
     const auto weights = random_elements<w.type>(random, w.span);
     buffer<typename c::type> q(S.output.size[3]);
@@ -141,11 +140,10 @@ void check_transposed() {
                                 const int ox = ix * S.stride.width + S.out_pad.left + k;
                                 if (oy < 0 || ox < 0 || oy >= to.size[1] || ox >= to.size[2]) continue;
                                 sums[dense_to.at(n, oy, ox, o)] +=
-                                    static_cast<sum_type>(
-                                        in[from.at(n, iy, ix, ic)] -
+                                    static_cast<sum_type>(in[from.at(n, iy, ix, ic)] -
                                         static_cast<hr::element_t<S.input.type>>(S.input_zero)) *
                                     (static_cast<sum_type>(weights[w.at(o, j, k, ic)]) -
-                                     static_cast<sum_type>(S.weight_zero));
+                                        static_cast<sum_type>(S.weight_zero));
                             }
     for (int i = 0; i != sums.size(); ++i) {
         const auto exact = static_cast<hr::element_t<S.output.type>>(c::finish(sums[i], q[i % to.size[3]]));
@@ -178,12 +176,12 @@ void check_resize() {
                         exact = at(iy + (dy >= 0.5), ix + (dx >= 0.5));
                     } else {
                         exact = (at(iy, ix) * (1 - dx) + at(iy, ix + 1) * dx) * (1 - dy) +
-                                (at(iy + 1, ix) * (1 - dx) + at(iy + 1, ix + 1) * dx) * dy;
+                            (at(iy + 1, ix) * (1 - dx) + at(iy + 1, ix + 1) * dx) * dy;
                         if (R.input.type != element::float32)
                             exact = std::round(exact * R.y.numerator * R.x.numerator);
                     }
-                    expect(out[to.at(n, oy, ox, c)], static_cast<hr::element_t<R.output.type>>(exact),
-                           "resize");
+                    expect(
+                        out[to.at(n, oy, ox, c)], static_cast<hr::element_t<R.output.type>>(exact), "resize");
                 }
 }
 template <element In, element Out, hr::resize_mode M>
@@ -205,11 +203,11 @@ constexpr element i8 = element::int8, i16 = element::int16, i32 = element::int32
 namespace {
 constexpr tensor small_volume = dense(i8, 1, 4, 5, 6, 3), small_result = dense(i8, 1, 5, 3, 5, 4);
 constexpr hr::convolution3d plain{.input = small_volume,
-                                  .output = small_result,
-                                  .kernel = {2, 3, 2},
-                                  .stride = {1, 2, 1},
-                                  .dilation = {1, 1, 1},
-                                  .pad = {1, 1, 0}};
+    .output = small_result,
+    .kernel = {2, 3, 2},
+    .stride = {1, 2, 1},
+    .dilation = {1, 1, 1},
+    .pad = {1, 1, 0}};
 constexpr auto with = [](auto change) {
     hr::convolution3d s = plain;
     change(s);
@@ -247,37 +245,37 @@ TEST_CASE("CONV3D") {
 TEST_CASE("TRANSPOSE_CONV2D") {
     using hr::transposed_convolution;
     check_transposed<transposed_convolution{.input = dense(i8, 2, 4, 5, 3),
-                                            .output = dense(i32, 2, 9, 11, 4),
-                                            .kernel = {3, 3},
-                                            .stride = {2, 2},
-                                            .input_zero = 7,
-                                            .weight_zero = -3}>();
+        .output = dense(i32, 2, 9, 11, 4),
+        .kernel = {3, 3},
+        .stride = {2, 2},
+        .input_zero = 7,
+        .weight_zero = -3}>();
     check_transposed<transposed_convolution{.input = dense(i8, 1, 4, 5, 3),
-                                            .output = dense(i8, 1, 8, 10, 4),
-                                            .kernel = {3, 3},
-                                            .stride = {2, 2},
-                                            .out_pad = {-1, 0, 0, -1},
-                                            .input_zero = -5,
-                                            .minimum = -100,
-                                            .maximum = 90,
-                                            .scale = scaling::high_word}>();
+        .output = dense(i8, 1, 8, 10, 4),
+        .kernel = {3, 3},
+        .stride = {2, 2},
+        .out_pad = {-1, 0, 0, -1},
+        .input_zero = -5,
+        .minimum = -100,
+        .maximum = 90,
+        .scale = scaling::high_word}>();
     check_transposed<transposed_convolution{.input = hr::planes(i8, 4, 5, 3, 0, 2),
-                                            .output = hr::planes(i8, 12, 16, 2, 0, 3),
-                                            .kernel = {2, 4},
-                                            .stride = {3, 3},
-                                            .out_pad = {1, 0, 0, 0},
-                                            .input_zero = -5,
-                                            .minimum = -100,
-                                            .maximum = 90,
-                                            .scale = scaling::wide}>();
+        .output = hr::planes(i8, 12, 16, 2, 0, 3),
+        .kernel = {2, 4},
+        .stride = {3, 3},
+        .out_pad = {1, 0, 0, 0},
+        .input_zero = -5,
+        .minimum = -100,
+        .maximum = 90,
+        .scale = scaling::wide}>();
     check_transposed<transposed_convolution{.input = dense(i16, 1, 4, 5, 3),
-                                            .output = dense(i48, 1, 6, 7, 4),
-                                            .kernel = {3, 3},
-                                            .stride = {1, 1}}>();
+        .output = dense(i48, 1, 6, 7, 4),
+        .kernel = {3, 3},
+        .stride = {1, 1}}>();
     check_transposed<transposed_convolution{.input = dense(f32, 1, 4, 5, 3),
-                                            .output = dense(f32, 1, 7, 9, 4),
-                                            .kernel = {1, 1},
-                                            .stride = {2, 2}}>();
+        .output = dense(f32, 1, 7, 9, 4),
+        .kernel = {1, 1},
+        .stride = {2, 2}}>();
 }
 
 TEST_CASE("RESIZE") {

@@ -62,12 +62,12 @@ bool parse(std::string_view text, T& into) {
 
 TEST_CASE("custom: members are printed", "[custom]") {
     CHECK(printed({.self = {}}) ==
-          "test.draw(self=none, form=square, what=[first=[scale=1, on=false], count=7, "
-          "form=round], wide=0, words=[])");
+        "test.draw(self=none, form=square, what=[first=[scale=1, on=false], count=7, "
+        "form=round], wide=0, words=[])");
     CHECK(printed({.self = {},
-                   .form = static_cast<shape>(9),
-                   .wide = ~std::uint64_t{0},
-                   .words = list<std::string_view>(words, 2)})
+                      .form = static_cast<shape>(9),
+                      .wide = ~std::uint64_t{0},
+                      .words = list<std::string_view>(words, 2)})
               .find("form=9") != std::string::npos);
 }
 
@@ -77,9 +77,8 @@ TEST_CASE("custom: members are read", "[custom]") {
     CHECK((what.first.on && what.first.scale == 1 && what.count == 65535 && what.form == shape::square));
     REQUIRE(parse("[[2.5, true], 1]", what));
     CHECK((what.first.scale == 2.5 && what.count == 1));
-    for (const std::string_view broken :
-         {"", "[", "[1]", "[count=65536]", "[count=-1]", "[count=1, count=1]", "[form=oval]", "[what=1]",
-          "[[1, true], 1, round, 4]", "[] x", "[first=[scale=x]]"})
+    for (const std::string_view broken : {"", "[", "[1]", "[count=65536]", "[count=-1]", "[count=1, count=1]",
+             "[form=oval]", "[what=1]", "[[1, true], 1, round, 4]", "[] x", "[first=[scale=x]]"})
         CHECK_FALSE(parse(broken, what));
     shape form{};
     CHECK((parse("square", form) && form == shape::square));

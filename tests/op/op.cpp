@@ -20,8 +20,8 @@ static_assert(index_of<toy::conv2d> == 0 && index_of<toy::relu> == 1);
 static_assert(info_of<toy::relu>.dialect == &info_of_dialect<toy::dialect>);
 static_assert(info_of_dialect<toy::dialect>.op_count == toy::dialect::size);
 static_assert(info_of<toy::relu>.args_size == sizeof(args<toy::relu>));
-static_assert(info_of<toy::conv2d>.find("stride") != nullptr &&
-              info_of<toy::conv2d>.find("strides") == nullptr);
+static_assert(
+    info_of<toy::conv2d>.find("stride") != nullptr && info_of<toy::conv2d>.find("strides") == nullptr);
 
 // Each op has one index in its dialect, and is found there by its name.
 static_assert([] {

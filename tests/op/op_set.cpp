@@ -44,7 +44,7 @@ static_assert(all_but_one.size() == aten::dialect::size - 1 && !all_but_one.cont
 constexpr auto last = (every_op<aten::dialect> - all_but_one).first();
 static_assert(last.first == 0 && last.second == index_of<aten::relu>);
 static_assert(std::is_same_v<op_at<std::remove_const_t<decltype(all_but_one)>, 0, index_of<aten::relu>>::type,
-                             aten::relu>);
+    aten::relu>);
 static_assert(is_op_set<std::remove_const_t<decltype(two)>> && !is_op_set<int>);
 
 // Sets with equal words in other positions are different template arguments.

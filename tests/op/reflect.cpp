@@ -22,17 +22,17 @@ TEST_CASE("arguments print as a call", "[reflect]") {
     g.set_name(x, "x");
     const auto name = [](value v) { return "%" + std::string(v.producer->name()); };
     CHECK(print(toy::conv2d{}, {.input = x, .weight = x}, name) ==
-          "toy.conv2d.default(input=%x, weight=%x, bias=none, stride=[1, 1], groups=1)");
+        "toy.conv2d.default(input=%x, weight=%x, bias=none, stride=[1, 1], groups=1)");
     const double factors[] = {0.1, 2.0};
     const std::optional<value> indices[] = {std::nullopt, x};
     args<toy::attributes> a{
         .self = x, .axes = {0, -1}, .factors = list<double>(factors, 2), .mode = "mean", .maybe = 3};
     a.indices = list<std::optional<value>>(indices, 2);
     CHECK(print(toy::attributes{}, a, name) ==
-          "toy.attributes.default(self=%x, axes=[0, -1], factors=[0.1, 2.0], mode=\"mean\", maybe_axes=none, "
-          "type=float32, keep=true, ratio=0.5, maybe=3, indices=[none, %x])");
+        "toy.attributes.default(self=%x, axes=[0, -1], factors=[0.1, 2.0], mode=\"mean\", maybe_axes=none, "
+        "type=float32, keep=true, ratio=0.5, maybe=3, indices=[none, %x])");
     CHECK(print(toy::clamp{}, {.self = x, .min = 2, .max = scalar(2.0)}, name) ==
-          "toy.clamp.default(self=%x, min=2, max=2.0)");
+        "toy.clamp.default(self=%x, min=2, max=2.0)");
 }
 
 TEST_CASE("equal arguments have equal hashes, and one change makes them differ", "[reflect]") {

@@ -69,21 +69,29 @@ static_assert(std::is_same_v<base_of<scaling::scale_inplace>, scaling::scale>);
 static_assert(std::is_same_v<base_of<scaling::stretch>, scaling::scale>);
 static_assert(std::is_void_v<base_of<scaling::scale>>);
 static_assert(op_variant<scaling::stretch> && !op_variant<scaling::scale>);
-static_assert(has_trait<scaling::scale_inplace>(trait::in_place) && !has_trait<scaling::stretch>(trait::in_place));
+static_assert(
+    has_trait<scaling::scale_inplace>(trait::in_place) && !has_trait<scaling::stretch>(trait::in_place));
 static_assert(!has_trait<scaling::scale_inplace>(trait::unary));
 
 // Lists and sets.
-static_assert(std::is_same_v<ops_where<scaling::dialect, trait::variant>, ops<scaling::scale_inplace, scaling::stretch>>);
-static_assert(std::is_same_v<bases_of<ops_where<scaling::dialect, trait::variant>>, ops<scaling::scale, scaling::scale>>);
-static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting | trait::unary>, ops<scaling::scale, scaling::halves>>);
-static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait::aliasing>, ops<scaling::halves>>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::variant>,
+    ops<scaling::scale_inplace, scaling::stretch>>);
+static_assert(std::is_same_v<bases_of<ops_where<scaling::dialect, trait::variant>>,
+    ops<scaling::scale, scaling::scale>>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting | trait::unary>,
+    ops<scaling::scale, scaling::halves>>);
+static_assert(
+    std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait::aliasing>, ops<scaling::halves>>);
 static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait::unary>, ops<>>);
-static_assert(set_where<scaling::dialect, trait::variant> == ops_in<scaling::scale_inplace, scaling::stretch>);
-static_assert(op_where<scaling::scale, scaling::dialect, trait::unary> && !op_where<scaling::scale, aten::dialect, trait::unary>);
+static_assert(
+    set_where<scaling::dialect, trait::variant> == ops_in<scaling::scale_inplace, scaling::stretch>);
+static_assert(op_where<scaling::scale, scaling::dialect, trait::unary> &&
+    !op_where<scaling::scale, aten::dialect, trait::unary>);
 
 // A list and a set of the same query have the same ops, in every dialect.
 static_assert(set_of<ops_where<aten::dialect, trait::in_place>> == set_where<aten::dialect, trait::in_place>);
-static_assert(set_of<ops_where<tosa::dialect, trait::elementwise>> == set_where<tosa::dialect, trait::elementwise>);
+static_assert(
+    set_of<ops_where<tosa::dialect, trait::elementwise>> == set_where<tosa::dialect, trait::elementwise>);
 
 }  // namespace
 
@@ -117,9 +125,9 @@ TEST_CASE("a variant is no variant of a variant, and computes what its base comp
 }
 
 TEST_CASE("traits that exclude each other do not meet") {
-    const trait moves[] = {trait::forwarding, trait::reshaping, trait::permuting, trait::broadcasting, trait::slicing,
-                           trait::splitting,  trait::joining,   trait::repeating, trait::reversing,    trait::padding,
-                           trait::unary,      trait::binary,    trait::ternary,   trait::reduction};
+    const trait moves[] = {trait::forwarding, trait::reshaping, trait::permuting, trait::broadcasting,
+        trait::slicing, trait::splitting, trait::joining, trait::repeating, trait::reversing, trait::padding,
+        trait::unary, trait::binary, trait::ternary, trait::reduction};
     const trait dtypes[] = {trait::int_to_float, trait::predicate, trait::like_self};
     const auto check = [&](const op_info& op) {
         INFO(std::string(op.name));
@@ -156,10 +164,13 @@ TEST_CASE("traits that narrow others stand with them") {
 TEST_CASE("ops for a number of axes have that number in PyTorch's names") {
     for (const op_info* op : op_table<aten::dialect>) {
         INFO(std::string(op->name));
-        const auto named = [&](std::string_view axes) { return op->name.find(axes) != std::string_view::npos; };
+        const auto named = [&](std::string_view axes) {
+            return op->name.find(axes) != std::string_view::npos;
+        };
         const std::size_t rank = spatial_rank_in(op->traits);
         if (rank != 0) CHECK(named(rank == 1 ? "1d" : rank == 2 ? "2d" : "3d"));
-        if (op->has(trait::pooling) || named("conv1d") || named("conv2d") || named("conv3d")) CHECK(rank != 0);
+        if (op->has(trait::pooling) || named("conv1d") || named("conv2d") || named("conv3d"))
+            CHECK(rank != 0);
         CHECK(op->has(trait::pooling) == named("_pool"));
         CHECK(op->has(trait::resampling) == named("upsample_"));
         CHECK(op->has(trait::nearest) == named("nearest"));
@@ -195,8 +206,7 @@ TEST_CASE("TOSA's broadcasting operators are its elementwise ones of two and thr
     // The specification's sections 2.4, 2.6 and 2.7 define them; the flatbuffer numbers them without a gap.
     for (const op_info* op : op_table<tosa::dialect>) {
         INFO(std::string(op->name));
-        const bool in_sections =
-            (op->index >= index_of<tosa::add> && op->index <= index_of<tosa::sub>) ||
+        const bool in_sections = (op->index >= index_of<tosa::add> && op->index <= index_of<tosa::sub>) ||
             (op->index >= index_of<tosa::select> && op->index <= index_of<tosa::greater_equal>);
         CHECK(op->has(trait::binary | trait::ternary) == in_sections);
     }

@@ -47,8 +47,8 @@ struct sharing_backend {
     result<preprocess_result> preprocess(graph&, std::span<const compile_spec>) const {
         return invalid("preprocess_multimethod is there");
     }
-    result<method_results> preprocess_multimethod(const method_programs& programs,
-                                                  const method_compile_specs& specs) const {
+    result<method_results> preprocess_multimethod(
+        const method_programs& programs, const method_compile_specs& specs) const {
         CHECK(programs.size() == specs.size());
         named_data_store store;
         REQUIRE(store.add_named_data("methods", bytes_of(std::to_string(programs.size()))).has_value());
@@ -94,8 +94,8 @@ backend_registry all_backends(const std::string& fault = "") {
 }
 
 template <class Partitioners>
-std::pmr::string refusal(const methods& m, const Partitioners& p,
-                         const backend_registry& backends = all_backends()) {
+std::pmr::string refusal(
+    const methods& m, const Partitioners& p, const backend_registry& backends = all_backends()) {
     const auto done = to_backend(m, p, backends);
     return done ? std::pmr::string() : done.error().message;
 }
@@ -110,7 +110,7 @@ TEST_CASE("partitions of all methods are lowered, and the graphs run as before",
     const std::vector<tensor> inputs{tensor::of(dtype::float32, {2}, std::vector<double>{-9, 2})};
     const auto expected = run_graph(encode.g, inputs);
     const auto lowered = to_backend({{"encode", &encode.g}, {"decode", &decode.g}},
-                                    partition_additions{{.backend = "counting"}}, all_backends());
+        partition_additions{{.backend = "counting"}}, all_backends());
     REQUIRE(lowered.has_value());
     CHECK(lowered.value().methods.size() == 2);
     CHECK(lowered.value().data.buffers.size() == 1);  // the weights of both methods, once
@@ -149,7 +149,7 @@ TEST_CASE("a backend that takes all methods at once gets them at once", "[backen
     build(encode);
     build(decode);
     const auto lowered = to_backend({{"encode", &encode.g}, {"decode", &decode.g}},
-                                    partition_additions{{.backend = "sharing"}}, all_backends());
+        partition_additions{{.backend = "sharing"}}, all_backends());
     REQUIRE(lowered.has_value());
     REQUIRE(lowered.value().data.buffers.size() == 1);
     CHECK(lowered.value().data.buffers[0]->bytes == std::vector<std::byte>{std::byte{'2'}});
@@ -233,7 +233,7 @@ TEST_CASE("misuse is refused in words that name the method", "[backend]") {
     CHECK(refusal(both, unknown) == "method three: a partitioner, but no such method");
     CHECK(refusal(methods{{"one", nullptr}}, partitioners{}) == "method one: no program");
     CHECK(refusal(both, partitioner(partition_additions{{.backend = "missing"}})) ==
-          "method one: backend 'missing' is not registered; these are: counting, sharing");
+        "method one: backend 'missing' is not registered; these are: counting, sharing");
     CHECK(refusal(both, partitioner(counting), {}).ends_with("these are: none"));
 
     struct failing {
@@ -264,18 +264,18 @@ TEST_CASE("a backend that does not keep its word is found out", "[backend]") {
         build(one);
         build(two);
         return refusal({{"one", &one.g}, {"two", &two.g}},
-                       partitioner(partition_additions{{.backend = "sharing"}}), all_backends(fault));
+            partitioner(partition_additions{{.backend = "sharing"}}), all_backends(fault));
     };
     CHECK(refused("").empty());
     CHECK(refused("two") == "method two: backend 'sharing' gave nothing for it");
     CHECK(refused("more") == "method one: backend 'sharing' gave 3 results for 2 programs");
     CHECK(refused("unknown key") ==
-          "method one: backend 'sharing' refers to data that it does not give, 'nothing'");
+        "method one: backend 'sharing' refers to data that it does not give, 'nothing'");
 
     program p;
     build(p);
     CHECK(refusal({{"one", &p.g}}, partitioner(partition_additions{{"counting", {{"mode", "fail"}}}})) ==
-          "method one: it was told to fail");
+        "method one: it was told to fail");
 }
 
 TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
@@ -287,8 +287,8 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
             for (node& n : program.inputs()) {
                 const tensor_meta meta = *n.results[0].meta;
                 if (is_floating(meta.dtype)) program.annotate(n, q);
-                program.set_meta(n.result(),
-                                 {is_floating(meta.dtype) ? dtype::int8 : dtype::int32, meta.shape, {}});
+                program.set_meta(
+                    n.result(), {is_floating(meta.dtype) ? dtype::int8 : dtype::int32, meta.shape, {}});
             }
             std::vector<interface_quantization> given;
             for (const value v : program.outputs()) {
@@ -296,8 +296,8 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
                 given.push_back(is_floating(meta.dtype) ? q : interface_quantization{});
                 program.set_meta(v, {is_floating(meta.dtype) ? dtype::int8 : dtype::int32, meta.shape, {}});
             }
-            program.annotate(*program.output(),
-                             output_quantizations{program.own(list<interface_quantization>(given))});
+            program.annotate(
+                *program.output(), output_quantizations{program.own(list<interface_quantization>(given))});
             return preprocess_result{};
         }
     };
@@ -309,8 +309,8 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
     p.finish();
     backend_registry backends;
     backends.add(narrowing_backend{});
-    const support_partitioner all{create_op_support<aten::relu, aten::add_tensor>(),
-                                  {.backend = "narrowing"}};
+    const support_partitioner all{
+        create_op_support<aten::relu, aten::add_tensor>(), {.backend = "narrowing"}};
     REQUIRE(to_backend({{"forward", &p.g}}, all, backends).has_value());
     const auto sound = verify<delegate::dialect, aten::dialect, quantized_decomposed::dialect>(p.g);
     if (!sound) FAIL(sound.error().message);
@@ -319,7 +319,7 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
     CHECK(p.g.census().count(info_of<quantized_decomposed::quantize_per_tensor>) == 1);
     CHECK(p.g.census().count(info_of<quantized_decomposed::dequantize_per_tensor>) == 1);
     const std::vector<tensor> inputs{tensor::of(dtype::float32, {3}, std::vector<double>{1.5, -2, 7.25}),
-                                     tensor::of(dtype::int64, {3}, std::vector<double>{1, 2, -3})};
+        tensor::of(dtype::int64, {3}, std::vector<double>{1, 2, -3})};
     const auto got = run_graph(p.g, inputs);
     REQUIRE(got.has_value());
     // The quantized values are 4, -3 and 15, half to even; relu makes them 4, 0 and 15.
@@ -375,7 +375,7 @@ TEST_CASE("partitions lie in the branches of a condition that stays on the host"
     REQUIRE(p.fault.empty());
     const auto inputs_for = [](double flag) {
         return std::vector{tensor::of(dtype::boolean, {1}, std::vector<double>{flag}),
-                           tensor::of(dtype::float32, {2}, std::vector<double>{-9, 2})};
+            tensor::of(dtype::float32, {2}, std::vector<double>{-9, 2})};
     };
     const auto taken = run_graph(p.g, inputs_for(1));
     const auto other = run_graph(p.g, inputs_for(0));

@@ -264,10 +264,10 @@ TEST_CASE("single nodes are partitions where they are allowed", "[capability_par
     const op_list views = op_list_of<aten::t>();
     CHECK(count({.non_compute_ops = views}) == 0);
     CHECK(count({.allows_single_node_partition = true, .non_compute_ops = views}) == 1);
-    CHECK(count({.non_compute_ops = views, .allowed_single_node_partition_ops = op_list_of<aten::neg>()}) ==
-          1);
+    CHECK(
+        count({.non_compute_ops = views, .allowed_single_node_partition_ops = op_list_of<aten::neg>()}) == 1);
     CHECK(count({.non_compute_ops = views, .allowed_single_node_partition_ops = op_list_of<aten::relu>()}) ==
-          0);
+        0);
 }
 
 TEST_CASE("bookends that compute nothing are taken off", "[capability_partitioner]") {
@@ -295,8 +295,8 @@ TEST_CASE("bookends that compute nothing are taken off", "[capability_partitione
     CHECK(of_views.empty());
 }
 
-TEST_CASE("random graphs: as few partitions as can be, no cycle, the same results",
-          "[capability_partitioner]") {
+TEST_CASE(
+    "random graphs: as few partitions as can be, no cycle, the same results", "[capability_partitioner]") {
     std::mt19937 random(5);
     for (int round = 0; round != 60; ++round) {
         program p;
@@ -369,5 +369,5 @@ TEST_CASE("a fused graph keeps names, types and constants", "[capability_partiti
     CHECK(*call.results[0].meta == tensor_meta{dtype::float32, {2}, {}});
     CHECK(p.g.census().count(info_of<builtin::constant>) == 0);
     CHECK(args_of<delegate::call_delegate>(call).lowered_graph->census().count(info_of<builtin::constant>) ==
-          1);
+        1);
 }

@@ -97,7 +97,7 @@ TEST_CASE("a pipeline supports what it provably lowers", "[operator_support]") {
 
 TEST_CASE("a node with graphs is supported if all that is in them is", "[operator_support]") {
     using with_cond = pipeline<from<aten::relu6, aten::relu, higher_order::cond>,
-                               to<aten::relu, higher_order::cond>, lower_relu6>;
+        to<aten::relu, higher_order::cond>, lower_relu6>;
     const auto build = [](program& p, bool sound) -> const node& {
         const value x = p.input(dtype::float32, {2});
         const value flag = p.input(dtype::boolean, {});

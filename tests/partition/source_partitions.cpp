@@ -36,9 +36,8 @@ struct document_model : program {
         finish();
     }
     value parameter(std::string_view name, const int_list& shape) {
-        const value v =
-            create_constant(g, {dtype::float32, shape, {}}, nullptr,
-                            [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{0}); });
+        const value v = create_constant(g, {dtype::float32, shape, {}}, nullptr,
+            [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{0}); });
         g.set_name(v, name);
         return v;
     }

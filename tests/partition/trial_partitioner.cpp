@@ -126,7 +126,7 @@ TEST_CASE("a refusal that names no node of the partition refuses all of it", "[t
     CHECK(found.value().partitions.empty());
     REQUIRE(found.value().host.size() == 2);
     CHECK(found.value().host[1].reason ==
-          "an operator without a name beside it, builtin.output: no outputs, please");
+        "an operator without a name beside it, builtin.output: no outputs, please");
 
     const auto fail = [](graph&, pass_context&) -> result<void> { return invalid("it cannot"); };
     const auto failed =

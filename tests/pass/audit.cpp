@@ -51,7 +51,8 @@ TEST_CASE("a record of emissions tells what a pass declares and never emits", "[
         const emission_record emitted(context);  // of all passes that are given this context
         REQUIRE(apply_pass(lower_some{}, with_relu, context));
         REQUIRE(apply_pass(lower_some{}, with_relu6, context));
-        CHECK(emitted.never<lower_some>() == names{"toy.identity.default"});  // so `produces` need not list it
+        CHECK(
+            emitted.never<lower_some>() == names{"toy.identity.default"});  // so `produces` need not list it
         //! [emissions]
     }
     build(after, info_of<toy::relu>);

@@ -31,7 +31,7 @@ struct count_nodes : pass {
 };
 
 struct lowering : pipeline<from<toy::relu6, toy::neg>, to<toy::relu, toy::clamp, toy::neg>, lower_relu6,
-                           lower_sum, count_nodes> {};
+                      lower_sum, count_nodes> {};
 
 }  // namespace
 

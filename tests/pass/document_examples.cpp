@@ -167,7 +167,7 @@ TEST_CASE("passes by name with a check after each: the check fails behind the se
         build_sum(q);
         pass_context context(&infer);
         pass_manager manager({replace_add_with_div{}, replace_div_with_mul{}},
-                             {.run_checks_after_each_pass = true, .run = {.driver = driver}});
+            {.run_checks_after_each_pass = true, .run = {.driver = driver}});
         REQUIRE(manager(p.g, context));
         CHECK(count_of<aten::mul_tensor>(p.g) == 1);
         const auto again = manager(p.g, context);  // it now has no targets, and so is not called

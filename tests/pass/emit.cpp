@@ -65,7 +65,7 @@ TEST_CASE("an op without a rule of inference is refused, whoever adds it", "[emi
     CHECK(g.e.failed());
     REQUIRE(g.context.diagnostics().size() == 1);
     CHECK(g.context.diagnostics()[0].reason.find("toy.conv2d.default: nothing infers") !=
-          std::string_view::npos);
+        std::string_view::npos);
 }
 
 TEST_CASE("a number fills a constant of any type that holds it", "[emit]") {
@@ -102,7 +102,7 @@ TEST_CASE("a run of a pass makes one constant for equal numbers, and one node fo
 
     SECTION("others are others") {
         for (const value v :
-             {e.splat(1, dtype::int8, 1), e.splat(0, dtype::int16, 1), e.splat(0, dtype::int8, 2)})
+            {e.splat(1, dtype::int8, 1), e.splat(0, dtype::int16, 1), e.splat(0, dtype::int8, 2)})
             CHECK(v != first);
         CHECK(e.splat(-0.0, dtype::float32, 1) != e.splat(0.0, dtype::float32, 1));
         CHECK(shape(3) != two);
@@ -168,7 +168,7 @@ TEST_CASE("what one rewrite makes is limited", "[emit]") {
         relu_of_input h;
         CHECK_FALSE(h.e.splat(0, dtype::float32, std::array{elements}));
         CHECK(h.context.diagnostics()[0].reason.find("above the limit of 268435456 bytes") !=
-              std::string::npos);
+            std::string::npos);
         relu_of_input i;
         CHECK_FALSE(
             i.e.constant_of(dtype::float32, std::array{elements}, [](std::size_t) { return scalar(0); }));
@@ -181,7 +181,7 @@ TEST_CASE("the constants of a graph are limited together", "[emit]") {
         static_cast<void>(g.allocate_data(max_computed_bytes));  // it is not touched, so it needs no memory
     CHECK_FALSE(g.e.splat(0, dtype::float32, std::array{std::int64_t{1}}));
     CHECK(g.context.diagnostics()[0].reason.find("more than the limit of 4294967296 bytes") !=
-          std::string::npos);
+        std::string::npos);
 }
 
 TEST_CASE("operands without a type, and what inference refuses, are failures that name the op", "[emit]") {
@@ -210,8 +210,8 @@ TEST_CASE("what cannot be made of an empty tensor is no fault of the pass", "[em
     CHECK_FALSE(g.e.make<toy::cat>(list<value>{}));
     CHECK(g.context.diagnostics()[0].kind == error_kind::unsupported);
     CHECK(g.context.diagnostics()[0].reason ==
-          "cannot make toy.cat.default: cat of no tensors: an empty tensor has no lowering; drop it from the "
-          "model");
+        "cannot make toy.cat.default: cat of no tensors: an empty tensor has no lowering; drop it from the "
+        "model");
 }
 
 TEST_CASE("a copy of a node takes other operands and another type", "[emit]") {

@@ -456,7 +456,7 @@ TEST_CASE("regions are submodules, which a hook may leave alone") {
 
 TEST_CASE("interpreters run in static pipelines and in pass managers") {
     using pipeline_type = pipeline<from<aten::relu_inplace>, to<aten::relu>,
-                                   replace_in_place_relu_with_out_of_place_relu>;  // its `removes` is trusted
+        replace_in_place_relu_with_out_of_place_relu>;  // its `removes` is trusted
     program p, q;
     build_all(p);
     build_all(q);
@@ -473,8 +473,8 @@ TEST_CASE("interpreters run in static pipelines and in pass managers") {
     CHECK(registry.find("remove_detach") != nullptr);
 }
 
-TEST_CASE("a hook before the traversal edits the graph: called, in pipelines and in managers",
-          "[export_pass]") {
+TEST_CASE(
+    "a hook before the traversal edits the graph: called, in pipelines and in managers", "[export_pass]") {
     using alone = pipeline<from<aten::add_tensor>, to<aten::dialect>, bend_outputs>;
     const auto check = [](auto&& run) {
         program p;

@@ -55,7 +55,7 @@ static_assert(shares_sweeps<lower_silu> && shares_sweeps<lower_sigmoid> && share
 static_assert(!shares_sweeps<drop_double_neg>);
 
 using all = pipeline<from<aten::dialect>, to<aten::dialect>, lower_silu, lower_square, drop_double_neg,
-                     lower_sigmoid, lower_abs>;
+    lower_sigmoid, lower_abs>;
 using fused = fused_sweeps<all>;
 static_assert(!fused::interact(0, 1) && fused::interact(0, 3) && !fused::interact(1, 3));
 

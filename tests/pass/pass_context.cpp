@@ -49,8 +49,10 @@ TEST_CASE("a node without a name is told of by the nearest that has one") {
     context.report(constant, "it is too large");
     context.report(copy, "it is not there");
     REQUIRE(context.diagnostics().size() == 2);
-    CHECK(diagnostic_text(context.diagnostics()[0]) == "sum (mine.op): one of its constants: it is too large");
+    CHECK(
+        diagnostic_text(context.diagnostics()[0]) == "sum (mine.op): one of its constants: it is too large");
     CHECK(context.diagnostics()[1].node == "x");
-    CHECK(context.diagnostics()[1].reason == "an operator without a name beside it, mine.copy: it is not there");
+    CHECK(context.diagnostics()[1].reason ==
+        "an operator without a name beside it, mine.copy: it is not there");
     CHECK(message_prefix(constant) == "sum (mine.op): one of its constants: ");
 }

@@ -149,7 +149,7 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
 TEST_CASE("a manager runs passes one after the other, and checks after each") {
     const auto passes = [] {
         return pmr_vector<any_pass>{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
-                                          replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
+            replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
     };
     pass_context context;
     SECTION("as they are") {
@@ -200,18 +200,18 @@ TEST_CASE("a manager runs passes one after the other, and checks after each") {
         graph g;
         fill(g);
         pass_manager manager({replace<aten::add_tensor, aten::mul_tensor>("add_to_mul"),
-                              replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")});
+            replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")});
         const auto done = manager(g, context);
         REQUIRE_FALSE(done);
-        CHECK(done.error().message ==
-              "pass div_to_mul, after add_to_mul: replace_op: no aten.div.Tensor ops");
+        CHECK(
+            done.error().message == "pass div_to_mul, after add_to_mul: replace_op: no aten.div.Tensor ops");
     }
     SECTION("steps repeat the list") {
         graph g;
         fill(g);
         pass_manager manager({replace<aten::add_tensor, aten::mul_tensor>("add_to_mul"),
-                              replace<aten::mul_tensor, aten::add_tensor>("mul_to_add")},
-                             {.steps = 3});
+                                 replace<aten::mul_tensor, aten::add_tensor>("mul_to_add")},
+            {.steps = 3});
         REQUIRE(manager(g, context).value().size() == 6);
         CHECK(g.census().count(add) == 1);
     }
@@ -226,7 +226,7 @@ TEST_CASE("a manager runs passes one after the other, and checks after each") {
 
 TEST_CASE("passes of static pipelines run in a manager as there, in both drivers") {
     using pipeline_type = pipeline<from<toy::relu>, to<toy::clamp>, relu_to_neg,
-                                   neg_to_clamp>;  // compiling is the proof
+        neg_to_clamp>;  // compiling is the proof
     for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
         graph a, b;
         fill_relu(a);
@@ -284,10 +284,9 @@ TEST_CASE("order constraints move passes as little as they must") {
 TEST_CASE("order constraints that cannot be met are refused by name") {
     pass_manager lacking({first{}, needs_clean{}});
     CHECK(lacking.solve_constraints().error().message ==
-          "pass needs_clean requires clean, which no pass in the list ensures");
+        "pass needs_clean requires clean, which no pass in the list ensures");
     pass_manager two({first{}, before_itself_a{}, before_itself_b{}});
-    CHECK(
-        two.solve_constraints().error().message ==
+    CHECK(two.solve_constraints().error().message ==
         "the passes cannot be put in order: before_itself_a must run before before_itself_b, which must run "
         "before before_itself_a");
     pass_manager three({first{}, cleaner{}, needs_clean{}});

@@ -106,8 +106,8 @@ using both = pipeline<from<toy::relu6, toy::relu>, to<toy::clamp>, lower_relu6, 
 static_assert(both::ops_before(0).contains<toy::relu6>());
 static_assert(!both::ops_before(1).contains<toy::relu6>());
 static_assert(both::ops_after() ==
-              (ops_in<toy::clamp> | ops_in<builtin::placeholder, builtin::constant, builtin::output>)
-                  .over(std::remove_cvref_t<decltype(both::ops_after())>::dialect_list{}));
+    (ops_in<toy::clamp> | ops_in<builtin::placeholder, builtin::constant, builtin::output>)
+        .over(std::remove_cvref_t<decltype(both::ops_after())>::dialect_list{}));
 static_assert(both::dead_pass_count == 0);
 static_assert(both::supported.contains<toy::relu6>() && both::supported.contains<toy::relu>());
 
@@ -126,8 +126,8 @@ template <class From, class To, class... Ps>
 constexpr auto folded() {
     using set = std::remove_cvref_t<decltype(every_op<builtin::dialect, toy::dialect>)>;
     using list = typename set::dialect_list;
-    return detail::fold_effects<set, sizeof...(Ps)>({detail::effects_over<set, Ps>()...},
-                                                    set_of<From>.over(list{}), set_of<To>.over(list{}));
+    return detail::fold_effects<set, sizeof...(Ps)>(
+        {detail::effects_over<set, Ps>()...}, set_of<From>.over(list{}), set_of<To>.over(list{}));
 }
 static_assert(!folded<ops<toy::neg>, ops<toy::clamp>, maybe_lower_neg>().supported.contains<toy::neg>());
 static_assert(!folded<ops<toy::relu6>, ops<toy::clamp>, lower_relu6>().supported.contains<toy::relu6>());

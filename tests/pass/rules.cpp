@@ -41,8 +41,8 @@ struct alternatives : pass {
 };
 static_assert(effects_of<alternatives>::produced_set == ops_in<aten::tanh, aten::erf, aten::maximum>);
 static_assert(effects_of<alternatives>::removed_set == ops_in<aten::gelu, aten::alias, aten::detach>);
-static_assert(effects_of<alternatives>::target_set ==
-              ops_in<aten::gelu, aten::relu, aten::alias, aten::detach>);
+static_assert(
+    effects_of<alternatives>::target_set == ops_in<aten::gelu, aten::relu, aten::alias, aten::detach>);
 
 // Real numbers are computed in float32, with casts if the operand or the result has another dtype.
 struct in_reals : pass {
@@ -99,22 +99,22 @@ static_assert(finds<faulty_branch, aten::relu, too_many>);
 static_assert(!effects_of<faulty_branch>::sound);
 struct faulty_operand : pass {
     static auto rewrites() {
-        return rules(on<aten::neg> = [](auto x) { return x; },
-                     on<aten::max_dim> = [](auto x) {
-                         return std::tuple(x, emitting<ops<aten::rsqrt>>(
-                                                  [](emit<ops<aten::rsqrt>> e, value v) {
-                                                      return e.make<aten::rsqrt>(v);
-                                                  },
-                                                  x * call<aten::tanh>(x, x)));
-                     });
+        return rules(
+            on<aten::neg> = [](auto x) { return x; },
+            on<aten::max_dim> =
+                [](auto x) {
+                    return std::tuple(x,
+                        emitting<ops<aten::rsqrt>>(
+                            [](emit<ops<aten::rsqrt>> e, value v) { return e.make<aten::rsqrt>(v); },
+                            x * call<aten::tanh>(x, x)));
+                });
     }
 };
 static_assert(finds<faulty_operand, aten::max_dim, too_many>);
 struct faulty_list : pass {
     static auto rewrites() {
-        return rules(on<aten::relu> = [](auto x) {
-            return call<aten::cat>(tensors(x, call<aten::tanh>(x, x)), 0);
-        });
+        return rules(
+            on<aten::relu> = [](auto x) { return call<aten::cat>(tensors(x, call<aten::tanh>(x, x)), 0); });
     }
 };
 static_assert(finds<faulty_list, aten::relu, too_many>);
@@ -129,8 +129,8 @@ struct type_for_number : pass {
         return rules(on<aten::relu> = [](auto x) { return call<aten::leaky_relu>(x, x.dtype()); });
     }
 };
-static_assert(finds<type_for_number, aten::relu,
-                    wrong_argument<aten::leaky_relu, "negative_slope", dtype, scalar>>);
+static_assert(
+    finds<type_for_number, aten::relu, wrong_argument<aten::leaky_relu, "negative_slope", dtype, scalar>>);
 
 struct lowers : pipeline<from<aten::silu>, to<aten::mul_tensor, aten::sigmoid>, decompose_silu> {};
 static_assert(lowers::supported.contains<aten::silu>());
@@ -143,8 +143,8 @@ std::size_t rewritten_by(auto p, program& of) {
 
 TEST_CASE("an expression makes the nodes that its type says") {
     CHECK(compare_runs<decompose_silu>([](program& p) {
-              p.output(p.make<aten::silu>({.self = p.input(dtype::float32, {2, 3})}));
-          }).empty());
+        p.output(p.make<aten::silu>({.self = p.input(dtype::float32, {2, 3})}));
+    }).empty());
     program p;
     p.output(p.make<aten::silu>({.self = p.input(dtype::float32, {2, 3})}));
     CHECK(rewritten_by(decompose_silu{}, p) == 1);
@@ -234,7 +234,7 @@ struct with_answers : pass {
     }
 };
 static_assert(effects_of<with_answers>::produced_set ==
-              ops_in<aten::mm, aten::add_tensor, aten::index_select, aten::mul_tensor, aten::exp, aten::neg>);
+    ops_in<aten::mm, aten::add_tensor, aten::index_select, aten::mul_tensor, aten::exp, aten::neg>);
 
 TEST_CASE("an optional operand is a part of an expression where it is given") {
     for (const bool given : {false, true}) {

@@ -65,8 +65,9 @@ bool states_order(std::size_t a, std::size_t b) {
     const order_facts& first = orders::facts_of(a);
     const order_facts& second = orders::facts_of(b);
     using detail::order_list;
-    return names(second, order_list::runs_after, first) || names(second, order_list::requires_before, first) ||
-           names(first, order_list::runs_before, second) || names(first, order_list::requires_after, second);
+    return names(second, order_list::runs_after, first) ||
+        names(second, order_list::requires_before, first) || names(first, order_list::runs_before, second) ||
+        names(first, order_list::requires_after, second);
 }
 // True if a pass, or another that ensures the same, is in the list more than once: a repeated pass may move
 // between its runs.

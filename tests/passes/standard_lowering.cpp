@@ -78,7 +78,7 @@ template <pass_type... Passes>
 void record_declarations(pass_list<Passes...>) {
     (record_declarations_of<Passes>(), ...);
     testing::record_line("sum " + std::to_string(sizeof...(Passes)) + " " +
-                         std::to_string((effects_of<Passes>::produced_set.size() + ... + 0)));
+        std::to_string((effects_of<Passes>::produced_set.size() + ... + 0)));
 }
 
 }  // namespace
@@ -88,7 +88,8 @@ TEST_CASE("the fixtures are lowered pass by pass") {
     const auto all = models();
     REQUIRE(all.size() > 10);
     for (const std::filesystem::path& path : all) {
-        for (const target_spec& target : {float_target, integer_target, mixed_target, u55_target, u85_target}) {
+        for (const target_spec& target :
+            {float_target, integer_target, mixed_target, u55_target, u85_target}) {
             INFO(path);
             auto p = read_pt2(path);
             if (!p && p.error().kind == error_kind::unsupported) break;  // dynamic shapes

@@ -145,7 +145,7 @@ TEST_CASE("a level of a number is the quotient, rounded down as by fmod") {
             const double whole = std::round((static_cast<double>(x) - rest) / static_cast<double>(level));
             const double floored = whole - (rest < 0 ? 1 : 0);
             CHECK(static_cast<double>(detail::level_of(x, static_cast<double>(level), 15)) ==
-                  std::clamp(floored, 0.0, 15.0));
+                std::clamp(floored, 0.0, 15.0));
         }
     }
 }

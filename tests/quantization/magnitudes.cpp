@@ -18,8 +18,8 @@ constexpr float smallest = std::numeric_limits<float>::denorm_min();
 
 /// Returns every power of four of a float32, and the neighbours of numbers at which formulas change.
 std::vector<float> magnitudes() {
-    std::vector<float> all{0,    smallest, 1e-38F, 0x1p24F, std::nextafter(0x1p24F, infinity), 3e7F, 1e9F,
-                           1e34F, std::nextafter(1e34F, infinity), largest};
+    std::vector<float> all{0, smallest, 1e-38F, 0x1p24F, std::nextafter(0x1p24F, infinity), 3e7F, 1e9F, 1e34F,
+        std::nextafter(1e34F, infinity), largest};
     for (int e = -148; e < 128; e += 2) all.push_back(std::ldexp(1.0F, e));
     return all;
 }
@@ -51,9 +51,8 @@ void check_sound(const qparams& p, const tensor_scheme& scheme) {
 }  // namespace
 
 TEST_CASE("numbers of any magnitude have a range, whatever the observer") {
-    const auto kind =
-        GENERATE(observer_kind::histogram, observer_kind::min_max, observer_kind::moving_average,
-                 observer_kind::percentile, observer_kind::mean_square);
+    const auto kind = GENERATE(observer_kind::histogram, observer_kind::min_max,
+        observer_kind::moving_average, observer_kind::percentile, observer_kind::mean_square);
     const auto type = GENERATE(dtype::int8, dtype::int16);
     const tensor_scheme scheme = scheme_of(kind, type);
     for (const float x : magnitudes()) {
@@ -81,7 +80,7 @@ TEST_CASE("numbers of any magnitude have a range, whatever the observer") {
 
 TEST_CASE("large numbers keep the precision of small ones, whatever the observer") {
     const auto kind = GENERATE(observer_kind::histogram, observer_kind::min_max, observer_kind::percentile,
-                               observer_kind::mean_square);
+        observer_kind::mean_square);
     const tensor_scheme scheme = scheme_of(kind, dtype::int8);
     for (const int e : {-4, 0, 20, 40, 60, 100, 110}) {
         range_observer observer(scheme);
@@ -94,9 +93,8 @@ TEST_CASE("large numbers keep the precision of small ones, whatever the observer
 }
 
 TEST_CASE("infinities and NaN leave the range of the other numbers, and are remembered") {
-    const auto kind =
-        GENERATE(observer_kind::histogram, observer_kind::min_max, observer_kind::moving_average,
-                 observer_kind::percentile, observer_kind::mean_square);
+    const auto kind = GENERATE(observer_kind::histogram, observer_kind::min_max,
+        observer_kind::moving_average, observer_kind::percentile, observer_kind::mean_square);
     const tensor_scheme scheme = scheme_of(kind, dtype::int8);
     range_observer observer(scheme);
     observer.feed(std::vector<float>{-infinity, NAN, -1, 1, infinity});

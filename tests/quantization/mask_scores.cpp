@@ -99,23 +99,20 @@ value number(program& p, double x) {
 value sum(program& p, value a, value b) { return p.make<aten::add_tensor>({.self = a, .other = b}); }
 value product(program& p, value a, value b) { return p.make<aten::mul_tensor>({.self = a, .other = b}); }
 value chosen(program& p, value condition, double yes, double no) {
-    return p.make<aten::where_self>(
-        {.condition = condition, .self = number(p, yes), .other = number(p, no)});
+    return p.make<aten::where_self>({.condition = condition, .self = number(p, yes), .other = number(p, no)});
 }
-value inverted(program& p, value m) {
-    return p.make<aten::sub_tensor>({.self = number(p, 1), .other = m});
-}
+value inverted(program& p, value m) { return p.make<aten::sub_tensor>({.self = number(p, 1), .other = m}); }
 
 }  // namespace
 
 TEST_CASE("whatever stands for minus infinity, what is added to scores is a mask") {
     const double never = GENERATE(-infinity, lowest, -1e10, -1e9, -1e5, -1e4);
     CHECK(largest_error({[&](program& p, value x, value m) { return sum(p, x, chosen(p, m, 0, never)); }}) <
-          0.02);
+        0.02);
     CHECK(largest_error({[&](program& p, value x, value m) {
-              return p.make<aten::masked_fill_scalar>(
-                  {.self = x, .mask = p.make<aten::logical_not>({.self = m}), .value = never});
-          }}) < 0.02);
+        return p.make<aten::masked_fill_scalar>(
+            {.self = x, .mask = p.make<aten::logical_not>({.self = m}), .value = never});
+    }}) < 0.02);
 }
 
 TEST_CASE("a mask of ones and zeros, by arithmetic") {
@@ -125,39 +122,39 @@ TEST_CASE("a mask of ones and zeros, by arithmetic") {
     };
     const auto error = [&](auto masked) { return largest_error({masked, type, 1, 0}); };
     CHECK(error([&](program& p, value x, value m) {
-              return sum(p, x, product(p, inverted(p, real(p, m)), number(p, lowest)));
-          }) < 0.02);
+        return sum(p, x, product(p, inverted(p, real(p, m)), number(p, lowest)));
+    }) < 0.02);
     CHECK(error([&](program& p, value x, value m) {  // GPT-2's first form
-              const value b = real(p, m);
-              const value far = product(p, inverted(p, b), number(p, 1e10));
-              return p.make<aten::sub_tensor>({.self = product(p, x, b), .other = far});
-          }) < 0.02);
+        const value b = real(p, m);
+        const value far = product(p, inverted(p, b), number(p, 1e10));
+        return p.make<aten::sub_tensor>({.self = product(p, x, b), .other = far});
+    }) < 0.02);
     CHECK(error([&](program& p, value x, value m) {  // CLIP's
-              const value i = inverted(p, real(p, m));
-              const value is_missing = p.make<aten::ne_scalar>({.self = i, .other = 0});
-              return sum(p, x, p.make<aten::where_self>(
-                                   {.condition = is_missing, .self = number(p, lowest), .other = i}));
-          }) < 0.02);
+        const value i = inverted(p, real(p, m));
+        const value is_missing = p.make<aten::ne_scalar>({.self = i, .other = 0});
+        return sum(
+            p, x, p.make<aten::where_self>({.condition = is_missing, .self = number(p, lowest), .other = i}));
+    }) < 0.02);
 }
 
 TEST_CASE("limits, signs, factors and moves between a mask and the softmax") {
     const auto masked = [](program& p, value x, value m) { return sum(p, x, chosen(p, m, 0, -infinity)); };
     CHECK(largest_error({[&](program& p, value x, value m) {
-              return p.make<aten::maximum>({.self = masked(p, x, m), .other = number(p, lowest)});
-          }}) < 0.02);
+        return p.make<aten::maximum>({.self = masked(p, x, m), .other = number(p, lowest)});
+    }}) < 0.02);
     CHECK(largest_error({[&](program& p, value x, value m) {
-              const value far = chosen(p, m, 0, 1e9);
-              return p.make<aten::neg>({.self = p.make<aten::sub_tensor>({.self = far, .other = x})});
-          }}) < 0.02);
+        const value far = chosen(p, m, 0, 1e9);
+        return p.make<aten::neg>({.self = p.make<aten::sub_tensor>({.self = far, .other = x})});
+    }}) < 0.02);
     CHECK(largest_error({[&](program& p, value x, value m) {
-              return product(p, masked(p, x, m), number(p, 0.5));
-          }}) < 0.02);
+        return product(p, masked(p, x, m), number(p, 0.5));
+    }}) < 0.02);
     CHECK(largest_error({[&](program& p, value x, value m) {
-              const value row = chosen(p, m, 0, -1e9);
-              const value parts = p.make<aten::expand>({.self = row, .size = {1, size, size}});
-              const value some = p.make<aten::slice_tensor>({.self = parts, .dim = 1, .start = 0, .end = 2});
-              return sum(p, x, p.make<aten::cat>({.tensors = std::vector{some, some}, .dim = 1}));
-          }}) < 0.02);
+        const value row = chosen(p, m, 0, -1e9);
+        const value parts = p.make<aten::expand>({.self = row, .size = {1, size, size}});
+        const value some = p.make<aten::slice_tensor>({.self = parts, .dim = 1, .start = 0, .end = 2});
+        return sum(p, x, p.make<aten::cat>({.tensors = std::vector{some, some}, .dim = 1}));
+    }}) < 0.02);
 }
 
 TEST_CASE("a mask that is an input is told by the numbers of its samples") {
@@ -173,13 +170,12 @@ TEST_CASE("a mask that is an input is told by the numbers of its samples") {
 
 TEST_CASE("of a bias with minus infinities, the bias stays") {
     CHECK(largest_error({[&](program& p, value x, value m) {
-              const float far = -std::numeric_limits<float>::infinity();
-              const value bias = p.constant<float>(
-                  dtype::float32, {1, size, size},
-                  {0, .25F, .5F, far, -.25F, 0, .25F, far, -.5F, -.25F, 0, far, -.75F, -.5F, -.25F, far});
-              const value biased = sum(p, x, bias);
-              return sum(p, biased, chosen(p, m, 0, -1e9));
-          }}) < 0.02);
+        const float far = -std::numeric_limits<float>::infinity();
+        const value bias = p.constant<float>(dtype::float32, {1, size, size},
+            {0, .25F, .5F, far, -.25F, 0, .25F, far, -.5F, -.25F, 0, far, -.75F, -.5F, -.25F, far});
+        const value biased = sum(p, x, bias);
+        return sum(p, biased, chosen(p, m, 0, -1e9));
+    }}) < 0.02);
 }
 
 TEST_CASE("an infinity that is not a mask is not lost in silence") {

@@ -32,15 +32,15 @@ using reals = std::vector<double>;
 sample_source ramps(const graph& g, std::size_t count = 4) {
     const tensor_meta& meta = *g.inputs().begin()->results[0].meta;
     const extents shape(meta.shape.begin(), meta.shape.end());
-    return {
-        count, [shape, count](std::size_t s) -> result<std::vector<tensor>> {
-            const std::int64_t size = eval::elements_in(shape);
-            reals numbers;
-            for (std::int64_t i = 0; i != size; ++i)
-                numbers.push_back((2.0 * static_cast<double>(i * 37 % size) / static_cast<double>(size) - 1) *
-                                  static_cast<double>(s + 1) / static_cast<double>(count));
-            return std::vector{tensor::of(dtype::float32, shape, numbers)};
-        }};
+    return {count, [shape, count](std::size_t s) -> result<std::vector<tensor>> {
+                const std::int64_t size = eval::elements_in(shape);
+                reals numbers;
+                for (std::int64_t i = 0; i != size; ++i)
+                    numbers.push_back(
+                        (2.0 * static_cast<double>(i * 37 % size) / static_cast<double>(size) - 1) *
+                        static_cast<double>(s + 1) / static_cast<double>(count));
+                return std::vector{tensor::of(dtype::float32, shape, numbers)};
+            }};
 }
 
 quantization_summary quantize(program& p, const quantization_config& config = {}) {
@@ -93,14 +93,14 @@ value norm_of(program& p, value y) {
     const value variance = p.constant(dtype::float32, {1}, {4.0F});
     const value half = p.constant(dtype::float32, {1}, {0.5F});
     return p.make<aten::batch_norm>({.input = y,
-                                     .weight = variance,
-                                     .bias = half,
-                                     .running_mean = half,
-                                     .running_var = variance,
-                                     .training = false,
-                                     .momentum = 0.1,
-                                     .eps = 1e-5,
-                                     .cudnn_enabled = false});
+        .weight = variance,
+        .bias = half,
+        .running_mean = half,
+        .running_var = variance,
+        .training = false,
+        .momentum = 0.1,
+        .eps = 1e-5,
+        .cudnn_enabled = false});
 }
 
 namespace own {
@@ -126,11 +126,10 @@ TEST_CASE("a weight that is computed from constants is quantized as a weight") {
         const value w = p.constant<float>(dtype::float32, {3, 4}, {1, 2, 3, 4, -1, 0, 1, 2, 5, 1, 1, 0});
         const value gain = p.constant<float>(dtype::float32, {3, 1}, {0.01F, 1, 100});
         const value bias = p.constant<float>(dtype::float32, {3}, {1, 2, 3});
-        const value direction = p.make<aten::div_tensor>(
-            {w,
-             p.make<aten::linalg_vector_norm>({.self = w, .ord = 2, .dim = int_list{1}, .keepdim = true})});
+        const value direction = p.make<aten::div_tensor>({w,
+            p.make<aten::linalg_vector_norm>({.self = w, .ord = 2, .dim = int_list{1}, .keepdim = true})});
         p.output(p.make<aten::linear>({x, p.make<aten::mul_tensor>({direction, gain}),
-                                       p.make<aten::add_scalar>({.self = bias, .other = 1.0})}));
+            p.make<aten::add_scalar>({.self = bias, .other = 1.0})}));
     };
     program p;
     build(p);
@@ -195,8 +194,8 @@ TEST_CASE("a bias that does not fit is saturated, not negated, and there is a wa
     const node& linear = *p.g.nodes_of(info_of<aten::linear>).begin();
     const auto& bias = args_of<qd::dequantize_per_channel>(*linear.operand(2).producer);
     const node& c = *bias.input.producer;
-    CHECK(tensor_of_constant(args_of<builtin::constant>(c).data, *c.results[0].meta).integer(0) ==
-          2147483647);
+    CHECK(
+        tensor_of_constant(args_of<builtin::constant>(c).data, *c.results[0].meta).integer(0) == 2147483647);
 }
 
 TEST_CASE("a norm is folded into a convolution, but not if something else reads that") {
@@ -265,10 +264,10 @@ TEST_CASE("a rule leaves an op float, and another gives it 16 bits") {
     config.rules.push_back({quantization_rule::subject_type::op, "aten.sigmoid.*", std::nullopt});
     op_scheme wide;
     wide.activation = {.type = dtype::int16,
-                       .lowest = -32767,
-                       .highest = 32767,
-                       .symmetric = true,
-                       .smallest_scale = 0x1p-12};
+        .lowest = -32767,
+        .highest = 32767,
+        .symmetric = true,
+        .smallest_scale = 0x1p-12};
     config.rules.push_back({quantization_rule::subject_type::op, "aten.tanh.*", wide});
     quantize(p, config);
     const node& sigmoid = *p.g.nodes_of(info_of<aten::sigmoid>).begin();
@@ -276,8 +275,8 @@ TEST_CASE("a rule leaves an op float, and another gives it 16 bits") {
     CHECK(is<qd::dequantize_per_tensor>(*sigmoid.operand(0).producer));  // the input is quantized
     const auto& read = args_of<qd::dequantize_per_tensor>(*tanh.operand(0).producer);
     CHECK(read.dtype == dtype::int16);
-    CHECK(args_of<qd::quantize_per_tensor>(*read.input.producer).input ==
-          const_cast<node&>(sigmoid).result());
+    CHECK(
+        args_of<qd::quantize_per_tensor>(*read.input.producer).input == const_cast<node&>(sigmoid).result());
 }
 
 TEST_CASE("the result does not depend on the order in which work is done") {

@@ -101,8 +101,8 @@ TEST_CASE("an exception reaches the caller, and no thread waits for the item tha
         return i;
     };
     const auto read = [](std::size_t, std::size_t) {};
-    CHECK_THROWS_AS(static_cast<void>(read_in_order<std::size_t>(100, make, 2, read, run_on_threads)),
-                    std::bad_alloc);
+    CHECK_THROWS_AS(
+        static_cast<void>(read_in_order<std::size_t>(100, make, 2, read, run_on_threads)), std::bad_alloc);
 }
 
 }  // namespace

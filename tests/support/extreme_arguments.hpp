@@ -26,21 +26,14 @@ inline constexpr std::int64_t extreme_integers[] = {
     std::vector<operand> all;
     const auto add_shape = [&](integers shape) { all.push_back({o.type, std::move(shape), o.data}); };
     for (const dtype type :
-         {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint64,
-          dtype::float16, dtype::bfloat16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
+        {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint64,
+            dtype::float16, dtype::bfloat16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
         all.push_back({type, o.shape, o.data});
     }
     all.push_back({o.type, o.shape, operand::content::extreme});
     all.push_back({o.type, o.shape, operand::content::zeros});
-    for (const integers& shape : {integers{},
-                                  {0},
-                                  {1},
-                                  {5},
-                                  {beyond_int32},
-                                  {1, 1, 1, 1, 1, 1, 1},
-                                  {2, 1, 2, 1, 2, 1, 2},
-                                  {0, beyond_int32},
-                                  {beyond_int32, 0, 3}}) {
+    for (const integers& shape : {integers{}, {0}, {1}, {5}, {beyond_int32}, {1, 1, 1, 1, 1, 1, 1},
+             {2, 1, 2, 1, 2, 1, 2}, {0, beyond_int32}, {beyond_int32, 0, 3}}) {
         add_shape(shape);
     }
     for (std::size_t d = 0; d != o.shape.size(); ++d) {
@@ -109,7 +102,7 @@ inline constexpr std::int64_t extreme_integers[] = {
         case field_kind::floating:
         case field_kind::floatings:
             for (const double extreme : {0.0, -1.0, 1e-300, 1e300, std::numeric_limits<double>::infinity(),
-                                         std::numeric_limits<double>::quiet_NaN()}) {
+                     std::numeric_limits<double>::quiet_NaN()}) {
                 add([=](argument& b) { b.reals.assign(std::max<std::size_t>(1, b.reals.size()), extreme); });
             }
             if (field.kind == field_kind::floatings) {
@@ -118,16 +111,15 @@ inline constexpr std::int64_t extreme_integers[] = {
             }
             break;
         case field_kind::number:
-            for (const scalar& extreme :
-                 {scalar(0), scalar(-1), scalar(INT64_MIN), scalar(INT64_MAX), scalar(1e300), scalar(1e-300),
-                  scalar(std::numeric_limits<double>::quiet_NaN()),
-                  scalar(-std::numeric_limits<double>::infinity()), scalar(true)}) {
+            for (const scalar& extreme : {scalar(0), scalar(-1), scalar(INT64_MIN), scalar(INT64_MAX),
+                     scalar(1e300), scalar(1e-300), scalar(std::numeric_limits<double>::quiet_NaN()),
+                     scalar(-std::numeric_limits<double>::infinity()), scalar(true)}) {
                 add([&](argument& b) { b.number = extreme; });
             }
             break;
         case field_kind::text:
             for (const char* text : {"", "same", "valid", "circular", "floor", "x", "...", "i", "ii->i",
-                                     "ij,...->", "i,j,k,l,m->", "->", "a...b,c->...", ",,", "... i , j"}) {
+                     "ij,...->", "i,j,k,l,m->", "->", "a...b,c->...", ",,", "... i , j"}) {
                 add([&](argument& b) { b.text = text; });
             }
             break;

@@ -56,11 +56,11 @@ struct rescaling_of {
     const auto channels = static_cast<std::int64_t>(r.multipliers.size());
     const std::vector<std::int64_t> shifts(r.multipliers.size(), r.shift);
     return p.make<tosa::rescale>({.input = v,
-                                  .multiplier = integer_constant(p, dtype::int32, {channels}, r.multipliers),
-                                  .shift = integer_constant(p, dtype::int8, {channels}, shifts),
-                                  .input_zp = integer_constant(p, meta_of(v)->dtype, {1}, {r.input_zero}),
-                                  .output_zp = integer_constant(p, r.to, {1}, {r.output_zero}),
-                                  .per_channel = channels != 1});
+        .multiplier = integer_constant(p, dtype::int32, {channels}, r.multipliers),
+        .shift = integer_constant(p, dtype::int8, {channels}, shifts),
+        .input_zp = integer_constant(p, meta_of(v)->dtype, {1}, {r.input_zero}),
+        .output_zp = integer_constant(p, r.to, {1}, {r.output_zero}),
+        .per_channel = channels != 1});
 }
 
 /// A CONV2D of an input or a given value, with constant weights and zero points other than 0.
@@ -73,14 +73,14 @@ struct convolution_of {
     std::vector<std::int64_t> biases;
     for (std::int64_t i = 0; i != c.weight[0]; ++i) biases.push_back(100 - 37 * i);
     return p.make<tosa::conv2d>({.input = input,
-                                 .weight = constant_codes(p, weight_codes(1), c.weight),
-                                 .bias = integer_constant(p, dtype::int32, {c.weight[0]}, biases),
-                                 .input_zp = integer_constant(p, dtype::int8, {1}, {c.input_zero}),
-                                 .weight_zp = integer_constant(p, dtype::int8, {1}, {c.weight_zero}),
-                                 .pad = c.pad,
-                                 .stride = c.stride,
-                                 .dilation = c.dilation,
-                                 .acc_type = dtype::int32});
+        .weight = constant_codes(p, weight_codes(1), c.weight),
+        .bias = integer_constant(p, dtype::int32, {c.weight[0]}, biases),
+        .input_zp = integer_constant(p, dtype::int8, {1}, {c.input_zero}),
+        .weight_zp = integer_constant(p, dtype::int8, {1}, {c.weight_zero}),
+        .pad = c.pad,
+        .stride = c.stride,
+        .dilation = c.dilation,
+        .acc_type = dtype::int32});
 }
 [[nodiscard]] inline npu_builder convolution_for(const target_spec& target, const convolution_of& c) {
     return for_target(target, [=](program& p) { return convolved_by(p, p.input(dtype::int8, c.image), c); });

@@ -98,8 +98,8 @@ std::pmr::string run_all(pass_runners passes, graph& g, driver_kind driver) {
     return {};
 }
 
-std::pmr::string check_runs(const builder& build, pass_runners passes, std::span<const tensor> inputs,
-                            const result_check& check) {
+std::pmr::string check_runs(
+    const builder& build, pass_runners passes, std::span<const tensor> inputs, const result_check& check) {
     for (const driver_kind driver : both_drivers) {
         program after;
         build(after);
@@ -113,8 +113,8 @@ std::pmr::string check_runs(const builder& build, pass_runners passes, std::span
     return {};
 }
 
-std::pmr::string compare(const builder& build, pass_runners passes, std::vector<tensor> inputs,
-                         double tolerance) {
+std::pmr::string compare(
+    const builder& build, pass_runners passes, std::vector<tensor> inputs, double tolerance) {
     program before;
     build(before);
     if (!before.fault.empty()) return "inference: " + before.fault;
@@ -154,7 +154,7 @@ std::pmr::string compare_untouched(const builder& build, pass_runners passes) {
             }
             if (!fault.empty()) {
                 return std::pmr::string(name_of(driver)) + ": " + std::pmr::string(p.name) + " " + fault +
-                       shown(given.g);
+                    shown(given.g);
             }
         }
     }

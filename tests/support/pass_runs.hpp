@@ -44,8 +44,8 @@ bool asks_to_run([[maybe_unused]] const graph& g) {
     }
 }
 template <pass_type P, bool MustRewrite>
-inline constexpr pass_runner runner_of_pass{pass_name<P>(), graph_pass<P>, MustRewrite, &asks_to_run<P>,
-                                            &run_erased<P>};
+inline constexpr pass_runner runner_of_pass{
+    pass_name<P>(), graph_pass<P>, MustRewrite, &asks_to_run<P>, &run_erased<P>};
 
 /// Marks a pass that has nothing to do in some programs of a family. Tests require that every other pass in a
 /// list rewrites something.
@@ -65,8 +65,8 @@ inline constexpr driver_kind both_drivers[] = {driver_kind::in_place, driver_kin
 [[nodiscard]] std::string_view name_of(driver_kind driver);
 
 /// Runs one pass and records which ops it emitted.
-[[nodiscard]] result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& context,
-                                               driver_kind driver);
+[[nodiscard]] result<node_counts> run_recorded(
+    const pass_runner& p, graph& g, pass_context& context, driver_kind driver);
 
 /// Records that a test has seen a pass rewrite something.
 void record_rewriting(const pass_runner& p, driver_kind driver);
@@ -82,12 +82,12 @@ using result_check = std::function<std::pmr::string(graph& g, std::span<const te
 
 /// Builds the program for each driver, runs the passes, each of which must rewrite something, executes the
 /// result and checks it. Returns the first fault, with the driver and the graph.
-[[nodiscard]] std::pmr::string check_runs(const builder& build, pass_runners passes,
-                                          std::span<const tensor> inputs, const result_check& check);
+[[nodiscard]] std::pmr::string check_runs(
+    const builder& build, pass_runners passes, std::span<const tensor> inputs, const result_check& check);
 
 /// Empty if the program computes the same before and after the passes, in both drivers.
-[[nodiscard]] std::pmr::string compare(const builder& build, pass_runners passes, std::vector<tensor> inputs,
-                                       double tolerance);
+[[nodiscard]] std::pmr::string compare(
+    const builder& build, pass_runners passes, std::vector<tensor> inputs, double tolerance);
 /// Empty if no pass rewrites a node or changes the graph, in either driver.
 [[nodiscard]] std::pmr::string compare_untouched(const builder& build, pass_runners passes);
 /// Returns why the passes refuse the program, which must be the same in both drivers; empty if they do not.

@@ -23,8 +23,8 @@ using testing::program;
 /// order in both drivers, and each of them rewrote something; else what is wrong. `inputs` are random by
 /// default.
 template <class... Passes, class Build>
-[[nodiscard]] std::pmr::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
-                                            double tolerance = 1e-5) {
+[[nodiscard]] std::pmr::string compare_runs(
+    const Build& build, std::vector<tensor> inputs = {}, double tolerance = 1e-5) {
     return testing::compare(build, testing::runners_of<Passes...>, std::move(inputs), tolerance);
 }
 

@@ -26,8 +26,8 @@ namespace headrace::testing {
     if (!v) return "no value";
     const node& n = *v.producer;
     return "%" + std::string(n.results[v.result].name) + " (" + std::string(n.op->name) + ", node " +
-           std::to_string(n.id) + ", result " + std::to_string(v.result) +
-           "): " + std::string(meta_text(meta_of(v)));
+        std::to_string(n.id) + ", result " + std::to_string(v.result) +
+        "): " + std::string(meta_text(meta_of(v)));
 }
 
 }  // namespace headrace::testing

@@ -41,9 +41,8 @@ struct program {
     }
     template <class T>
     value constant(dtype type, std::initializer_list<std::int64_t> shape, std::initializer_list<T> elements) {
-        return create_constant(g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
-            std::memcpy(data.data(), std::data(elements), data.size());
-        });
+        return create_constant(g, {type, int_list(shape), {}}, nullptr,
+            [&](std::span<std::byte> data) { std::memcpy(data.data(), std::data(elements), data.size()); });
     }
     /// Returns the node, for ops with several results.
     template <op_tag Op>

@@ -47,7 +47,7 @@ inline constexpr coding off_center_int16{2e-4, 1234, dtype::int16, -32768, 32767
 /// The full range of int32.
 [[nodiscard]] constexpr coding all_int32_codes(double scale) {
     return {scale, 0, dtype::int32, std::numeric_limits<std::int32_t>::min(),
-            std::numeric_limits<std::int32_t>::max()};
+        std::numeric_limits<std::int32_t>::max()};
 }
 /// Symmetric, as weights are stored.
 [[nodiscard]] constexpr coding weight_codes(double scale, std::int64_t zero_point = 0) {
@@ -84,15 +84,15 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
 [[nodiscard]] inline value real_constant(program& p, const coding& c, const int_list& shape) {
     return real_of(p, constant_codes(p, c, shape), c);
 }
-[[nodiscard]] inline value float_constant(program& p, const int_list& shape,
-                                          const std::vector<double>& numbers) {
+[[nodiscard]] inline value float_constant(
+    program& p, const int_list& shape, const std::vector<double>& numbers) {
     return create_constant(p.g, {dtype::float32, shape, {}}, nullptr, [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i != numbers.size(); ++i)
             detail::store_element(numbers[i], dtype::float32, &data[i * 4]);
     });
 }
-[[nodiscard]] inline value integer_constant(program& p, dtype type, const int_list& shape,
-                                            const std::vector<std::int64_t>& numbers) {
+[[nodiscard]] inline value integer_constant(
+    program& p, dtype type, const int_list& shape, const std::vector<std::int64_t>& numbers) {
     return create_constant(p.g, {type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
         const std::size_t width = traits_of(type).bits / 8U;
         for (std::size_t i = 0; i != numbers.size(); ++i)
@@ -118,8 +118,7 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
 }
 /// Dequantizes with a scale for each index of an axis, and with zero points if given.
 [[nodiscard]] inline value real_per_channel(program& p, value codes, const std::vector<double>& scales,
-                                            std::int64_t axis,
-                                            const std::vector<std::int64_t>& zero_points = {}) {
+    std::int64_t axis, const std::vector<std::int64_t>& zero_points = {}) {
     const auto channels = static_cast<std::int64_t>(scales.size());
     std::optional<value> zeros;
     if (!zero_points.empty()) zeros = integer_constant(p, dtype::int64, {channels}, zero_points);
@@ -184,9 +183,8 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 
 namespace detail {
 
-[[nodiscard]] inline std::pmr::string code_difference(const std::vector<tensor>& expected,
-                                                      std::span<const tensor> actual,
-                                                      const allowance& allowed) {
+[[nodiscard]] inline std::pmr::string code_difference(
+    const std::vector<tensor>& expected, std::span<const tensor> actual, const allowance& allowed) {
     for (std::size_t r = 0; r != expected.size(); ++r) {
         const tensor& x = expected[r];
         const tensor& y = actual[r];
@@ -198,7 +196,7 @@ namespace detail {
             differing += difference != 0;
             if (difference > allowed.difference)
                 return here + "element " + number_text(i) + ": " + number_text(x.integer(i)) + " became " +
-                       number_text(y.integer(i));
+                    number_text(y.integer(i));
         }
         if (static_cast<double>(differing) > 1 + allowed.share * static_cast<double>(x.size()) ||
             (differing != 0 && allowed.share == 0)) {
@@ -214,9 +212,8 @@ namespace testing {
 
 /// Empty if the passes leave only integers in the quantized program, and their results agree with those in
 /// floats, within the allowance.
-[[nodiscard]] inline std::pmr::string compare_integers(const builder& build, pass_runners passes,
-                                                       std::span<const tensor> inputs,
-                                                       const allowance& allowed) {
+[[nodiscard]] inline std::pmr::string compare_integers(
+    const builder& build, pass_runners passes, std::span<const tensor> inputs, const allowance& allowed) {
     program before;
     build(before);
     if (!before.fault.empty()) return "inference: " + before.fault;
@@ -254,10 +251,10 @@ private:
 /// of `build(program&)`, and their results agree with the program's in floats, within the allowance. Each
 /// pass must rewrite something. Inputs are random by default.
 template <class... Passes, class Build>
-[[nodiscard]] std::pmr::string integers_from(const Build& build, const allowance& allowed = exactly,
-                                             std::vector<tensor> inputs = {}) {
-    return testing::compare_integers(build, testing::runners_of<Passes...>,
-                                     inputs.empty() ? random_inputs(build) : inputs, allowed);
+[[nodiscard]] std::pmr::string integers_from(
+    const Build& build, const allowance& allowed = exactly, std::vector<tensor> inputs = {}) {
+    return testing::compare_integers(
+        build, testing::runners_of<Passes...>, inputs.empty() ? random_inputs(build) : inputs, allowed);
 }
 /// The check as a matcher: CHECK_THAT(build, becomes_integers<lower_quantized>(nearly)).
 template <class... Passes>

@@ -31,7 +31,7 @@ public:
         for (node& root : a.nodes()) {
             if (root.first_use != nullptr || is<builtin::placeholder>(root)) continue;
             while (b_roots != b.nodes().end() &&
-                   (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots)))
+                (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots)))
                 ++b_roots;
             if (b_roots == b.nodes().end()) return "numbers of unused nodes differ";
             if (std::pmr::string difference = compare(root, *b_roots++); !difference.empty())
@@ -66,8 +66,8 @@ private:
             const auto* at = static_cast<const std::byte*>(a.arguments) + f.offset;
             const auto* bt = static_cast<const std::byte*>(b.arguments) + f.offset;
             if (f.kind == field_kind::region) {
-                if (std::pmr::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at),
-                                                            **reinterpret_cast<graph* const*>(bt));
+                if (std::pmr::string d = graph_comparison()(
+                        **reinterpret_cast<graph* const*>(at), **reinterpret_cast<graph* const*>(bt));
                     !d.empty())
                     return "region: " + d;
             } else if (f.kind == field_kind::data) {
@@ -77,8 +77,7 @@ private:
                 const bool row_major = da.strides.empty() && db.strides.empty();
                 if (meta && row_major &&
                     std::memcmp(da.bytes, db.bytes,
-                                storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))) !=
-                        0)
+                        storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))) != 0)
                     return "constants differ";
             } else if (!holds_tensors(f.kind) && !equal_field(f, a.arguments, b.arguments)) {
                 return std::pmr::string(a.op->name) + ": " + std::pmr::string(f.name) + " differs";

@@ -83,7 +83,7 @@ struct call : op<dialect, "toy.call.default", "body, operands", variadic_results
 };
 /// Every type of member without tensors, and optional forms.
 struct attributes : op<dialect, "toy.attributes.default",
-                       "self, axes, factors, mode, maybe_axes, type, keep, ratio, maybe, indices"> {
+                        "self, axes, factors, mode, maybe_axes, type, keep, ratio, maybe, indices"> {
     struct args {
         value self;
         int_list axes;
@@ -99,7 +99,7 @@ struct attributes : op<dialect, "toy.attributes.default",
 };
 
 struct dialect : dialect_of<"toy", conv2d, relu, relu6, neg, identity, clamp, add, cat, min_max, split, sum,
-                            call, attributes> {};
+                     call, attributes> {};
 
 }  // namespace headrace::toy
 

@@ -48,13 +48,13 @@ template <class First, class... Passes>
     if (u55_fault(given).empty()) return "Ethos-U55 has all of it";
     const std::pmr::string fault = u55_fault(lowered<First, Passes...>(after, whole));
     if (!fault.empty()) return fault;
-    return compare_runs<First, may_rewrite<Passes>...>(whole, inputs.empty() ? random_inputs(whole) : inputs,
-                                                       0);
+    return compare_runs<First, may_rewrite<Passes>...>(
+        whole, inputs.empty() ? random_inputs(whole) : inputs, 0);
 }
 
 /// A tensor of those integers.
-[[nodiscard]] inline tensor integers(dtype type, const int_list& shape,
-                                     const std::vector<std::int64_t>& numbers) {
+[[nodiscard]] inline tensor integers(
+    dtype type, const int_list& shape, const std::vector<std::int64_t>& numbers) {
     return tensor::of(type, extents(shape.begin(), shape.end()), numbers);
 }
 /// Returns a tensor of random numbers of a dtype, including its min, its max and those around 0.

@@ -16,7 +16,7 @@ constexpr tensor_meta meta_of_shape(dtype type, int_list shape) { return {type, 
 
 template <op_tag Op>
 constexpr op_facts facts(std::initializer_list<const tensor_meta*> operands, const tensor_meta& result,
-                         const op_attributes& attributes = {}, std::uint64_t constants = 0) {
+    const op_attributes& attributes = {}, std::uint64_t constants = 0) {
     op_facts f{.op = &info_of<Op>, .constants = constants, .attributes = attributes};
     for (const tensor_meta* t : operands) f.tensors[f.operand_count++] = t;
     f.tensors[f.operand_count + f.result_count++] = &result;
@@ -128,10 +128,10 @@ constexpr op_attributes dilated = [] {
 }();
 static_assert(level_of(convolution(weight, dilated)) == level_limit::dilated_kernel);
 static_assert(level_fault_of(convolution(weight, dilated)).size == 8193);
-static_assert(level_of(facts<tosa::resize>({&image}, image, {.scale = {256, 1, 256, 1}})) ==
-              level_limit::none);
-static_assert(level_of(facts<tosa::resize>({&image}, image, {.scale = {256, 1, 257, 1}})) ==
-              level_limit::scale);
+static_assert(
+    level_of(facts<tosa::resize>({&image}, image, {.scale = {256, 1, 256, 1}})) == level_limit::none);
+static_assert(
+    level_of(facts<tosa::resize>({&image}, image, {.scale = {256, 1, 257, 1}})) == level_limit::scale);
 
 struct sample {
     graph g;
@@ -161,14 +161,14 @@ struct sample {
 TEST_CASE("a node's facts are those that its contract is written from") {
     sample s;
     node& n = s.make<tosa::conv2d>({.input = s.input(image),
-                                    .weight = s.constant(weight, 1),
-                                    .bias = s.constant(bias, 0),
-                                    .input_zp = s.constant(zero, 0),
-                                    .weight_zp = s.constant(zero, 0),
-                                    .pad = {0, 0, 0, 0},
-                                    .stride = {1, 1},
-                                    .dilation = {1, 1},
-                                    .acc_type = dtype::int32});
+        .weight = s.constant(weight, 1),
+        .bias = s.constant(bias, 0),
+        .input_zp = s.constant(zero, 0),
+        .weight_zp = s.constant(zero, 0),
+        .pad = {0, 0, 0, 0},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .acc_type = dtype::int32});
     const op_facts got = facts_of(n);
     const op_facts wanted = convolution(weight, plain);
     CHECK(got.op == wanted.op);
@@ -187,14 +187,14 @@ TEST_CASE("facts that lie in weights and neighbours") {
     const tensor_meta wide_bias = meta_of_shape(dtype::int48, {2});
     const tensor_meta wide_zero = meta_of_shape(dtype::int16, {1});
     node& n = s.make<tosa::conv2d>({.input = s.input(wide_image),
-                                    .weight = s.constant(wide_weight, 0x7f),
-                                    .bias = s.constant(wide_bias, 0x7f),
-                                    .input_zp = s.constant(wide_zero, 0),
-                                    .weight_zp = s.constant(zero, 0),
-                                    .pad = {0, 0, 0, 0},
-                                    .stride = {1, 1},
-                                    .dilation = {1, 1},
-                                    .acc_type = dtype::int48});
+        .weight = s.constant(wide_weight, 0x7f),
+        .bias = s.constant(wide_bias, 0x7f),
+        .input_zp = s.constant(wide_zero, 0),
+        .weight_zp = s.constant(zero, 0),
+        .pad = {0, 0, 0, 0},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .acc_type = dtype::int48});
     const op_attributes a = facts_of(n).attributes;
     CHECK(a.weight_sum == 127 * 8 * 8 * 1032);
     CHECK_FALSE(a.bias_fits);
@@ -203,7 +203,7 @@ TEST_CASE("facts that lie in weights and neighbours") {
     CHECK_FALSE(facts_of(n).attributes.only_rescaled);
     CHECK(u55::violated(facts_of(n)) == u55_limit::weight_sum);
     CHECK(u55::restriction(n) ==
-          "Ethos-U55 has no CONV2D whose absolute weights add up to more than 127 * 65536");
+        "Ethos-U55 has no CONV2D whose absolute weights add up to more than 127 * 65536");
 }
 
 TEST_CASE("a list of operands is counted whole, and looked at as far as level 8K goes") {

@@ -24,7 +24,7 @@ TEST_CASE("a target that names no NPU gets nothing that is good for one alone") 
 
 TEST_CASE("NPUs are described whatever else the target allows") {
     CHECK(&preferences_of(*parse_target("TOSA-1.0+INT+u55")) ==
-          &preferences_of(*parse_target("TOSA-1.0+INT+int16+u55")));
+        &preferences_of(*parse_target("TOSA-1.0+INT+int16+u55")));
     CHECK(preferences_of(*parse_target("TOSA-1.0+INT+u85")).planes_by_convolution != 0);
     CHECK(preferences_of(*parse_target("TOSA-1.0+INT+u55")).planes_by_convolution == 0);
 }

@@ -74,12 +74,12 @@ struct sliding {
     int_list dilation{1, 1};
 };
 template <op_tag Op>
-value convolution(sample& s, const sliding& w, std::int64_t weight = 1, dtype type = dtype::int8,
-                  std::int64_t bias = 0) {
+value convolution(
+    sample& s, const sliding& w, std::int64_t weight = 1, dtype type = dtype::int8, std::int64_t bias = 0) {
     const std::int64_t channels = w.input[3];
     const int_list kernel = std::is_same_v<Op, tosa::depthwise_conv2d>
-                                ? int_list{w.kernel[0], w.kernel[1], channels, 1}
-                                : int_list{2, w.kernel[0], w.kernel[1], channels};
+        ? int_list{w.kernel[0], w.kernel[1], channels, 1}
+        : int_list{2, w.kernel[0], w.kernel[1], channels};
     const dtype sums = type == dtype::int16 ? dtype::int48 : dtype::int32;
     const std::int64_t results = std::is_same_v<Op, tosa::depthwise_conv2d> ? channels : 2;
     args<Op> a{};
@@ -104,21 +104,21 @@ std::pmr::string convolved(const sliding& w, std::int64_t weight = 1) {
 }
 value rescaled(sample& s, value v, dtype to) {
     return s.make<tosa::rescale>({.input = v,
-                                  .multiplier = s.constant(dtype::int16, {1}, 1 << 14),
-                                  .shift = s.constant(dtype::int8, {1}, 20),
-                                  .input_zp = s.constant(meta_of(v)->dtype, {1}),
-                                  .output_zp = s.constant(to, {1}),
-                                  .scale32 = false});
+        .multiplier = s.constant(dtype::int16, {1}, 1 << 14),
+        .shift = s.constant(dtype::int8, {1}, 20),
+        .input_zp = s.constant(meta_of(v)->dtype, {1}),
+        .output_zp = s.constant(to, {1}),
+        .scale32 = false});
 }
 std::pmr::string averaged(const sliding& w) {
     return fault([&](sample& s) {
         return s.make<tosa::avg_pool2d>({.input = s.input(dtype::int8, w.input),
-                                         .input_zp = s.constant(dtype::int8, {1}),
-                                         .output_zp = s.constant(dtype::int8, {1}),
-                                         .kernel = w.kernel,
-                                         .stride = w.stride,
-                                         .pad = w.pad,
-                                         .acc_type = dtype::int32});
+            .input_zp = s.constant(dtype::int8, {1}),
+            .output_zp = s.constant(dtype::int8, {1}),
+            .kernel = w.kernel,
+            .stride = w.stride,
+            .pad = w.pad,
+            .acc_type = dtype::int32});
     });
 }
 std::pmr::string largest(const sliding& w) {
@@ -127,14 +127,14 @@ std::pmr::string largest(const sliding& w) {
             {.input = s.input(dtype::int8, w.input), .kernel = w.kernel, .stride = w.stride, .pad = w.pad});
     });
 }
-std::pmr::string resized(int_list scale, int_list offset, int_list border, resize_mode mode,
-                         int_list input = {1, 5, 6, 2}) {
+std::pmr::string resized(
+    int_list scale, int_list offset, int_list border, resize_mode mode, int_list input = {1, 5, 6, 2}) {
     return fault([=](sample& s) {
         return s.make<tosa::resize>({.input = s.input(dtype::int8, input),
-                                     .scale = s.shape(scale),
-                                     .offset = s.shape(offset),
-                                     .border = s.shape(border),
-                                     .mode = mode});
+            .scale = s.shape(scale),
+            .offset = s.shape(offset),
+            .border = s.shape(border),
+            .mode = mode});
     });
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("types that Ethos-U55 does not have") {
     CHECK(binary<tosa::add>(dtype::float32) == "Ethos-U55 has no ADD of floating-point numbers");
     CHECK(transposed(dtype::boolean, {2, 3}, {1, 0}) == "Ethos-U55 has no TRANSPOSE of booleans");
     CHECK(binary<tosa::logical_left_shift>(int8) ==
-          "Ethos-U55 has no LOGICAL_LEFT_SHIFT of types other than INT32");
+        "Ethos-U55 has no LOGICAL_LEFT_SHIFT of types other than INT32");
     CHECK(binary<tosa::logical_left_shift>(int32).empty());
     CHECK(reduced<tosa::reduce_max>(int32, {2, 3}, 1) == "Ethos-U55 has no REDUCE_MAX of INT32");
     CHECK(reduced<tosa::reduce_min>(int16, {2, 3}, 1).empty());
@@ -179,10 +179,10 @@ TEST_CASE("types that Ethos-U55 does not have") {
     const auto product = [](dtype type) {
         return fault([=](sample& s) {
             return s.make<tosa::matmul>({.a = s.input(type, {1, 2, 3}),
-                                         .b = s.input(type, {1, 3, 4}),
-                                         .a_zp = s.constant(type, {1}),
-                                         .b_zp = s.constant(type, {1}),
-                                         .output_type = type == int8 ? int32 : dtype::int48});
+                .b = s.input(type, {1, 3, 4}),
+                .a_zp = s.constant(type, {1}),
+                .b_zp = s.constant(type, {1}),
+                .output_type = type == int8 ? int32 : dtype::int48});
         });
     };
     CHECK(product(int16) == "Ethos-U55 has no MATMUL of types other than INT8");
@@ -205,15 +205,15 @@ TEST_CASE("windows of convolutions") {
     CHECK(convolved<tosa::conv2d>({.input = {1, 80, 80, 1}, .kernel = {64, 64}}).empty());
     const sliding padded{.input = {1, 14, 14, 4}, .stride = {4, 4}, .pad = {1, 0, 0, 1}};
     CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}).empty());
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}) ==
-          "Ethos-U55 has no DEPTHWISE_CONV2D with a stride above 3");
+        "Ethos-U55 has no DEPTHWISE_CONV2D with a stride above 3");
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {3, 3}}).empty());
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {3, 3}}).find("with strides other than 1 and 2") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 1}}).find("with strides other than 1 and 2") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 2}}).empty());
     CHECK(convolved<tosa::transpose_conv2d>({.input = {1, 1, 16, 4}, .kernel = {1, 3}, .stride = {1, 2}})
               .empty());
@@ -226,16 +226,16 @@ TEST_CASE("weights and biases of convolutions") {
     CHECK(convolved<tosa::conv2d>(wider, 127).find("absolute weights") != std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>(wider, 1).empty());
     CHECK(fault([](sample& s) {
-              return s.make<tosa::conv2d>({.input = s.input(int8, {1, 4, 4, 2}),
-                                           .weight = s.input(int8, {3, 1, 1, 2}),
-                                           .bias = s.constant(int32, {3}),
-                                           .input_zp = s.constant(int8, {1}),
-                                           .weight_zp = s.constant(int8, {1}),
-                                           .pad = {0, 0, 0, 0},
-                                           .stride = {1, 1},
-                                           .dilation = {1, 1},
-                                           .acc_type = int32});
-          }) == "Ethos-U55 has no CONV2D with a computed weight or bias");
+        return s.make<tosa::conv2d>({.input = s.input(int8, {1, 4, 4, 2}),
+            .weight = s.input(int8, {3, 1, 1, 2}),
+            .bias = s.constant(int32, {3}),
+            .input_zp = s.constant(int8, {1}),
+            .weight_zp = s.constant(int8, {1}),
+            .pad = {0, 0, 0, 0},
+            .stride = {1, 1},
+            .dilation = {1, 1},
+            .acc_type = int32});
+    }) == "Ethos-U55 has no CONV2D with a computed weight or bias");
 }
 
 TEST_CASE("INT16 is rescaled right behind its convolution") {
@@ -254,7 +254,7 @@ TEST_CASE("INT16 is rescaled right behind its convolution") {
     const value moved = s.make<tosa::reshape>({v, s.shape({14, 14, 2})});
     CHECK(u55::restriction(*v.producer) == "Ethos-U55 has no CONV2D of INT16 that no RESCALE follows");
     CHECK(u55::restriction(*rescaled(s, moved, int16).producer) ==
-          "Ethos-U55 has no RESCALE of INT48 except after a convolution");
+        "Ethos-U55 has no RESCALE of INT48 except after a convolution");
 }
 
 TEST_CASE("windows of poolings") {
@@ -298,18 +298,18 @@ TEST_CASE("resizing") {
 TEST_CASE("what can be addressed") {
     CHECK(transposed(int8, {u55::max_size, 3}, {1, 0}).empty());
     CHECK(transposed(int8, {u55::max_size + 1, 3}, {1, 0}).find("which it cannot address") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(transposed(int8, {300, 3, 5, 300}, {3, 1, 2, 0}).find("which it cannot address") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(transposed(int32, {2, 3, 4, 5}, {3, 2, 1, 0}).empty());
     CHECK(!transposed(int32, {2, 3, 4, 5, 6}, {3, 2, 1, 0, 4}).empty());
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 1).empty());
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 3) ==
-          "Ethos-U55 has no REVERSE except along an image's height or width");
+        "Ethos-U55 has no REVERSE except along an image's height or width");
     CHECK(reduced<tosa::reverse>(int32, {2, 3, 4, 5}, 1) == "Ethos-U55 has no REVERSE of INT32");
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size}, 1).empty());
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size + 1}, 1).find("of an axis of more") !=
-          std::pmr::string::npos);
+        std::pmr::string::npos);
     CHECK(reduced<tosa::reduce_sum>(int32, {2, 2, u55::max_size / 2 + 1, 2}, 1)
               .find("before or after the axis") != std::pmr::string::npos);
 }

@@ -48,18 +48,18 @@ struct dtype_traits {
     std::uint8_t bits;  ///< bits of an element as TOSA stores it: two INT4 share a byte, INT48 takes six
 };
 
-inline constexpr dtype_traits dtype_table[dtype_count] = {
-    {"unknown", dtype_category::none, 0},         {"bool", dtype_category::boolean, 8},
-    {"int4", dtype_category::integral, 4},        {"int8", dtype_category::integral, 8},
-    {"int16", dtype_category::integral, 16},      {"int32", dtype_category::integral, 32},
-    {"int48", dtype_category::integral, 48},      {"int64", dtype_category::integral, 64},
-    {"uint8", dtype_category::integral, 8},       {"uint16", dtype_category::integral, 16},
-    {"uint32", dtype_category::integral, 32},     {"uint64", dtype_category::integral, 64},
-    {"float8_e4m3", dtype_category::floating, 8}, {"float8_e5m2", dtype_category::floating, 8},
-    {"bfloat16", dtype_category::floating, 16},   {"float16", dtype_category::floating, 16},
-    {"float32", dtype_category::floating, 32},    {"float64", dtype_category::floating, 64},
-    {"complex32", dtype_category::complex, 32},   {"complex64", dtype_category::complex, 64},
-    {"complex128", dtype_category::complex, 128}, {"shape", dtype_category::none, 64}};
+inline constexpr dtype_traits dtype_table[dtype_count] = {{"unknown", dtype_category::none, 0},
+    {"bool", dtype_category::boolean, 8}, {"int4", dtype_category::integral, 4},
+    {"int8", dtype_category::integral, 8}, {"int16", dtype_category::integral, 16},
+    {"int32", dtype_category::integral, 32}, {"int48", dtype_category::integral, 48},
+    {"int64", dtype_category::integral, 64}, {"uint8", dtype_category::integral, 8},
+    {"uint16", dtype_category::integral, 16}, {"uint32", dtype_category::integral, 32},
+    {"uint64", dtype_category::integral, 64}, {"float8_e4m3", dtype_category::floating, 8},
+    {"float8_e5m2", dtype_category::floating, 8}, {"bfloat16", dtype_category::floating, 16},
+    {"float16", dtype_category::floating, 16}, {"float32", dtype_category::floating, 32},
+    {"float64", dtype_category::floating, 64}, {"complex32", dtype_category::complex, 32},
+    {"complex64", dtype_category::complex, 64}, {"complex128", dtype_category::complex, 128},
+    {"shape", dtype_category::none, 64}};
 
 [[nodiscard]] constexpr const dtype_traits& traits_of(dtype t) {
     const auto index = static_cast<std::size_t>(t);
@@ -75,9 +75,7 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 }
 [[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
-[[nodiscard]] constexpr bool is_complex(dtype t) {
-    return traits_of(t).category == dtype_category::complex;
-}
+[[nodiscard]] constexpr bool is_complex(dtype t) { return traits_of(t).category == dtype_category::complex; }
 
 /// Returns the bytes that `elements` elements of `t` take in TOSA's storage. The number of bits need not fit
 /// in 64 bits; the number of bytes must.

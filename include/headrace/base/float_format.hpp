@@ -51,7 +51,7 @@ struct float_format {
     const double mantissa =
         __builtin_nearbyint(__builtin_ldexp(__builtin_fabs(number), f.mantissa_bits - exponent));
     const auto bits = static_cast<std::uint64_t>(mantissa) +
-                      (static_cast<std::uint64_t>(exponent + bias - 1) << f.mantissa_bits);
+        (static_cast<std::uint64_t>(exponent + bias - 1) << f.mantissa_bits);
     return sign | (bits > largest ? largest : static_cast<std::uint32_t>(bits));
 }
 
@@ -67,8 +67,9 @@ struct float_format {
                              : sign * std::numeric_limits<double>::infinity();
     }
     if (exponent == 0) return sign * __builtin_ldexp(fraction, 1 - bias - f.mantissa_bits);
-    return sign * __builtin_ldexp(fraction + (1U << f.mantissa_bits),
-                                  static_cast<int>(exponent) - bias - f.mantissa_bits);
+    return sign *
+        __builtin_ldexp(
+            fraction + (1U << f.mantissa_bits), static_cast<int>(exponent) - bias - f.mantissa_bits);
 }
 
 }  // namespace headrace

@@ -16,8 +16,8 @@ class function_ref<Result(Arguments...)> {
 public:
     template <class F>
         requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> &&
-                 !std::is_function_v<std::remove_reference_t<F>> &&
-                 std::is_invocable_r_v<Result, F&, Arguments...>)
+                    !std::is_function_v<std::remove_reference_t<F>> &&
+                    std::is_invocable_r_v<Result, F&, Arguments...>)
     function_ref(F&& f)  // implicit, so that callables convert when passed
         : callable_(const_cast<void*>(static_cast<const void*>(&f))),
           call_([](void* callable, Arguments... arguments) -> Result {

@@ -23,10 +23,10 @@ public:
     constexpr list(std::span<const T> items) : list(items.data(), items.size()) {}
     constexpr list(std::initializer_list<T> items) : list(std::data(items), items.size()) {}
     template <class Range>
-    requires requires(const Range& r) {
-        { r.data() } -> std::convertible_to<const T*>;
-        r.size();
-    }
+        requires requires(const Range& r) {
+            { r.data() } -> std::convertible_to<const T*>;
+            r.size();
+        }
     constexpr list(const Range& range) : list(range.data(), range.size()) {}
 
     [[nodiscard]] constexpr const T* data() const { return first_; }
@@ -62,7 +62,7 @@ public:
     constexpr int_list(std::initializer_list<std::int64_t> items)
         : int_list(std::span<const std::int64_t>(std::data(items), items.size())) {}
     template <class Range>
-    requires std::convertible_to<const Range&, std::span<const std::int64_t>>
+        requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
     [[nodiscard]] constexpr const std::int64_t* data() const {

@@ -70,15 +70,15 @@ public:
     // These constructors delegate, so that items already made are destroyed if a later one throws.
     explicit pmr_vector(std::size_t count) : pmr_vector() { extend(count); }
     pmr_vector(std::size_t count, const T& item,
-               std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+        std::pmr::memory_resource* resource = std::pmr::get_default_resource())
         : pmr_vector(resource) {
         extend(count, item);
     }
     pmr_vector(std::initializer_list<T> items) : pmr_vector() { append(items.begin(), items.end()); }
     template <class Iterator>
         requires(!std::is_integral_v<Iterator>)
-    pmr_vector(Iterator first, Iterator last,
-               std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+    pmr_vector(
+        Iterator first, Iterator last, std::pmr::memory_resource* resource = std::pmr::get_default_resource())
         : pmr_vector(resource) {
         append(first, last);
     }
@@ -238,8 +238,8 @@ private:
         } else {
             pmr_vector larger(storage_.resource);
             const std::size_t count = storage_.next_capacity(least);
-            larger.storage_.put(storage_.allocate(count, sizeof(T), alignof(T)), count, sizeof(T),
-                                alignof(T));
+            larger.storage_.put(
+                storage_.allocate(count, sizeof(T), alignof(T)), count, sizeof(T), alignof(T));
             for (T& item : *this) larger.construct(std::move(item));
             swap(larger);
         }
@@ -262,7 +262,7 @@ private:
             const auto count = static_cast<std::size_t>(last - first);
             reserve(size() + count);
             if constexpr (std::is_trivially_copyable_v<T> &&
-                          (std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>)) {
+                (std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>)) {
                 if (count != 0) std::memcpy(static_cast<void*>(end()), first, count * sizeof(T));
                 storage_.size += count;
                 return;

@@ -58,7 +58,7 @@ public:
 
     template <class U = T>
         requires(!std::is_same_v<std::remove_cvref_t<U>, result> &&
-                 requires(void take(T), U&& v) { take(static_cast<U&&>(v)); })
+                    requires(void take(T), U&& v) { take(static_cast<U&&>(v)); })
     result(U&& v) : value_(static_cast<T>(static_cast<U&&>(v))), has_value_(true) {}
     result(headrace::error e) : error_(std::move(e)), has_value_(false) {}
     result(detail::error_box e) noexcept : error_(std::move(e)), has_value_(false) {}
@@ -150,11 +150,11 @@ private:
 ///     HEADRACE_TRY(check(x));                    // a result<void>
 ///     HEADRACE_TRY(shape, broadcast(a, b));      // `shape` is the value of the result
 ///     HEADRACE_TRY_VOID(parse<int, float>(x));   // for expressions with commas
-#define HEADRACE_TRY(...)                                                                                 \
-    HEADRACE_DETAIL_PICK(__VA_ARGS__, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,               \
-                         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \
-                         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \
-                         HEADRACE_DETAIL_TRY_VOID, )                                                      \
+#define HEADRACE_TRY(...)                                                                   \
+    HEADRACE_DETAIL_PICK(__VA_ARGS__, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \
+        HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,    \
+        HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,    \
+        HEADRACE_DETAIL_TRY_VOID, )                                                         \
     (HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)
 #define HEADRACE_TRY_VOID(...) \
     HEADRACE_DETAIL_TRY_VOID(HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)

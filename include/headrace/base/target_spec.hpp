@@ -57,19 +57,17 @@ struct target_feature_name {
     target_feature feature;
 };
 
-inline constexpr target_feature_name target_feature_names[] = {
-    {"FP", target_feature::profile_fp},   {"INT", target_feature::profile_int},
-    {"int4", target_feature::int4},       {"int16", target_feature::int16},
-    {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
-    {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
-    {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},    {"u55", target_feature::u55},
-    {"u85", target_feature::u85},         {"core", target_feature::core}};
+inline constexpr target_feature_name target_feature_names[] = {{"FP", target_feature::profile_fp},
+    {"INT", target_feature::profile_int}, {"int4", target_feature::int4}, {"int16", target_feature::int16},
+    {"bf16", target_feature::bf16}, {"fp16", target_feature::fp16}, {"fp8e4m3", target_feature::fp8e4m3},
+    {"fp8e5m2", target_feature::fp8e5m2}, {"fft", target_feature::fft}, {"cf", target_feature::control_flow},
+    {"var", target_feature::variable}, {"u55", target_feature::u55}, {"u85", target_feature::u85},
+    {"core", target_feature::core}};
 
 /// Parses `TOSA-1.0+FP+bf16`. Returns nothing if the version is not 1.0, a feature is unknown or given twice,
 /// no profile is named, or two processors are; `*rest`, if given, is then the part that was not understood.
-[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
-                                                                std::string_view* rest = nullptr) {
+[[nodiscard]] constexpr std::optional<target_spec> parse_target(
+    std::string_view text, std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
     const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
         if (rest != nullptr) *rest = part;
@@ -90,7 +88,7 @@ inline constexpr target_feature_name target_feature_names[] = {
             }
         }
         const int processors = int{spec.has(target_feature::u55)} + int{spec.has(target_feature::u85)} +
-                               int{spec.has(target_feature::core)};
+            int{spec.has(target_feature::core)};
         if (!known || processors > 1) return fail(part);
         left.remove_prefix(part.size());
     }

@@ -23,8 +23,8 @@ namespace headrace {
 /// Returns a number with six significant digits.
 [[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
     char digits[16];  // sign, digits, point, and an exponent of five characters
-    return {digits,
-            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
+    return {
+        digits, std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
 
 /// A part of a text: characters, which it does not own, or an integer in decimal digits. Other numbers need

@@ -38,16 +38,14 @@ struct defined_pass : P {};
 template <class A, class B, order_list... Lists>
 inline constexpr bool same_lists = (std::is_same_v<order_list_of<A, Lists>, order_list_of<B, Lists>> && ...);
 template <class A, class B>
-inline constexpr bool same_order =
-    same_lists<A, B, order_list::requires_before, order_list::runs_after, order_list::requires_after,
-               order_list::runs_before, order_list::ensures, order_list::invalidates>;
+inline constexpr bool same_order = same_lists<A, B, order_list::requires_before, order_list::runs_after,
+    order_list::requires_after, order_list::runs_before, order_list::ensures, order_list::invalidates>;
 template <class A, class B>
 constexpr bool same_set(const A& a, const B& b) {
     return a <= b && b <= a;
 }
 template <class A, class B>
-inline constexpr bool same_effects =
-    std::is_same_v<targets_of<A>, targets_of<B>> &&
+inline constexpr bool same_effects = std::is_same_v<targets_of<A>, targets_of<B>> &&
     same_set(effects_of<A>::removed_set, effects_of<B>::removed_set) &&
     same_set(effects_of<A>::produced_set, effects_of<B>::produced_set) && graph_pass<A> == graph_pass<B> &&
     decides_itself<A> == decides_itself<B> && replaces_skip_test<A> == replaces_skip_test<B>;
@@ -58,9 +56,8 @@ constexpr auto declaration_fault() {
     if constexpr (!is_declared<P>) {
         return no_fault{};
     } else if constexpr (sound_pass<defined> && declared_pass<P>::has_options != std::is_empty_v<P> &&
-                         same_effects<P, defined> && same_order<P, defined> &&
-                         is_repeatable<P> == is_repeatable<defined> &&
-                         pass_summary<P>() == pass_summary<defined>()) {
+        same_effects<P, defined> && same_order<P, defined> && is_repeatable<P> == is_repeatable<defined> &&
+        pass_summary<P>() == pass_summary<defined>()) {
         return no_fault{};
     } else {
         return stale_declaration<P>{};
@@ -82,7 +79,7 @@ struct pass_codes;
 template <class... Passes>
 struct pass_codes<pass_list<Passes...>> {
     static_assert(is_current<decltype(first_fault<decltype(declaration_fault<Passes>())...>())>,
-                  "pass: its declaration is stale; see stale_declaration<Pass>, run declared_passes.py");
+        "pass: its declaration is stale; see stale_declaration<Pass>, run declared_passes.py");
     static const std::tuple<decltype(code_of<Passes>())...> all;
 };
 template <class... Passes>

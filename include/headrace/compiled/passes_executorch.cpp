@@ -12,8 +12,7 @@
 
 namespace headrace {
 
-template struct detail::pass_codes<pass_list<convolve_slices, fit_kernels, saturate_quantization, scans_to_loops,
-                                             store_empty_results,
-                                             spell_kernel_ops, select_kernels, require_kernels>>;
+template struct detail::pass_codes<pass_list<convolve_slices, fit_kernels, saturate_quantization,
+    scans_to_loops, store_empty_results, spell_kernel_ops, select_kernels, require_kernels>>;
 
 }  // namespace headrace

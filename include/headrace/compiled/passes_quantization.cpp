@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-template struct detail::pass_codes<pass_list<equalize_layers, expand_functions, fold_batch_norms,
-                                             fold_weights, unroll_networks>>;
+template struct detail::pass_codes<
+    pass_list<equalize_layers, expand_functions, fold_batch_norms, fold_weights, unroll_networks>>;
 
 }  // namespace headrace

@@ -55,7 +55,7 @@ held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
 
 template <class Accepted>
 concept limits_lowered_part = requires { typename Accepted::lowered_ops; } ||
-                              requires { Accepted::memory; } || requires { Accepted::flash; };
+    requires { Accepted::memory; } || requires { Accepted::flash; };
 
 template <class Model, class Accepted>
 auto diagnose_acceptance() {
@@ -96,7 +96,7 @@ namespace detail {
 template <class Model, class Accepted>
 constexpr auto acceptance_verdict() {
     return verdict<difference_from<Model, Accepted>,
-                   model_is_not_accepted<difference_from<Model, Accepted>>>();
+        model_is_not_accepted<difference_from<Model, Accepted>>>();
 }
 
 }  // namespace detail

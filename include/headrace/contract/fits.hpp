@@ -172,7 +172,7 @@ auto diagnose_core() {
     constexpr std::string_view mine = Target::core, its = Model::on_device::core;
     if constexpr (mine != its) {
         return held<differs_in_core<has_figures_of<fixed_string<its.size() + 1>(its)>,
-                                    board_has<fixed_string<mine.size() + 1>(mine)>>>{};
+            board_has<fixed_string<mine.size() + 1>(mine)>>>{};
     } else {
         return diagnose_budgets<Target, core_needs<typename Model::on_device>>();
     }

@@ -32,10 +32,10 @@ public:
 
     [[nodiscard]] std::string text() const {
         return ops_alias("lowered_ops", ops_) +
-               "\n    // The operators, and the tensors that they refer to.\n" +
-               array_text("headrace::tensor_meta", "tensors", tensors_.rows) +
-               array_text("headrace::op_attributes", "attributes", attributes_.rows) + uses_text() +
-               array_text("headrace::contract_node", "nodes", nodes_);
+            "\n    // The operators, and the tensors that they refer to.\n" +
+            array_text("headrace::tensor_meta", "tensors", tensors_.rows) +
+            array_text("headrace::op_attributes", "attributes", attributes_.rows) + uses_text() +
+            array_text("headrace::contract_node", "nodes", nodes_);
     }
     [[nodiscard]] std::uint64_t constant_bytes() const { return constant_bytes_; }
 
@@ -67,10 +67,9 @@ private:
             const std::string row = join_text('{', dtype_text(meta.dtype), ", ", list_text(meta.shape), '}');
             uses_.push_back(join_text(tensors_.add(row)));
         }
-        std::string row =
-            join_text("{&headrace::info_of<", op_text(*n.op), ">, ", c_string_literal(origin_name(n)), ", ",
-                      first, ", ", f.operand_count, ", ", f.result_count, ", ", hexadecimal(f.constants),
-                      ", ", attributes_.add(attributes_text(f.attributes)));
+        std::string row = join_text("{&headrace::info_of<", op_text(*n.op), ">, ",
+            c_string_literal(origin_name(n)), ", ", first, ", ", f.operand_count, ", ", f.result_count, ", ",
+            hexadecimal(f.constants), ", ", attributes_.add(attributes_text(f.attributes)));
         if (f.list_length != 0) row += join_text(", ", f.list_length);
         nodes_.push_back(row + "}");
     }

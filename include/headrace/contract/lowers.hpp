@@ -43,12 +43,12 @@ auto diagnose_lowering(ops<A>)
 template <class Pipeline, class A, class B>
 auto diagnose_lowering(ops<A, B>)
     -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
+        typename decltype(survivor_of<Pipeline, B>())::type>>;
 template <class Pipeline, class A, class B, class... More>
     requires(sizeof...(More) != 0)
-auto diagnose_lowering(ops<A, B, More...>) -> held<
-    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
+auto diagnose_lowering(ops<A, B, More...>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+        typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
 
 }  // namespace detail
 

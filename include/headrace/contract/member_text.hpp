@@ -61,8 +61,8 @@ template <class Items>
 }
 
 /// `static constexpr std::array<TYPE, …> NAME{{ row, … }};`
-[[nodiscard]] inline std::string array_text(std::string_view type, std::string_view name,
-                                            const std::vector<std::string>& rows) {
+[[nodiscard]] inline std::string array_text(
+    std::string_view type, std::string_view name, const std::vector<std::string>& rows) {
     std::string all = join_text("    static constexpr std::array<", type, ", ", rows.size(), "> ", name);
     if (rows.empty()) return all + "{};\n";
     all += "{{\n";

@@ -43,8 +43,7 @@ constexpr dialect_spelling spelling_of(std::string_view header) {
 }
 
 [[nodiscard]] inline const dialect_spelling* find_spelling(const dialect_info& dialect) {
-    static constexpr std::array spellings{
-        spelling_of<aten::dialect>("headrace/dialect/aten.hpp"),
+    static constexpr std::array spellings{spelling_of<aten::dialect>("headrace/dialect/aten.hpp"),
         spelling_of<cortex_m::dialect>("headrace/dialect/cortex_m.hpp"),
         spelling_of<dim_order_ops::dialect>("headrace/dialect/dim_order_ops.hpp"),
         spelling_of<higher_order::dialect>("headrace/dialect/higher_order.hpp"),

@@ -88,11 +88,11 @@ private:
     }
 
     static result<void> compare(const tosa_fb::TosaBasicBlock& block, const file_names* names,
-                                const std::span<const contract_tensor>& accepted, std::string_view what) {
+        const std::span<const contract_tensor>& accepted, std::string_view what) {
         const std::size_t count = names == nullptr ? 0 : names->size();
         if (count != accepted.size())
             return unsupported({"the file has ", counted_text(count, what), ", but ", accepted.size(),
-                                accepted.size() == 1 ? " is accepted" : " are accepted"});
+                accepted.size() == 1 ? " is accepted" : " are accepted"});
         for (std::size_t i = 0; i != count; ++i) {
             const tosa_fb::TosaTensor* t =
                 find(block, view(names->Get(static_cast<flatbuffers::uoffset_t>(i))));
@@ -100,7 +100,7 @@ private:
             if (t == nullptr) return malformed({which, " is not a tensor of the file"});
             if (is_same(*t, accepted[i])) continue;
             return unsupported({which, " is ", text_of(type_of(*t), shape_of(*t)), ", but ",
-                                text_of(accepted[i].dtype, accepted[i].shape), " is accepted"});
+                text_of(accepted[i].dtype, accepted[i].shape), " is accepted"});
         }
         return {};
     }
@@ -119,7 +119,7 @@ private:
     static bool is_same(const tosa_fb::TosaTensor& t, const contract_tensor& accepted) {
         const std::size_t rank = t.shape() == nullptr ? 0 : t.shape()->size();
         return !t.is_unranked() && type_of(t) == accepted.dtype && rank == accepted.shape.size() &&
-               shape_of(t) == accepted.shape;
+            shape_of(t) == accepted.shape;
     }
     static std::pmr::string text_of(dtype type, const int_list& shape) {
         std::pmr::string text = std::pmr::string(name_of(type)) + " [";

@@ -18,7 +18,8 @@ namespace headrace::aten {
 struct dialect;
 using enum trait;
 
-// clang-format off: one line for an op wherever it fits
+// One line for an op wherever it fits.
+// clang-format off
 
 // Convolution.
 

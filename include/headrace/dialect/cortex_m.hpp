@@ -15,7 +15,8 @@ namespace headrace::cortex_m {
 /// channels_last memory.
 struct dialect;
 
-// clang-format off: one line for an op wherever it fits
+// One line for an op wherever it fits.
+// clang-format off
 
 // Quantization.
 

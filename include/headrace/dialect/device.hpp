@@ -13,7 +13,8 @@ namespace headrace::device {
 /// inputs.
 struct dialect;
 
-// clang-format off: one line for an op wherever it fits
+// One line for an op wherever it fits.
+// clang-format off
 
 struct convolution : op<dialect, "device.convolution", "inputs, body"> {
     struct args {

@@ -13,9 +13,8 @@ struct dialect;
 
 /// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; by default the
 /// order of `self` is kept.
-struct _to_dim_order_copy
-    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order",
-         trait::casting, trait::has_out> {
+struct _to_dim_order_copy : op<dialect, "dim_order_ops._to_dim_order_copy.default",
+                                "self, dtype, non_blocking, dim_order", trait::casting, trait::has_out> {
     struct args {
         value self;
         std::optional<headrace::dtype> dtype{};
@@ -24,9 +23,8 @@ struct _to_dim_order_copy
     };
 };
 
-struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order",
-         trait::copying, trait::has_out> {
+struct _clone_dim_order : op<dialect, "dim_order_ops._clone_dim_order.default",
+                              "self, non_blocking, dim_order", trait::copying, trait::has_out> {
     struct args {
         value self;
         bool non_blocking = false;
@@ -34,9 +32,8 @@ struct _clone_dim_order
     };
 };
 
-struct _empty_dim_order
-    : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order", trait::gives_zeros,
-         trait::has_out> {
+struct _empty_dim_order : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order",
+                              trait::gives_zeros, trait::has_out> {
     struct args {
         int_list size;
         std::optional<headrace::dtype> dtype{};

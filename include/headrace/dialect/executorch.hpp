@@ -19,9 +19,9 @@ struct dialect;
 /// bfloat16.
 enum class kernel_types : std::uint8_t {
     all,
-    numbers,       ///< all except bool
-    floats,        ///< for operand and result
-    wide_floats,   ///< float32 and float64
+    numbers,      ///< all except bool
+    floats,       ///< for operand and result
+    wide_floats,  ///< float32 and float64
     floats_or_int64,
     real_results,  ///< any operand if the result is float32, else as `floats`
     bits           ///< integers and bool
@@ -49,8 +49,7 @@ struct kernel {
     static constexpr std::string_view name = Name.view();
     static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
-    static constexpr std::uint64_t trait_bits =
-        static_cast<std::uint64_t>(trait::variant | trait::synonym) |
+    static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym) |
         (functional::trait_bits & static_cast<std::uint64_t>(trait::impure));
     static constexpr std::string_view out_name{};
     static constexpr kernel_types types = Types;
@@ -71,8 +70,7 @@ struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands
 
 /// The kernels of ExecuTorch 1.5 for ops of our dialects, from its portable, optimized and quantized
 /// libraries. Copies that only change the shape are not listed.
-using kernels = ops<
-    kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
+using kernels = ops<kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
     kernel<aten::_adaptive_avg_pool2d, "aten::_adaptive_avg_pool2d.out", kernel_types::floats>,
     kernel<aten::avg_pool2d, "aten::avg_pool2d.out", kernel_types::floats_or_int64>,
     kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out", kernel_types::numbers>,
@@ -83,9 +81,9 @@ using kernels = ops<
     kernel<aten::_log_softmax, "aten::_log_softmax.out", kernel_types::floats>,
     kernel<aten::_softmax, "aten::_softmax.out", kernel_types::floats>,
     kernel<aten::_native_batch_norm_legit_no_stats, "aten::_native_batch_norm_legit.no_stats_out",
-           kernel_types::floats>,
+        kernel_types::floats>,
     kernel<aten::_native_batch_norm_legit_no_training, "aten::_native_batch_norm_legit_no_training.out",
-           kernel_types::floats>,
+        kernel_types::floats>,
     kernel<aten::native_group_norm, "aten::native_group_norm.out", kernel_types::floats>,
     kernel<aten::native_layer_norm, "aten::native_layer_norm.out", kernel_types::floats>,
     kernel<aten::elu, "aten::elu.out", kernel_types::floats>,
@@ -214,14 +212,14 @@ using kernels = ops<
     kernel<quantized_decomposed::quantize_per_tensor, "quantized_decomposed::quantize_per_tensor.out">,
     kernel<quantized_decomposed::dequantize_per_tensor, "quantized_decomposed::dequantize_per_tensor.out">,
     kernel<quantized_decomposed::quantize_per_tensor_tensor,
-           "quantized_decomposed::quantize_per_tensor.Tensor_out">,
+        "quantized_decomposed::quantize_per_tensor.Tensor_out">,
     kernel<quantized_decomposed::dequantize_per_tensor_tensor,
-           "quantized_decomposed::dequantize_per_tensor.Tensor_out">,
+        "quantized_decomposed::dequantize_per_tensor.Tensor_out">,
     kernel<quantized_decomposed::quantize_per_token, "quantized_decomposed::quantize_per_token.out">,
     kernel<quantized_decomposed::dequantize_per_token, "quantized_decomposed::dequantize_per_token.out">,
     kernel<quantized_decomposed::choose_qparams_tensor, "quantized_decomposed::choose_qparams.Tensor_out">,
     kernel<quantized_decomposed::choose_qparams_per_token_asymmetric,
-           "quantized_decomposed::choose_qparams_per_token_asymmetric.out">,
+        "quantized_decomposed::choose_qparams_per_token_asymmetric.out">,
     kernel<quantized_decomposed::quantize_per_channel, "quantized_decomposed::quantize_per_channel.out">,
     kernel<quantized_decomposed::dequantize_per_channel, "quantized_decomposed::dequantize_per_channel.out">>;
 

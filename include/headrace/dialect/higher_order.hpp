@@ -23,7 +23,7 @@ struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, o
 /// Runs `body_graph` while `cond_graph` returns true. Both take `carried_inputs`, then `additional_inputs`.
 /// The results of the body are the next carried inputs; the results of the loop are the last ones.
 struct while_loop : op<dialect, "higher_order.while_loop",
-                       "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
+                        "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
     struct args {
         graph* cond_graph;
         graph* body_graph;
@@ -34,7 +34,7 @@ struct while_loop : op<dialect, "higher_order.while_loop",
 
 /// Calls a graph. In a .pt2 file `operands` are trailing inputs of one tensor each, not one list.
 struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad_enabled",
-                                       "enabled, wrapped_graph, operands", variadic_results> {
+                                        "enabled, wrapped_graph, operands", variadic_results> {
     struct args {
         bool enabled;
         graph* wrapped_graph;
@@ -43,9 +43,9 @@ struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad
 };
 
 /// Calls a graph; if `enabled`, PyTorch chooses the dtypes of its ops.
-struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
-                               "device_type, dtype, enabled, cache_enabled, wrapped_body, operands",
-                               variadic_results> {
+struct wrap_with_autocast
+    : op<dialect, "higher_order.wrap_with_autocast",
+          "device_type, dtype, enabled, cache_enabled, wrapped_body, operands", variadic_results> {
     struct args {
         std::string_view device_type;
         std::optional<headrace::dtype> dtype;
@@ -80,7 +80,7 @@ struct scan
 };
 
 struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_autocast, wrap_with_set_grad_enabled,
-                            map_impl, scan> {};
+                     map_impl, scan> {};
 
 }  // namespace headrace::higher_order
 

@@ -15,7 +15,8 @@ namespace headrace::quantized_decomposed {
 struct dialect;
 using enum trait;
 
-// clang-format off: one line for an op wherever it fits
+// One line for an op wherever it fits.
+// clang-format off
 
 // Quantization.
 

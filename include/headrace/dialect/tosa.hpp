@@ -24,7 +24,8 @@ namespace headrace::tosa {
 struct dialect;
 using enum trait;
 
-// clang-format off: one line for an op wherever it fits
+// One line for an op wherever it fits.
+// clang-format off
 
 // Tensor operators (spec section 2.2).
 
@@ -330,8 +331,10 @@ struct dialect : dialect_of<"tosa",
     switch (field.kind) {
         case field_kind::tensor:
         case field_kind::tensors:
-        case field_kind::data: return false;
-        default: break;
+        case field_kind::data:
+            return false;
+        default:
+            break;
     }
     if (field.name == "output_type") return false;
     const auto is_any = [&]<class... Ops>(ops<Ops...>) { return ((op.index == index_of<Ops>) || ...); };

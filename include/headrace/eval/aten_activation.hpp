@@ -108,8 +108,8 @@ inline void evaluate(aten::logit, const args<aten::logit>& a, evaluation& e) {
 inline void evaluate(aten::softplus, const args<aten::softplus>& a, evaluation& e) {
     const double beta = a.beta.to_double();
     const double limit = a.threshold.to_double();
-    map_real(e, a.self,
-             [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
+    map_real(
+        e, a.self, [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
 }
 inline void evaluate(aten::hardshrink, const args<aten::hardshrink>& a, evaluation& e) {
     const auto lambda = number_as<double>(a.lambd, e.output_type());

@@ -104,7 +104,7 @@ inline void evaluate(aten::logaddexp, const args<aten::logaddexp>& a, evaluation
 /// 0 if x is 0, whatever its logarithm, unless y is NaN.
 inline void evaluate(aten::xlogy_tensor, const args<aten::xlogy_tensor>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other,
-                    [](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
+        [](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
 }
 
 /// Computes `f(a, b, c)` with broadcasting.
@@ -129,13 +129,13 @@ inline void evaluate(aten::addcmul, const args<aten::addcmul>& a, evaluation& e)
     const scaled by_value{a.value, e.output_type()};
     visit_compute(e.output_type(), [&]<class T>(T) {
         broadcast_ternary<T>(e, a.self, a.tensor1, a.tensor2,
-                             [&](T x, T y, T z) { return plus()(x, times()(by_value(y), z)); });
+            [&](T x, T y, T z) { return plus()(x, times()(by_value(y), z)); });
     });
 }
 inline void evaluate(aten::addcdiv, const args<aten::addcdiv>& a, evaluation& e) {
     const scaled by_value{a.value, e.output_type()};
-    broadcast_ternary<double>(e, a.self, a.tensor1, a.tensor2,
-                              [&](double x, double y, double z) { return x + by_value(y) / z; });
+    broadcast_ternary<double>(
+        e, a.self, a.tensor1, a.tensor2, [&](double x, double y, double z) { return x + by_value(y) / z; });
 }
 template <one_of<ops<aten::lerp_tensor, aten::lerp_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {

@@ -48,18 +48,16 @@ inline void evaluate(aten::im2col, const args<aten::im2col>& a, evaluation& e) {
     visit_width(in.type(), [&]<class U>(U) {
         const std::span<U> columns = e.output().mutable_data<U>();
         std::ranges::fill(columns, U{});
-        for_each_block_element(a, planes_of(in), [&](std::size_t at, std::size_t column) {
-            columns[column] = in.data<U>()[at];
-        });
+        for_each_block_element(a, planes_of(in),
+            [&](std::size_t at, std::size_t column) { columns[column] = in.data<U>()[at]; });
     });
 }
 inline void evaluate(aten::col2im, const args<aten::col2im>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         const std::vector<T> columns = e.input(a.self).to<T>();
         std::vector<T> numbers(idx(e.output().size()));
-        for_each_block_element(a, planes_of(e.output()), [&](std::size_t at, std::size_t column) {
-            numbers[at] = plus()(numbers[at], columns[column]);
-        });
+        for_each_block_element(a, planes_of(e.output()),
+            [&](std::size_t at, std::size_t column) { numbers[at] = plus()(numbers[at], columns[column]); });
         e.output().assign(numbers);
     });
 }

@@ -25,8 +25,8 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
 }
 
 template <one_of<ops<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec,
-                     aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>>
-              Op>
+    aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>>
+        Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     evaluate_decomposed(e);
 }
@@ -53,8 +53,8 @@ inline void evaluate(aten::masked_scatter, const args<aten::masked_scatter>& a, 
         }
     });
 }
-inline void evaluate(aten::repeat_interleave_tensor, const args<aten::repeat_interleave_tensor>& a,
-                     evaluation& e) {
+inline void evaluate(
+    aten::repeat_interleave_tensor, const args<aten::repeat_interleave_tensor>& a, evaluation& e) {
     std::vector<std::int64_t> positions;
     const std::vector<std::int64_t> repeats = e.input(a.repeats).to<std::int64_t>();
     for (std::size_t i = 0; i != repeats.size(); ++i) {

@@ -21,8 +21,8 @@ struct convolution_operands {
     std::int64_t groups;
 };
 
-[[nodiscard]] inline convolution_shape convolution_shape_of(const evaluation& e,
-                                                            const convolution_operands& a, bool transposed) {
+[[nodiscard]] inline convolution_shape convolution_shape_of(
+    const evaluation& e, const convolution_operands& a, bool transposed) {
     const tensor& in = e.input(a.input);
     const tensor& weight = e.input(a.weight);
     const std::size_t count = weight.rank() - 2;
@@ -42,8 +42,8 @@ struct convolution_operands {
     return s;
 }
 
-inline void convolve_into(evaluation& e, const convolution_operands& a, const int_list& padding,
-                          bool transposed) {
+inline void convolve_into(
+    evaluation& e, const convolution_operands& a, const int_list& padding, bool transposed) {
     convolution_shape s = convolution_shape_of(e, a, transposed);
     s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
     const tensor* const bias = e.input(a.bias);
@@ -56,8 +56,8 @@ inline void convolve_into(evaluation& e, const convolution_operands& a, const in
     const elements_as<double> in(e.input(a.input));
     const elements_as<double> weight(e.input(a.weight));
     const elements_as<double> biases(bias);
-    e.output().assign(transposed ? convolve_transposed(s, in, weight, biases)
-                                 : convolve(s, in, weight, biases));
+    e.output().assign(
+        transposed ? convolve_transposed(s, in, weight, biases) : convolve(s, in, weight, biases));
 }
 
 template <one_of<ops<aten::conv1d, aten::conv2d, aten::conv3d>> Op>

@@ -95,8 +95,8 @@ void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std
 inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     move_elements(e.output(), in, [&](auto move) {
-        for_each_indexed(e, e.input(a.index), in.shape(), a.dim,
-                         [&](std::size_t p, std::size_t i) { move(i, p); });
+        for_each_indexed(
+            e, e.input(a.index), in.shape(), a.dim, [&](std::size_t p, std::size_t i) { move(i, p); });
     });
 }
 /// Returns the positions in `source` of the elements that correspond to those of `index`, whose axes may be
@@ -104,7 +104,7 @@ inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
 [[nodiscard]] inline std::vector<std::size_t> positions_within(const extents& part, const extents& source) {
     std::vector<std::size_t> positions;
     for_each_index<1>(at_least_1d(part), {row_major_strides(at_least_1d(source))},
-                      [&](const auto& at) { positions.push_back(idx(at[0])); });
+        [&](const auto& at) { positions.push_back(idx(at[0])); });
     return positions;
 }
 inline void evaluate(aten::scatter_src, const args<aten::scatter_src>& a, evaluation& e) {
@@ -112,7 +112,7 @@ inline void evaluate(aten::scatter_src, const args<aten::scatter_src>& a, evalua
     const auto from = positions_within(e.input(a.index).shape(), e.input(a.src).shape());
     move_elements(e.output(), e.input(a.src), [&](auto move) {
         for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
-                         [&](std::size_t p, std::size_t i) { move(p, from[i]); });
+            [&](std::size_t p, std::size_t i) { move(p, from[i]); });
     });
 }
 inline void evaluate(aten::scatter_add, const args<aten::scatter_add>& a, evaluation& e) {
@@ -120,21 +120,21 @@ inline void evaluate(aten::scatter_add, const args<aten::scatter_add>& a, evalua
     const auto from = positions_within(e.input(a.index).shape(), e.input(a.src).shape());
     add_elements(e.output(), e.input(a.src), [&](auto add) {
         for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
-                         [&](std::size_t p, std::size_t i) { add(p, from[i]); });
+            [&](std::size_t p, std::size_t i) { add(p, from[i]); });
     });
 }
 inline void evaluate(aten::scatter_value, const args<aten::scatter_value>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     move_elements(e.output(), operand(e, a.value).cast(e.output_type()), [&](auto move) {
-        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
-                         [&](std::size_t p, std::size_t) { move(p, 0); });
+        for_each_indexed(
+            e, e.input(a.index), e.output_shape(), a.dim, [&](std::size_t p, std::size_t) { move(p, 0); });
     });
 }
 
 /// Writes whole slices of an axis.
 template <class Move>
 void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, Move move,
-                negative_index negative = negative_index::refused) {
+    negative_index negative = negative_index::refused) {
     const axis_view to(shape, axis);
     const std::vector<std::int64_t> indices = checked_indices(e, at, to.size, negative);
     if (e.failed()) return;
@@ -148,7 +148,7 @@ void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int6
 inline void evaluate(aten::index_copy, const args<aten::index_copy>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     move_elements(e.output(), e.input(a.source),
-                  [&](auto move) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, move); });
+        [&](auto move) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, move); });
 }
 inline void evaluate(aten::index_fill_int_scalar, const args<aten::index_fill_int_scalar>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
@@ -168,7 +168,7 @@ inline void evaluate(aten::index_add, const args<aten::index_add>& a, evaluation
         std::vector<T> source = e.input(a.source).to<T>();
         for (T& x : source) x = times()(x, number_as<T>(a.alpha, e.output_type()));
         add_elements(e.output(), tensor::of(e.output_type(), e.input(a.source).shape(), source),
-                     [&](auto add) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, add); });
+            [&](auto add) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, add); });
     });
 }
 

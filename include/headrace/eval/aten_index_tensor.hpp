@@ -41,9 +41,8 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
         indices.emplace_back(tensor::of(dtype::int64, {static_cast<std::int64_t>(found.size())}, found));
     }
 }
-[[nodiscard]] inline std::vector<std::optional<tensor>> index_tensors(const evaluation& e,
-                                                                      list<std::optional<value>> given,
-                                                                      std::size_t rank) {
+[[nodiscard]] inline std::vector<std::optional<tensor>> index_tensors(
+    const evaluation& e, list<std::optional<value>> given, std::size_t rank) {
     std::vector<std::optional<tensor>> indices;
     for (const std::optional<value>& v : given) {
         if (!v) {
@@ -79,8 +78,8 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
 struct free_axes {
     extents before, after, strides_before, strides_after;
 };
-[[nodiscard]] inline free_axes free_axes_of(const tensor& self,
-                                            const std::vector<std::optional<tensor>>& indices) {
+[[nodiscard]] inline free_axes free_axes_of(
+    const tensor& self, const std::vector<std::optional<tensor>>& indices) {
     const extents dense = row_major_strides(self.shape());
     free_axes axes;
     int runs = 0;
@@ -96,9 +95,8 @@ struct free_axes {
     return axes;
 }
 /// Returns the position in self for each index of the common shape.
-[[nodiscard]] inline std::vector<std::int64_t> indexed_bases(
-    evaluation& e, const tensor& self, const std::vector<std::optional<tensor>>& indices,
-    const extents& common) {
+[[nodiscard]] inline std::vector<std::int64_t> indexed_bases(evaluation& e, const tensor& self,
+    const std::vector<std::optional<tensor>>& indices, const extents& common) {
     const extents dense = row_major_strides(self.shape());
     std::vector<std::int64_t> bases(idx(elements_in(common)), 0);
     for (std::size_t d = 0; d != indices.size(); ++d) {
@@ -107,13 +105,13 @@ struct free_axes {
             checked_indices(e, *indices[d], self.dim(d), negative_index::from_end);
         std::size_t i = 0;
         for_each_index<1>(common, {broadcast_strides(indices[d]->shape(), common)},
-                          [&](const auto& at) { bases[i++] += numbers[idx(at[0])] * dense[d]; });
+            [&](const auto& at) { bases[i++] += numbers[idx(at[0])] * dense[d]; });
     }
     return bases;
 }
 
-[[nodiscard]] inline indexed_positions positions_of(evaluation& e, const tensor& self,
-                                                    list<std::optional<value>> given) {
+[[nodiscard]] inline indexed_positions positions_of(
+    evaluation& e, const tensor& self, list<std::optional<value>> given) {
     for (const std::optional<value>& v : given) {
         if (v && is_mask(e.input(*v).type()) && e.input(*v).rank() == 0)
             e.fail("a mask of rank 0 is not supported");
@@ -130,9 +128,8 @@ struct free_axes {
     result.shape.insert(result.shape.end(), axes.after.begin(), axes.after.end());
     for_each_index<1>(axes.before, {axes.strides_before}, [&](const auto& outer) {
         for (const std::int64_t base : bases) {
-            for_each_index<1>(axes.after, {axes.strides_after}, [&](const auto& inner) {
-                result.positions.push_back(idx(outer[0] + base + inner[0]));
-            });
+            for_each_index<1>(axes.after, {axes.strides_after},
+                [&](const auto& inner) { result.positions.push_back(idx(outer[0] + base + inner[0])); });
         }
     });
     return result;

@@ -124,13 +124,13 @@ template <one_of<ops<aten::repeat, aten::tile>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     repeat_into(e, a.self);
 }
-inline void evaluate(aten::repeat_interleave_self_int, const args<aten::repeat_interleave_self_int>& a,
-                     evaluation& e) {
+inline void evaluate(
+    aten::repeat_interleave_self_int, const args<aten::repeat_interleave_self_int>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const tensor flat = a.dim && in.rank() != 0 ? in : in.reshaped({in.size()});
     const std::size_t axis = wrap_axis(a.dim.value_or(0), flat.rank());
-    copy_by_axis(e.output(), flat,
-                 [&](std::size_t d, std::int64_t i) { return d == axis ? i / a.repeats : i; });
+    copy_by_axis(
+        e.output(), flat, [&](std::size_t d, std::int64_t i) { return d == axis ? i / a.repeats : i; });
 }
 inline void evaluate(aten::roll, const args<aten::roll>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
@@ -212,8 +212,8 @@ struct axis_padding {
 /// Returns the index of the input that padding reads for index i of the result, on an axis of `size` input
 /// elements; -1 for the padding value. Circular padding wraps around the elements that are left after
 /// cropping.
-[[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size,
-                                                axis_padding by) {
+[[nodiscard]] inline std::int64_t padded_source(
+    std::string_view mode, std::int64_t i, std::int64_t size, axis_padding by) {
     i -= by.before;
     if (mode == "circular") {
         const std::int64_t first = std::max<std::int64_t>(-by.before, 0);
@@ -226,14 +226,13 @@ struct axis_padding {
     return -1;
 }
 /// `pad` holds the padding before and after each axis, last axis first.
-inline void pad_into(evaluation& e, value self, const int_list& pad, std::string_view mode,
-                     const scalar& fill) {
+inline void pad_into(
+    evaluation& e, value self, const int_list& pad, std::string_view mode, const scalar& fill) {
     const tensor& in = e.input(self);
     tensor& out = e.output();
     if (mode == "constant") {
-        visit_compute(out.type(), [&]<class T>(T) {
-            out.assign(std::vector<T>(idx(out.size()), number_as<T>(fill, out.type())));
-        });
+        visit_compute(out.type(),
+            [&]<class T>(T) { out.assign(std::vector<T>(idx(out.size()), number_as<T>(fill, out.type()))); });
     }
     copy_by_axis(out, in, [&](std::size_t d, std::int64_t i) {
         const std::size_t at = 2 * (in.rank() - 1 - d);

@@ -75,7 +75,7 @@ template <one_of<ops<aten::bitwise_right_shift_tensor, aten::bitwise_right_shift
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
     map_bits(e, a.self, a.other,
-             [=](std::int64_t x, std::int64_t by) { return x >> (by < 0 || by >= width ? width - 1 : by); });
+        [=](std::int64_t x, std::int64_t by) { return x >> (by < 0 || by >= width ? width - 1 : by); });
 }
 
 // --- selection -------------------------------------------------------------------------

@@ -41,8 +41,8 @@ inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
 }
 
 /// Computes beta * self + alpha * (a @ b). If beta is 0, NaN in self has no effect.
-inline void add_matrix_product(evaluation& e, value self, value a, value b, const scalar& beta,
-                               const scalar& alpha) {
+inline void add_matrix_product(
+    evaluation& e, value self, value a, value b, const scalar& beta, const scalar& alpha) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
     const dtype type = e.output_type();
@@ -54,11 +54,10 @@ inline void add_matrix_product(evaluation& e, value self, value a, value b, cons
             const std::vector<T> addend = e.input(self).to<T>();
             std::size_t i = 0;
             for_each_index<1>(e.output_shape(), {broadcast_strides(e.input(self).shape(), e.output_shape())},
-                              [&](const auto& at) {
-                                  out[i] =
-                                      plus()(out[i], times()(addend[idx(at[0])], number_as<T>(beta, type)));
-                                  ++i;
-                              });
+                [&](const auto& at) {
+                    out[i] = plus()(out[i], times()(addend[idx(at[0])], number_as<T>(beta, type)));
+                    ++i;
+                });
         }
         e.output().assign(out);
     });
@@ -82,8 +81,8 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
             out = broadcast_to(*bias, e.output_shape()).template to<T>();
         const elements_as<T> terms(in);
         const elements_as<T> factors(weight);
-        add_product_transposed(terms.data(), factors.data(), out.data(), rows, weight.shape().back(),
-                               features);
+        add_product_transposed(
+            terms.data(), factors.data(), out.data(), rows, weight.shape().back(), features);
         e.output().assign(out);
     });
 }
@@ -114,8 +113,8 @@ struct einsum_space {
     }
 };
 /// Returns the labels of all operands and of the result; nothing if there are too many.
-[[nodiscard]] inline std::vector<std::pmr::string> einsum_terms(const evaluation& e,
-                                                                const args<aten::einsum>& a) {
+[[nodiscard]] inline std::vector<std::pmr::string> einsum_terms(
+    const evaluation& e, const args<aten::einsum>& a) {
     const result<einsum_equation> equation = parse_einsum(a.equation);
     if (!equation || a.tensors.size() > max_einsum_operands) return {};
     std::vector<std::pmr::string> terms;

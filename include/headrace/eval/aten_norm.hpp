@@ -87,8 +87,8 @@ inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, eval
 inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const double epsilon = in.type() == dtype::float64
-                               ? std::numeric_limits<double>::epsilon()
-                               : static_cast<double>(std::numeric_limits<float>::epsilon());
+        ? std::numeric_limits<double>::epsilon()
+        : static_cast<double>(std::numeric_limits<float>::epsilon());
     std::vector<double> x = in.to<double>();
     const std::size_t row = idx(elements_in(a.normalized_shape));
     for (std::size_t first = 0; first < x.size(); first += row) {
@@ -101,8 +101,8 @@ inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& 
     e.output().assign(x);
 }
 
-inline void group_norm_into(evaluation& e, value input, const tensor* weight, const tensor* bias,
-                            std::int64_t groups, double eps) {
+inline void group_norm_into(
+    evaluation& e, value input, const tensor* weight, const tensor* bias, std::int64_t groups, double eps) {
     const tensor& in = e.input(input);
     const axis_view view(in.shape(), 1);
     const std::size_t channels = idx(view.size);
@@ -124,7 +124,7 @@ inline void evaluate(aten::native_group_norm, const args<aten::native_group_norm
 
 /// Batch norm with the given mean and variance, or with those of the batch if they are missing.
 inline void batch_norm_into(evaluation& e, const tensor& in, const tensor* weight, const tensor* bias,
-                            const tensor* mean, const tensor* variance, double eps) {
+    const tensor* mean, const tensor* variance, double eps) {
     const axis_view view(in.shape(), 1);
     const std::size_t channels = idx(view.size);
     const std::size_t inner = idx(view.inner);
@@ -146,24 +146,24 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::optional<value> mean = a.running_mean;
     const std::optional<value> variance = a.running_var;
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias),
-                    a.training ? nullptr : e.input(mean), a.training ? nullptr : e.input(variance), a.eps);
+        a.training ? nullptr : e.input(mean), a.training ? nullptr : e.input(variance), a.eps);
 }
 inline void evaluate(aten::_native_batch_norm_legit_no_stats,
-                     const args<aten::_native_batch_norm_legit_no_stats>& a, evaluation& e) {
+    const args<aten::_native_batch_norm_legit_no_stats>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), nullptr, nullptr, a.eps);
 }
 /// The returned statistics are empty.
 inline void evaluate(aten::_native_batch_norm_legit_no_training,
-                     const args<aten::_native_batch_norm_legit_no_training>& a, evaluation& e) {
+    const args<aten::_native_batch_norm_legit_no_training>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), &e.input(a.running_mean),
-                    &e.input(a.running_var), a.eps);
+        &e.input(a.running_var), a.eps);
 }
 inline void evaluate(aten::instance_norm, const args<aten::instance_norm>& a, evaluation& e) {
     if (a.use_input_stats) {
         group_norm_into(e, a.input, e.input(a.weight), e.input(a.bias), e.input(a.input).dim(1), a.eps);
     } else {
         batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), e.input(a.running_mean),
-                        e.input(a.running_var), a.eps);
+            e.input(a.running_var), a.eps);
     }
 }
 

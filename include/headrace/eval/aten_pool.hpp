@@ -22,8 +22,8 @@ struct pool_arguments {
 [[nodiscard]] inline triple pooled_sizes(const extents& shape, std::size_t count) {
     return triple_of(std::span(shape).last(count), count, 1);
 }
-[[nodiscard]] inline pool_ranges pool_ranges_of(const triple& in, const triple& out,
-                                                const pool_arguments& a) {
+[[nodiscard]] inline pool_ranges pool_ranges_of(
+    const triple& in, const triple& out, const pool_arguments& a) {
     const triple kernel = triple_of(a.kernel, a.count, 1);
     const triple stride = triple_of(a.stride.empty() ? a.kernel : a.stride, a.count, 1);
     const triple before = triple_of(a.padding, a.count, 0);
@@ -45,7 +45,7 @@ struct pool_arguments {
 
 template <class T>
 void average_pool_as(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
-                     std::optional<std::int64_t> divisor) {
+    std::optional<std::int64_t> divisor) {
     const std::vector<T> numbers = e.input(self).to<T>();
     std::vector<T> out;
     out.reserve(idx(e.output().size()));
@@ -63,14 +63,14 @@ void average_pool_as(evaluation& e, value self, const triple& in, const pool_ran
     e.output().assign(out);
 }
 inline void average_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
-                         std::optional<std::int64_t> divisor = std::nullopt) {
+    std::optional<std::int64_t> divisor = std::nullopt) {
     if (is_float32(e, self)) return average_pool_as<float>(e, self, in, ranges, divisor);
     average_pool_as<double>(e, self, in, ranges, divisor);
 }
 /// NaN counts as the largest value, unless it is to be skipped in favour of numbers. The second result, if
 /// there is one, holds positions within the plane.
-inline void max_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
-                     bool nan_counts = true) {
+inline void max_pool(
+    evaluation& e, value self, const triple& in, const pool_ranges& ranges, bool nan_counts = true) {
     const tensor& from = e.input(self);
     const auto plane = static_cast<std::size_t>(volume_of(in));
     std::vector<std::int64_t> best;
@@ -146,8 +146,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
 }
 template <one_of<ops<aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d,
-                     aten::max_pool2d_with_indices, aten::max_pool3d, aten::max_pool3d_with_indices>>
-              Op>
+    aten::max_pool2d_with_indices, aten::max_pool3d, aten::max_pool3d_with_indices>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr std::size_t count = pool_dimensions<Op>;
     const triple in = pooled_sizes(e.input(a.self).shape(), count);
@@ -155,8 +155,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     max_pool(e, a.self, in, pool_ranges_of(in, pooled_sizes(e.output_shape(), count), p));
 }
 template <one_of<ops<aten::adaptive_avg_pool1d, aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d,
-                     aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>>
-              Op>
+    aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr std::size_t count = pool_dimensions<Op>;
     const triple in = pooled_sizes(e.input(a.self).shape(), count);

@@ -28,14 +28,14 @@ struct cell_weights {
     bool doubles = false;       ///< float64
     batch_matrix projection{};  ///< for LSTM: [output size, hidden]; empty if there is none
 };
-[[nodiscard]] inline cell_weights weights_of(const tensor& w_ih, const tensor& w_hh, const tensor* b_ih,
-                                             const tensor* b_hh) {
+[[nodiscard]] inline cell_weights weights_of(
+    const tensor& w_ih, const tensor& w_hh, const tensor* b_ih, const tensor* b_hh) {
     const auto bias = [&](const tensor* b) -> Eigen::RowVectorXd {
         if (b == nullptr) return Eigen::RowVectorXd::Zero(w_ih.dim(0));
         return matrix_of(*b, 1, b->size());
     };
     return {matrix_of(w_ih, w_ih.dim(0), w_ih.dim(1)), matrix_of(w_hh, w_hh.dim(0), w_hh.dim(1)), bias(b_ih),
-            bias(b_hh), w_ih.type() == dtype::float64};
+        bias(b_hh), w_ih.type() == dtype::float64};
 }
 
 struct cell_state {
@@ -127,7 +127,7 @@ struct sequence {
 /// Runs one layer in one or both directions; the outputs of both are concatenated.
 template <class Weights, class Initial>
 void run_layer(cell_kind kind, sequence& s, std::size_t layer, std::size_t directions, Weights weights,
-               Initial initial) {
+    Initial initial) {
     std::vector<batch_matrix> out(s.steps.size());
     for (std::size_t d = 0; d != directions; ++d) {
         const std::size_t k = layer * directions + d;
@@ -169,8 +169,8 @@ inline void write_steps(evaluation& e, const std::vector<batch_matrix>& steps, b
 [[nodiscard]] inline batch_matrix state_of(const tensor& t, std::size_t k) {
     const std::vector<double> numbers = t.to<double>();
     const std::int64_t size = t.dim(1) * t.dim(2);
-    return Eigen::Map<const batch_matrix>(numbers.data() + static_cast<std::int64_t>(k) * size, t.dim(1),
-                                          t.dim(2));
+    return Eigen::Map<const batch_matrix>(
+        numbers.data() + static_cast<std::int64_t>(k) * size, t.dim(1), t.dim(2));
 }
 inline void write_states(evaluation& e, const std::vector<cell_state>& states) {
     for (std::size_t i = 1; i != e.output_count(); ++i) {
@@ -204,7 +204,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const auto weights = [&](std::size_t k) {
         const value* p = a.params.begin() + each * k;
         cell_weights w = weights_of(e.input(p[0]), e.input(p[1]), a.has_biases ? &e.input(p[2]) : nullptr,
-                                    a.has_biases ? &e.input(p[3]) : nullptr);
+            a.has_biases ? &e.input(p[3]) : nullptr);
         if (each != unprojected) {
             const tensor& projection = e.input(p[unprojected]);
             w.projection = matrix_of(projection, projection.dim(0), projection.dim(1));

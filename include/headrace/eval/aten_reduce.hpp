@@ -47,9 +47,8 @@ std::vector<T> summands(evaluation& e, value self) {
 template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (sum_rows(e, e.input(a.self), reduction_of(e, a), 1)) return;
-    visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{}, plus()));
-    });
+    visit_compute(e.output_type(),
+        [&]<class T>(T) { e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{}, plus())); });
 }
 template <one_of<ops<aten::prod, aten::prod_dim_int>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -154,8 +153,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 
 /// Returns the positions of the elements along each line in sorted order, the first `chosen.size` of them.
 /// Equal numbers keep their order; NaN counts as the largest.
-[[nodiscard]] inline std::vector<std::int64_t> positions_in_order(const tensor& in, const axis_view& view,
-                                                                  const axis_view& chosen, bool descending) {
+[[nodiscard]] inline std::vector<std::int64_t> positions_in_order(
+    const tensor& in, const axis_view& view, const axis_view& chosen, bool descending) {
     std::vector<std::int64_t> positions(idx(chosen.outer * chosen.size * chosen.inner));
     std::vector<std::int64_t> line(idx(view.size));
     visit_compute(in.type(), [&]<class T>(T) {
@@ -174,7 +173,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     return positions;
 }
 inline void take_from_lines(tensor& out, const tensor& in, const axis_view& view, const axis_view& chosen,
-                            std::span<const std::int64_t> positions) {
+    std::span<const std::int64_t> positions) {
     visit_width(in.type(), [&]<class U>(U) {
         chosen.for_each_line([&](std::int64_t o, std::int64_t k) {
             for (std::int64_t i = 0; i != chosen.size; ++i) {

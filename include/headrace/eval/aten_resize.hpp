@@ -88,7 +88,7 @@ struct resampled_axis {
 /// PyTorch's fused multiply-adds: values quantized next are often ties, which that rounding decides.
 template <class F>
 [[nodiscard]] std::vector<double> resample(const std::vector<double>& in, extents& shape, std::size_t axis,
-                                           resampled_axis a, bool single, F taps_of) {
+    resampled_axis a, bool single, F taps_of) {
     const axis_view from(shape, static_cast<std::int64_t>(axis));
     shape[axis] = a.out;
     const axis_view to(shape, static_cast<std::int64_t>(axis));
@@ -146,21 +146,20 @@ void upsample(evaluation& e, const Args& a, bool align_corners, F taps_of) {
     e.output().assign(numbers);
 }
 template <one_of<ops<aten::upsample_nearest1d, aten::upsample_nearest1d_vec, aten::upsample_nearest2d,
-                     aten::upsample_nearest2d_vec, aten::upsample_nearest3d, aten::upsample_nearest3d_vec>>
-              Op>
+    aten::upsample_nearest2d_vec, aten::upsample_nearest3d, aten::upsample_nearest3d_vec>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.F); });
 }
 template <one_of<ops<aten::_upsample_nearest_exact1d, aten::_upsample_nearest_exact1d_vec,
-                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec,
-                     aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>>
-              Op>
+    aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact3d,
+    aten::_upsample_nearest_exact3d_vec>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.5F); });
 }
-template <
-    one_of<ops<aten::upsample_linear1d, aten::upsample_linear1d_vec, aten::upsample_bilinear2d,
-               aten::upsample_bilinear2d_vec, aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>>
+template <one_of<ops<aten::upsample_linear1d, aten::upsample_linear1d_vec, aten::upsample_bilinear2d,
+    aten::upsample_bilinear2d_vec, aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>>
         Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, a.align_corners, linear_taps);
@@ -213,8 +212,8 @@ struct grid_modes {
 /// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is mapped back
 /// inside separately, as the padding mode says.
 template <class F>
-void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
-                        F add) {
+void for_cubic_elements(
+    double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m, F add) {
     const std::array<double, 4> across = cubic_weights(x - std::floor(x));
     const std::array<double, 4> down = cubic_weights(y - std::floor(y));
     const auto inside = [&](double position, std::int64_t size) {
@@ -231,8 +230,8 @@ void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t hei
 }
 /// Calls `add(element, weight)` for the elements sampled at a grid point.
 template <class F>
-void for_sampled_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
-                          F add) {
+void for_sampled_elements(
+    double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m, F add) {
     x = unpadded_position(x, width, m);
     y = unpadded_position(y, height, m);
     if (m.interpolation == 2) return for_cubic_elements(x, y, width, height, m, add);

@@ -60,7 +60,7 @@ inline void softmax_float_lines(std::vector<float>& x, const axis_view& view, ma
         for (std::int64_t i = 0; i != view.size; ++i) line[idx(i)] = x[view.at(o, i, k)];
         if (line.empty()) return;
         const float top = std::accumulate(line.begin(), line.end(), line.front(),
-                                          [](float a, float b) { return std::isnan(a) || a > b ? a : b; });
+            [](float a, float b) { return std::isnan(a) || a > b ? a : b; });
         const bool empty = masked == masked_line::zeros && std::isinf(top) && top < 0;
         const bool last_axis = view.inner == 1;
         const bool in_vector = last_axis || k < view.inner / lanes * lanes;
@@ -156,8 +156,8 @@ inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     for (std::size_t d = 0; d != order.size(); ++d) order[d] = d;
     std::swap(order[order.size() - 1], order[order.size() - 2]);
     const tensor transposed = permuted(key, order);
-    std::vector<double> scores = matrix_product<double>(query.to<double>(), query.shape(),
-                                                        transposed.to<double>(), transposed.shape());
+    std::vector<double> scores = matrix_product<double>(
+        query.to<double>(), query.shape(), transposed.to<double>(), transposed.shape());
     const double scale = a.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape().back())));
     for (double& x : scores) x *= scale;
     extents shape = e.output_shape();
@@ -167,12 +167,12 @@ inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     e.output().assign(matrix_product<double>(scores, shape, values.to<double>(), values.shape()));
     return sums;
 }
-inline void evaluate(aten::scaled_dot_product_attention, const args<aten::scaled_dot_product_attention>& a,
-                     evaluation& e) {
+inline void evaluate(
+    aten::scaled_dot_product_attention, const args<aten::scaled_dot_product_attention>& a, evaluation& e) {
     attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
 }
 inline void evaluate(aten::_scaled_dot_product_flash_attention_for_cpu,
-                     const args<aten::_scaled_dot_product_flash_attention_for_cpu>& a, evaluation& e) {
+    const args<aten::_scaled_dot_product_flash_attention_for_cpu>& a, evaluation& e) {
     const std::vector<double> sums = attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
     if (e.is_known(1)) e.output(1).assign(sums);
 }

@@ -71,7 +71,7 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
 
 template <op_where<aten::dialect, trait::unary> Op>
-requires requires(Op op, double x) { apply(op, x); }
+    requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](auto x) { return apply(Op{}, x); });
 }

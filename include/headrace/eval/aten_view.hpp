@@ -68,8 +68,8 @@ inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e)
     std::iota(order.rbegin(), order.rend(), std::size_t{0});
     permute_into(e, a.self, order);
 }
-inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from,
-                      std::span<const std::int64_t> to) {
+inline void move_axes(
+    evaluation& e, value self, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
     const std::size_t rank = e.input(self).rank();
     if (rank == 0) return e.set_output(e.input(self));
     std::vector<std::size_t> order(rank, rank);
@@ -96,8 +96,8 @@ inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a
 // --- parts -----------------------------------------------------------------------------
 
 /// Takes every `step`th element of an axis of `in`, from `start` on.
-inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start,
-                       std::int64_t step = 1) {
+inline void take_slice(
+    tensor& out, const tensor& in, std::int64_t axis, std::int64_t start, std::int64_t step = 1) {
     extents strides = row_major_strides(in.shape());
     const std::size_t a = wrap_axis(axis, in.rank());
     const std::int64_t offset = start * strides[a];

@@ -27,8 +27,8 @@ template <one_of<ops<dim_order_ops::_to_dim_order_copy, dim_order_ops::_clone_di
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
-inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_dim_order>&,
-                     evaluation& e) {
+inline void evaluate(
+    dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_dim_order>&, evaluation& e) {
     static_cast<void>(e.output());
 }
 
@@ -45,8 +45,8 @@ inline void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) {
     return inputs;
 }
 /// Returns the results of a nested graph; empty, with the evaluation failed, if it could not run.
-[[nodiscard]] inline std::vector<tensor> run_region(evaluation& e, const graph* region,
-                                                    const std::vector<tensor>& inputs) {
+[[nodiscard]] inline std::vector<tensor> run_region(
+    evaluation& e, const graph* region, const std::vector<tensor>& inputs) {
     result<std::vector<tensor>> results = run_graph(*region, inputs, e.state());
     if (results) return std::move(results).value();
     e.fail(results.error());
@@ -105,8 +105,8 @@ private:
 };
 
 /// True if a loop's carried values are as before, and nothing else distinguishes one iteration from another.
-[[nodiscard]] inline bool changes_nothing(const evaluation& e, const std::vector<tensor>& before,
-                                          const std::vector<tensor>& after) {
+[[nodiscard]] inline bool changes_nothing(
+    const evaluation& e, const std::vector<tensor>& before, const std::vector<tensor>& after) {
     if (e.state().arena != nullptr || !e.variables().empty() || before.size() != after.size()) return false;
     for (std::size_t i = 0; i != before.size(); ++i) {
         if (before[i].type() != after[i].type() || !std::ranges::equal(before[i].bytes(), after[i].bytes()))
@@ -116,8 +116,8 @@ private:
 }
 
 /// Runs the body while the condition holds; all iterations share the operands `fixed`.
-inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
-                 list<value> fixed) {
+inline void loop(
+    evaluation& e, const graph* condition, const graph* body, list<value> first, list<value> fixed) {
     std::vector<tensor> carried = inputs_of(e, first);
     carry(e, carried);
     const std::vector<tensor> shared = inputs_of(e, fixed);
@@ -133,8 +133,8 @@ inline void loop(evaluation& e, const graph* condition, const graph* body, list<
         if (goes_on[0].integer(0) == 0) break;
         if (!count.add())
             return e.fail("the condition still holds after " + std::to_string(max_iterations) +
-                          " iterations, or " + std::to_string(max_nested_iterations) +
-                          " of all loops around it: it may never end");
+                " iterations, or " + std::to_string(max_nested_iterations) +
+                " of all loops around it: it may never end");
         std::vector<tensor> next = run_region(e, body, with_shared());
         if (e.failed()) return;
         if (count.is_round() && changes_nothing(e, carried, next))
@@ -155,12 +155,12 @@ inline void evaluate(delegate::call_delegate, const args<delegate::call_delegate
     set_outputs(e, run_region(e, a.lowered_graph, inputs_of(e, a.operands)));
 }
 inline void evaluate(higher_order::wrap_with_set_grad_enabled,
-                     const args<higher_order::wrap_with_set_grad_enabled>& a, evaluation& e) {
+    const args<higher_order::wrap_with_set_grad_enabled>& a, evaluation& e) {
     set_outputs(e, run_region(e, a.wrapped_graph, inputs_of(e, a.operands)));
 }
 
-inline void evaluate(higher_order::wrap_with_autocast, const args<higher_order::wrap_with_autocast>& a,
-                     evaluation& e) {
+inline void evaluate(
+    higher_order::wrap_with_autocast, const args<higher_order::wrap_with_autocast>& a, evaluation& e) {
     set_outputs(e, run_region(e, a.wrapped_body, inputs_of(e, a.operands)));
 }
 
@@ -179,7 +179,7 @@ inline void put_slice(evaluation& e, std::size_t result, std::int64_t i, const t
 /// Runs a graph once per slice. Its first results, one for each of `carried`, go into the next run; the
 /// others are stacked.
 inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs,
-                        list<value> fixed, bool slices_first) {
+    list<value> fixed, bool slices_first) {
     const std::size_t kept = carried.size();
     carry(e, carried);
     const std::vector<tensor> sequences = inputs_of(e, xs);

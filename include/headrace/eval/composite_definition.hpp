@@ -26,8 +26,8 @@ namespace detail {
 
 // Fills a graph with a copy of this node alone, with its operands as inputs. Its outputs are the results of
 // known type, whose indices are returned.
-inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& g,
-                                           std::vector<tensor>& inputs) {
+inline std::vector<std::size_t> copy_alone(
+    const node& n, evaluation& e, graph& g, std::vector<tensor>& inputs) {
     node& copy = g.create(n.op->functional(), n.arguments, n.result_count);  // a synonym has equal arguments
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         node& input = g.create<builtin::placeholder>({}, &copy);

@@ -44,8 +44,8 @@ struct run_state {
 };
 
 /// Runs a graph; see eval/evaluator.hpp. Declared here for the kernels of ops that hold graphs.
-[[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                    const run_state& state);
+[[nodiscard]] result<std::vector<tensor>> run_graph(
+    const graph& g, std::span<const tensor> inputs, const run_state& state);
 
 /// One execution of one node. A kernel is an overload
 ///
@@ -60,7 +60,7 @@ public:
     /// that the metadata is unknown. `places` are tensors whose elements the results overwrite; results past
     /// the end of `places`, or with an empty place, get their own memory.
     evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas,
-               const run_state& state, std::vector<tensor> places = {})
+        const run_state& state, std::vector<tensor> places = {})
         : node_(&n),
           operands_(operands),
           metas_(std::move(metas)),
@@ -150,9 +150,7 @@ private:
 
 /// Matches ops with a kernel: satisfied if evaluate(Op, args<Op>, evaluation&) is declared.
 template <class Op>
-concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) {
-    evaluate(Op{}, a, e);
-};
+concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
 
 namespace detail {
 template <op_tag Op>

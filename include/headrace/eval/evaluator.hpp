@@ -26,14 +26,13 @@ namespace headrace::eval {
 /// Returns the values of a graph's outputs for the given values of its inputs. A value is freed as soon as
 /// its last user has run. `own` has the ops of user-defined dialects: `operators_of<my::dialect>` of
 /// eval/evaluation.hpp.
-[[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                    const own_operators& own = {});
+[[nodiscard]] result<std::vector<tensor>> run_graph(
+    const graph& g, std::span<const tensor> inputs, const own_operators& own = {});
 
 /// Runs a graph with every tensor of the plan at its offset in one block per memory of the plan. The plan
 /// must count in `eval::evaluated_bytes`. An incorrect plan gives incorrect results.
-[[nodiscard]] result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                                      std::span<const tensor> inputs,
-                                                      const own_operators& own = {});
+[[nodiscard]] result<std::vector<tensor>> run_planned(
+    const graph& g, const memory_plan& plan, std::span<const tensor> inputs, const own_operators& own = {});
 
 }  // namespace headrace::eval
 

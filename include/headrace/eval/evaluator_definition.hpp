@@ -58,8 +58,8 @@ struct known_dialects {
     [[nodiscard]] static inference_rule rule_of(const op_info& op) { return find_rule<Dialects...>(op); }
 };
 using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                         higher_order::dialect, tosa::dialect, delegate::dialect,
-                                         device::dialect, memory::dialect, builtin::dialect>;
+    higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect, memory::dialect,
+    builtin::dialect>;
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));
@@ -75,9 +75,9 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
 [[nodiscard]] inline error no_kernel(const node& n) {
     const bool is_ours = headrace_dialects::contains(*n.op);
     return unsupported({message_prefix(n), "evaluation has no kernel for this op",
-                        (is_ours ? ""
-                                 : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
-                                   "pass operators_of its dialect to the run")});
+        (is_ours ? ""
+                 : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
+                   "pass operators_of its dialect to the run")});
 }
 
 /// Refuses operands without metadata, which the inference rule needs, and tensors that do not match theirs.
@@ -123,8 +123,8 @@ struct result_metas {
     std::vector<tensor_meta> stored;
 };
 /// A result that neither the graph nor inference knows stays unknown, and kernels may omit it.
-[[nodiscard]] inline result<result_metas> metas_of(const node& n, const own_operators& own,
-                                                   std::pmr::memory_resource& arena) {
+[[nodiscard]] inline result<result_metas> metas_of(
+    const node& n, const own_operators& own, std::pmr::memory_resource& arena) {
     inference inferred(&arena);
     HEADRACE_TRY(infer_metas(n, own, inferred));
     result_metas metas;
@@ -144,8 +144,7 @@ struct result_metas {
 
 /// Returns the tensors that a node's results overwrite: the buffers of an out-variant, or the plan's slots.
 [[nodiscard]] inline result<std::vector<tensor>> places_of(const node& n, std::span<const tensor> operands,
-                                                           std::span<const tensor_meta> metas,
-                                                           const run_state& state) {
+    std::span<const tensor_meta> metas, const run_state& state) {
     std::vector<tensor> places(metas.size());
     const list<value> buffers = out_buffers(n);
     if (!buffers.empty()) {
@@ -169,8 +168,8 @@ struct result_metas {
 /// True for a pure node whose results are all empty: it need not run, however large its operands.
 [[nodiscard]] inline bool gives_nothing(const node& n, std::span<const tensor_meta> metas) {
     return is_pure(n) && std::ranges::all_of(metas, [](const tensor_meta& m) {
-               return m.dtype != dtype::unknown && element_count(m.shape) == 0;
-           });
+        return m.dtype != dtype::unknown && element_count(m.shape) == 0;
+    });
 }
 
 /// Converts results to the graph's dtype, if they were computed in another, and stores them in their places.
@@ -184,9 +183,8 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
     }
 }
 
-[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
-                                                               std::span<const tensor> operands,
-                                                               const run_state& state) {
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(
+    const node& n, std::span<const tensor> operands, const run_state& state) {
     evaluation_kernel kernel = kernel_of(*n.op, state.own);
     if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
@@ -244,7 +242,7 @@ private:
         return std::pmr::string(name_of(type)) + " " + shape_text(shape);
     };
     return invalid({message_prefix(n), "the input is ", text(t.type(), t.shape()), ", not ",
-                    text(meta->dtype, meta->shape)});
+        text(meta->dtype, meta->shape)});
 }
 
 }  // namespace detail
@@ -256,8 +254,8 @@ result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor>
     return detail::evaluate_node(n, operand_values, variables);
 }
 
-result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                      const run_state& state) {
+result<std::vector<tensor>> run_graph(
+    const graph& g, std::span<const tensor> inputs, const run_state& state) {
     detail::live_values values(g);
     std::size_t next_input = 0;
     for (const node& n : g.inputs()) {
@@ -279,14 +277,14 @@ result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> in
     }
     return invalid("the graph has no output node");
 }
-result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                      const own_operators& own) {
+result<std::vector<tensor>> run_graph(
+    const graph& g, std::span<const tensor> inputs, const own_operators& own) {
     variable_store variables;
     return run_graph(g, inputs, run_state(variables, own));
 }
 
-result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                        std::span<const tensor> inputs, const own_operators& own) {
+result<std::vector<tensor>> run_planned(
+    const graph& g, const memory_plan& plan, std::span<const tensor> inputs, const own_operators& own) {
     HEADRACE_TRY(arena, planned_arena::make(plan));
     variable_store variables;
     HEADRACE_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));

@@ -56,8 +56,8 @@ void evaluate_in_runtime(Op, const args<Op>& a, evaluation& e) {
     } else {  // a variance without degrees of freedom
         for (std::size_t i = 0; i != e.output_count(); ++i) {
             tensor& made = e.output(i);
-            made.assign(std::vector<double>(static_cast<std::size_t>(made.size()),
-                                            std::numeric_limits<double>::quiet_NaN()));
+            made.assign(std::vector<double>(
+                static_cast<std::size_t>(made.size()), std::numeric_limits<double>::quiet_NaN()));
         }
     }
 }
@@ -77,10 +77,9 @@ template <class... Ops>
 
 /// Returns the kernel of a node whose result differs from its op's; null if it is the same.
 [[nodiscard]] inline evaluation_kernel deviating_kernel(const node& n) {
-    using deviating =
-        ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode, aten::remainder_tensor,
-            aten::remainder_scalar, aten::sign, aten::leaky_relu, aten::max_pool2d_with_indices,
-            aten::var_correction, aten::var_mean_correction, aten::var_dim>;
+    using deviating = ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode,
+        aten::remainder_tensor, aten::remainder_scalar, aten::sign, aten::leaky_relu,
+        aten::max_pool2d_with_indices, aten::var_correction, aten::var_mean_correction, aten::var_dim>;
     if (!is_of_dialect<executorch::dialect>(n) || executorch::kernel_deviation(n).empty()) return nullptr;
     const op_info& op = executorch::functional_of(*n.op);
     return detail::kernel_among(deviating{}, op);

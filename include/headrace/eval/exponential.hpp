@@ -20,8 +20,8 @@ namespace headrace::eval {
 /// exp as rounded by PyTorch's vector kernels: x = q ln 2 + s, with a polynomial for e^s (Shibata and
 /// Petrogalli, SLEEF, IEEE TPDS 31, 2020: expf with an error of 1 ulp).
 [[nodiscard]] inline float vector_exponential(float x) {
-    constexpr std::array coefficients{0x1.a057b4p-13F, 0x1.6d2d92p-10F, 0x1.11114cp-7F,
-                                      0x1.5554f4p-5F,  0x1.555556p-3F,  0.5F};
+    constexpr std::array coefficients{
+        0x1.a057b4p-13F, 0x1.6d2d92p-10F, 0x1.11114cp-7F, 0x1.5554f4p-5F, 0x1.555556p-3F, 0.5F};
     if (std::isnan(x)) return x;
     if (x > 100) return INFINITY;
     if (x < -104) return 0;

@@ -69,8 +69,8 @@ __attribute__((target("avx2"))) inline void store(float* to, __m256i mask, __m25
 
 /// Computes `Rows` rows of the result from row `i` on, in `Groups` groups of columns, in registers.
 template <int Rows, int Groups, bool Whole>
-__attribute__((target("avx2,fma"))) void multiply_block(const chain_operands& p, std::int64_t i,
-                                                        const column_group* groups, chain_start start) {
+__attribute__((target("avx2,fma"))) void multiply_block(
+    const chain_operands& p, std::int64_t i, const column_group* groups, chain_start start) {
     __m256i mask[Groups];
     __m256 chain[Rows][Groups];
     for (int g = 0; g != Groups; ++g) {
@@ -94,8 +94,8 @@ __attribute__((target("avx2,fma"))) void multiply_block(const chain_operands& p,
         for (int r = 0; r != Rows; ++r) {
             float* c = p.c + (i + r) * p.n + groups[g].to;
             const bool adds = start == chain_start::zero;
-            store<Whole>(c, mask[g],
-                         adds ? _mm256_add_ps(load<Whole>(c, mask[g]), chain[r][g]) : chain[r][g]);
+            store<Whole>(
+                c, mask[g], adds ? _mm256_add_ps(load<Whole>(c, mask[g]), chain[r][g]) : chain[r][g]);
         }
     }
 }

@@ -43,8 +43,8 @@ public:
         if (padded_.empty()) return in;
         const triple& before = shape_.before;
         const auto inside = [&](std::size_t d) {
-            return std::pair(std::max<std::int64_t>(before[d], 0),
-                             std::min(before[d] + shape_.in[d], size_[d]));
+            return std::pair(
+                std::max<std::int64_t>(before[d], 0), std::min(before[d] + shape_.in[d], size_[d]));
         };
         const auto [z_begin, z_end] = inside(0);
         const auto [y_begin, y_end] = inside(1);
@@ -86,7 +86,7 @@ private:
             const std::int64_t y = tap / kernel[2];
             const std::int64_t z = y / kernel[1];
             layout_.add_row(at(z / kernel[0], z % kernel[0] * dilation[0], y % kernel[1] * dilation[1]) +
-                            in_line(tap % kernel[2] * dilation[2]));
+                in_line(tap % kernel[2] * dilation[2]));
         }
     }
     // Merges lines that are contiguous in both the input and the result.
@@ -98,7 +98,7 @@ private:
         for (std::int64_t z = 0; z != out[0]; ++z) {
             for (std::int64_t y = 0; y != (planes ? 1 : out[1]); ++y) {
                 layout_.add_columns(at(0, z * shape_.stride[0], y * shape_.stride[1]),
-                                    (z * out[1] + y) * out[2], planes ? out[1] * out[2] : out[2]);
+                    (z * out[1] + y) * out[2], planes ? out[1] * out[2] : out[2]);
             }
         }
     }
@@ -120,15 +120,14 @@ private:
     };
     const bool fills = s.out[2] % matrix_layout::columns_at_once == 0 || is_pointwise(s);
     return (fills || s.features / s.groups < few_features) &&
-           (s.groups > 1 || volume_of(s.out) >= fewest_fused_columns) &&
-           volume(padded_input::size_of(s)) <= volume(s.kernel) * volume(s.out);
+        (s.groups > 1 || volume_of(s.out) >= fewest_fused_columns) &&
+        volume(padded_input::size_of(s)) <= volume(s.kernel) * volume(s.out);
 }
 
 /// Computes a convolution; `out` is [batch, features, out...], zeroed. Groups start from the bias; a single
 /// column is computed as a matrix-vector product.
 inline void convolve_floats(const convolution_shape& s, std::span<const float> in,
-                            std::span<const float> weight, std::span<const float> bias,
-                            std::span<float> out) {
+    std::span<const float> weight, std::span<const float> bias, std::span<float> out) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     const std::int64_t rows = channels * volume_of(s.kernel);
@@ -138,7 +137,7 @@ inline void convolve_floats(const convolution_shape& s, std::span<const float> i
     const auto for_each_group = [&](auto add_group) {
         for (std::int64_t i = 0; i != s.batch * s.groups; ++i)
             add_group(weight.data() + i % s.groups * features * rows,
-                      in.data() + i * channels * volume_of(s.in), out.data() + i * features * columns);
+                in.data() + i * channels * volume_of(s.in), out.data() + i * features * columns);
     };
     const auto add_terms = [&](auto& terms, const matrix_layout& layout) {
         for_each_group([&](const float* filters, const float* from, float* to) {

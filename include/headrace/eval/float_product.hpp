@@ -19,8 +19,8 @@ namespace headrace::eval {
 void add_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k, std::int64_t n);
 
 /// c[m, n] += a[m, k] * b[n, k] transposed.
-void add_product_transposed(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
-                            std::int64_t n);
+void add_product_transposed(
+    const float* a, const float* b, float* c, std::int64_t m, std::int64_t k, std::int64_t n);
 
 /// Up to eight adjacent columns: where they begin in a row of terms and in a row of results.
 struct column_group {
@@ -46,11 +46,11 @@ private:
     std::vector<column_group> columns_;
 };
 /// c[m, n] += a[m, k] * b[k, n] with at least `fewest_fused_columns` columns and any layout of b.
-void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
-                 std::int64_t n);
+void add_product(
+    const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m, std::int64_t n);
 /// Grouped convolutions with any number of columns: each sum starts from its element of c.
-void continue_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
-                      std::int64_t n);
+void continue_product(
+    const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m, std::int64_t n);
 /// Products with fewer columns do not fuse multiplications and additions.
 inline constexpr std::int64_t fewest_fused_columns = 12;
 

@@ -68,27 +68,27 @@ HEADRACE_INLINE void matrix_layout::add_columns(std::int64_t from, std::int64_t 
     }
 }
 
-HEADRACE_INLINE void continue_product(const float* a, const float* b, const matrix_layout& b_layout, float* c,
-                                      std::int64_t m, std::int64_t n) {
+HEADRACE_INLINE void continue_product(
+    const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m, std::int64_t n) {
     const auto k = static_cast<std::int64_t>(b_layout.rows().size());
-    detail::multiply_fused({a, k, b, b_layout.rows(), b_layout.columns(), c, m, n},
-                           detail::chain_start::result);
+    detail::multiply_fused(
+        {a, k, b, b_layout.rows(), b_layout.columns(), c, m, n}, detail::chain_start::result);
 }
 
-HEADRACE_INLINE void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c,
-                                 std::int64_t m, std::int64_t n) {
+HEADRACE_INLINE void add_product(
+    const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m, std::int64_t n) {
     constexpr std::size_t most_terms = 192;  // of a chain; fewer than two chains are halved
     const std::size_t k = b_layout.rows().size();
     const std::size_t terms = k > most_terms && k < 2 * most_terms ? (k + 1) / 2 : most_terms;
     for (std::size_t t = 0; t < k; t += terms) {
         const std::span<const std::int64_t> rows = b_layout.rows().subspan(t, std::min(terms, k - t));
         detail::multiply_fused({a + t, static_cast<std::int64_t>(k), b, rows, b_layout.columns(), c, m, n},
-                               detail::chain_start::zero);
+            detail::chain_start::zero);
     }
 }
 
-HEADRACE_INLINE void add_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
-                                 std::int64_t n) {
+HEADRACE_INLINE void add_product(
+    const float* a, const float* b, float* c, std::int64_t m, std::int64_t k, std::int64_t n) {
     if (n >= fewest_fused_columns) return add_product(a, b, matrix_layout::row_major(k, n), c, m, n);
     for (std::int64_t i = 0; i != m; ++i) {
         for (std::int64_t t = 0; t != k; ++t) {
@@ -97,8 +97,8 @@ HEADRACE_INLINE void add_product(const float* a, const float* b, float* c, std::
     }
 }
 
-HEADRACE_INLINE void add_product_transposed(const float* a, const float* b, float* c, std::int64_t m,
-                                            std::int64_t k, std::int64_t n) {
+HEADRACE_INLINE void add_product_transposed(
+    const float* a, const float* b, float* c, std::int64_t m, std::int64_t k, std::int64_t n) {
     if (m == 1) return detail::add_matrix_by_vector(a, b, c, k, n);
     std::vector<float> columns(static_cast<std::size_t>(k * n));
     for (std::int64_t j = 0; j != n; ++j) {

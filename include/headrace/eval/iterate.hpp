@@ -97,8 +97,8 @@ inline void store_strided(tensor& to, const tensor& from, const extents& strides
     visit_width(to.type(), [&]<class U>(U) {
         const U* source = from.data<U>().data();
         U* target = to.mutable_data<U>().data();
-        for_each_index<1>(from.shape(), {strides},
-                          [&](const auto& at) { target[offset + at[0]] = *source++; });
+        for_each_index<1>(
+            from.shape(), {strides}, [&](const auto& at) { target[offset + at[0]] = *source++; });
     });
 }
 

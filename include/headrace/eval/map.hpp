@@ -34,16 +34,16 @@ namespace headrace::eval {
 [[nodiscard]] inline tensor operand(const evaluation& e, value v) { return e.input(v); }
 [[nodiscard]] inline tensor operand(const evaluation&, const scalar& s) {
     if (s.is_floating()) return tensor::of_number(dtype::float64, s.to_double());
-    return tensor::of_number(s.kind() == scalar::kind_type::boolean ? dtype::boolean : dtype::int64,
-                             s.to_int());
+    return tensor::of_number(
+        s.kind() == scalar::kind_type::boolean ? dtype::boolean : dtype::int64, s.to_int());
 }
 
 /// Returns a Python number as PyTorch uses it with tensors of dtype `t`.
 template <class T>
 [[nodiscard]] T number_as(const scalar& s, dtype t) {
     if constexpr (std::is_floating_point_v<T>) {
-        return static_cast<T>(t == dtype::float64 ? s.to_double()
-                                                  : static_cast<double>(static_cast<float>(s.to_double())));
+        return static_cast<T>(
+            t == dtype::float64 ? s.to_double() : static_cast<double>(static_cast<float>(s.to_double())));
     } else {
         return is_boolean(t) ? static_cast<T>(s.to_double() != 0) : s.to_int();
     }
@@ -158,8 +158,8 @@ void broadcast_binary(tensor& out, const tensor& a, const tensor& b, dtype compu
     std::vector<stored> numbers(idx(out.size()));
     auto at_out = numbers.begin();
     for_each_index<2>(out.shape(),
-                      {broadcast_strides(a.shape(), out.shape()), broadcast_strides(b.shape(), out.shape())},
-                      [&](const auto& at) { *at_out++ = f(left[idx(at[0])], right[idx(at[1])]); });
+        {broadcast_strides(a.shape(), out.shape()), broadcast_strides(b.shape(), out.shape())},
+        [&](const auto& at) { *at_out++ = f(left[idx(at[0])], right[idx(at[1])]); });
     out.assign(numbers);
 }
 
@@ -194,9 +194,8 @@ void map_binary_real(evaluation& e, const A& a, const B& b, F f) {
 template <class A, class B, class F>
 void map_compare(evaluation& e, const A& a, const B& b, F f) {
     const dtype common = result_type(promotion_operand(e, a), promotion_operand(e, b));
-    visit_compute(common, [&]<class T>(T) {
-        broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), common, f);
-    });
+    visit_compute(common,
+        [&]<class T>(T) { broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), common, f); });
 }
 
 // Integer arithmetic wraps around; no data may cause a trap.
@@ -248,7 +247,7 @@ struct quotient_floor {
         const double quotient =
             std::round((a - rest) / b);  // an exact division, except for the rounding of the operands
         return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1
-               : quotient == 0                    ? std::copysign(0.0, a / b)
+            : quotient == 0                       ? std::copysign(0.0, a / b)
                                                   : quotient;
     }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {

@@ -47,8 +47,8 @@ public:
     [[nodiscard]] tensor place(value v, const tensor_meta& meta) {
         const planned_tensor* const planned = plan_->find(v);
         if (planned == nullptr || planned->bytes < evaluated_bytes(meta)) return {};
-        return tensor::view(meta.dtype, extents(meta.shape.begin(), meta.shape.end()),
-                            bytes_of(*planned).data());
+        return tensor::view(
+            meta.dtype, extents(meta.shape.begin(), meta.shape.end()), bytes_of(*planned).data());
     }
     /// True if a value occupies the memory of an earlier one: it is a view, or its op writes to a given
     /// buffer.

@@ -26,7 +26,7 @@ template <class T>
 [[nodiscard]] auto view_of(T* numbers, std::int64_t rows, std::int64_t columns) {
     using plain = std::remove_const_t<T>;
     using number = typename std::conditional_t<std::is_integral_v<plain>, std::make_unsigned<plain>,
-                                               std::type_identity<plain>>::type;
+        std::type_identity<plain>>::type;
     if constexpr (std::is_const_v<T>) {
         return Eigen::Map<const matrix<number>>(reinterpret_cast<const number*>(numbers), rows, columns);
     } else {
@@ -60,7 +60,7 @@ void visit_product(dtype t, F f) {
 /// column on the right. The result is row-major, with the shape of torch.matmul's.
 template <class T>
 [[nodiscard]] std::vector<T> matrix_product(std::type_identity_t<std::span<const T>> a, extents a_shape,
-                                            std::type_identity_t<std::span<const T>> b, extents b_shape) {
+    std::type_identity_t<std::span<const T>> b, extents b_shape) {
     if (a_shape.size() == 1) a_shape.insert(a_shape.begin(), 1);
     if (b_shape.size() == 1) b_shape.push_back(1);
     const auto split = [](const extents& s) {
@@ -78,11 +78,11 @@ template <class T>
     const std::int64_t n = b_matrix[1];
     std::vector<T> c(idx(elements_in(lead) * m * n));
     T* to = c.data();
-    for_each_index<2>(lead, {broadcast_strides(a_lead, lead), broadcast_strides(b_lead, lead)},
-                      [&](const auto& at) {
-                          add_product(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
-                          to += m * n;
-                      });
+    for_each_index<2>(
+        lead, {broadcast_strides(a_lead, lead), broadcast_strides(b_lead, lead)}, [&](const auto& at) {
+            add_product(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
+            to += m * n;
+        });
     return c;
 }
 

@@ -33,16 +33,16 @@ struct quantized_range {
 
 /// PyTorch multiplies by the inverse of the scale, as a float, which decides how ties are rounded.
 [[nodiscard]] inline float inverse_scale(double scale) { return static_cast<float>(1.0 / scale); }
-[[nodiscard]] inline std::int64_t quantize(float x, float inverse, std::int64_t zero_point,
-                                           quantized_range range) {
+[[nodiscard]] inline std::int64_t quantize(
+    float x, float inverse, std::int64_t zero_point, quantized_range range) {
     const float shifted = std::nearbyint(x * inverse) + static_cast<float>(zero_point);
     if (std::isnan(shifted)) return 0;
     return std::clamp(element_cast<std::int64_t>(shifted), range.lowest, range.highest);
 }
 
 template <class F>
-void quantize_into(evaluation& e, const tensor& in, const quantization_parameters& q, quantized_range range,
-                   F group) {
+void quantize_into(
+    evaluation& e, const tensor& in, const quantization_parameters& q, quantized_range range, F group) {
     const std::vector<double> numbers = in.to<double>();
     std::vector<float> inverses;
     for (const double s : q.scales) inverses.push_back(inverse_scale(s));
@@ -74,8 +74,8 @@ void dequantize_into(evaluation& e, const tensor& in, const quantization_paramet
 [[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e, value v) {
     return e.input(v).to<std::int64_t>();
 }
-[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e,
-                                                            const std::optional<value>& v) {
+[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(
+    const evaluation& e, const std::optional<value>& v) {
     return v ? zero_numbers(e, *v) : std::vector<std::int64_t>();
 }
 template <class Args>
@@ -112,8 +112,8 @@ template <class Args>
 }
 /// One scale for all, or one for each group.
 template <class Args>
-[[nodiscard]] bool has_all_scales(evaluation& e, const Args& a, const quantization_parameters& q,
-                                  bool per_token) {
+[[nodiscard]] bool has_all_scales(
+    evaluation& e, const Args& a, const quantization_parameters& q, bool per_token) {
     const std::int64_t size = e.input(a.input).size();
     const auto group = grouping_of(e, a, per_token);
     std::size_t groups = 0;
@@ -127,9 +127,9 @@ template <class Args>
 namespace quantized = quantized_decomposed;
 
 template <one_of<ops<quantized::quantize_per_tensor, quantized::quantize_per_tensor_tensor,
-                     quantized::quantize_per_tensor_tensor2, quantized::quantize_per_channel,
-                     quantized::quantize_per_channel_group, quantized::quantize_per_token>>
-              Op>
+    quantized::quantize_per_tensor_tensor2, quantized::quantize_per_channel,
+    quantized::quantize_per_channel_group, quantized::quantize_per_token>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr bool per_token = std::is_same_v<Op, quantized::quantize_per_token>;
     const quantization_parameters q = parameters_of(e, a);
@@ -139,17 +139,17 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     quantize_into(e, e.input(a.input), q, range, grouping_of(e, a, per_token));
 }
 template <one_of<ops<quantized::dequantize_per_tensor, quantized::dequantize_per_tensor_tensor,
-                     quantized::dequantize_per_tensor_tensor2, quantized::dequantize_per_channel,
-                     quantized::dequantize_per_channel_group, quantized::dequantize_per_token>>
-              Op>
+    quantized::dequantize_per_tensor_tensor2, quantized::dequantize_per_channel,
+    quantized::dequantize_per_channel_group, quantized::dequantize_per_token>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr bool per_token = std::is_same_v<Op, quantized::dequantize_per_token>;
     const quantization_parameters q = parameters_of(e, a);
     if (!has_all_scales(e, a, q, per_token)) return;
     dequantize_into(e, e.input(a.input), q, grouping_of(e, a, per_token));
 }
-inline void evaluate(quantized::fake_quant_per_channel, const args<quantized::fake_quant_per_channel>& a,
-                     evaluation& e) {
+inline void evaluate(
+    quantized::fake_quant_per_channel, const args<quantized::fake_quant_per_channel>& a, evaluation& e) {
     const quantization_parameters q = parameters_of(e, a);
     if (!has_all_scales(e, a, q, false)) return;
     const auto group = grouping_of(e, a, false);
@@ -157,7 +157,7 @@ inline void evaluate(quantized::fake_quant_per_channel, const args<quantized::fa
     for (std::size_t i = 0; i != numbers.size(); ++i) {
         const std::size_t g = group(i);
         const std::int64_t code = quantize(static_cast<float>(numbers[i]), inverse_scale(q.scales[g]),
-                                           q.zero_point(g), {a.quant_min, a.quant_max});
+            q.zero_point(g), {a.quant_min, a.quant_max});
         numbers[i] = static_cast<double>(minus()(code, q.zero_point(g))) * q.scales[g];
     }
     e.output().assign(numbers);
@@ -168,8 +168,8 @@ struct chosen_parameters {
     std::int64_t zero_point;
 };
 /// PyTorch's rule for asymmetric parameters: the range is widened to include 0, and 0 maps to an integer.
-[[nodiscard]] inline chosen_parameters choose_parameters(double low, double high, quantized_range range,
-                                                         double eps) {
+[[nodiscard]] inline chosen_parameters choose_parameters(
+    double low, double high, quantized_range range, double eps) {
     low = std::min(low, 0.0);
     high = std::max(high, 0.0);
     const double scale = std::max((high - low) / width_of(range), eps);
@@ -177,8 +177,8 @@ struct chosen_parameters {
     return {scale, std::clamp(element_cast<std::int64_t>(zero), range.lowest, range.highest)};
 }
 /// PyTorch's rule for symmetric parameters.
-[[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high,
-                                                                   quantized_range range, double eps) {
+[[nodiscard]] inline chosen_parameters choose_symmetric_parameters(
+    double low, double high, quantized_range range, double eps) {
     const double half = width_of(range) / 2;
     return {std::max(std::max(-low, high) / half, eps), 0};
 }

@@ -113,8 +113,9 @@ public:
     void assign(std::span<const std::int64_t> numbers);
     /// Assigns numbers of any other type that a double or an int64 holds exactly.
     template <class From>
-    requires(std::is_floating_point_v<From> || std::is_signed_v<From> ||
-             sizeof(From) < sizeof(std::int64_t)) void assign(std::span<const From> numbers) {
+        requires(
+            std::is_floating_point_v<From> || std::is_signed_v<From> || sizeof(From) < sizeof(std::int64_t))
+    void assign(std::span<const From> numbers) {
         using wide = std::conditional_t<std::is_floating_point_v<From>, double, std::int64_t>;
         assign(std::span<const wide>(std::vector<wide>(numbers.begin(), numbers.end())));
     }
@@ -160,9 +161,9 @@ public:
     explicit elements_as(const tensor& t) : elements_as(&t) {}
     explicit elements_as(const tensor* t) {
         if (t == nullptr) return;
-        constexpr dtype own = std::is_same_v<To, float>    ? dtype::float32
-                              : std::is_same_v<To, double> ? dtype::float64
-                                                           : dtype::int64;
+        constexpr dtype own = std::is_same_v<To, float> ? dtype::float32
+            : std::is_same_v<To, double>                ? dtype::float64
+                                                        : dtype::int64;
         if (t->type() != own) converted_ = t->to<To>();
         all_ = t->type() == own ? t->data<To>() : std::span<const To>(converted_);
     }

@@ -53,8 +53,8 @@ void tensor::assign_elements(std::span<const From> numbers) {
 template <class To>
 To tensor::element(std::int64_t i) const {
     To number{};
-    visit_elements(type_,
-                   [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
+    visit_elements(
+        type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
     return number;
 }
 

@@ -27,7 +27,7 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(tosa::reciprocal, double x) { return 1 / x; }
 [[nodiscard]] inline double apply(tosa::rsqrt, double x) { return 1 / std::sqrt(x); }
 template <class Op>
-requires requires(Op op, double x) { apply(op, x); } && op_where<Op, tosa::dialect, trait::unary>
+    requires requires(Op op, double x) { apply(op, x); } && op_where<Op, tosa::dialect, trait::unary>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.input1, [](double x) { return apply(Op{}, x); });
 }
@@ -86,29 +86,28 @@ inline void evaluate(tosa::logical_not, const args<tosa::logical_not>& a, evalua
 }
 inline void evaluate(tosa::clz, const args<tosa::clz>& a, evaluation& e) {
     map_unary(e, a.input1,
-              []<class T>(T x) { return static_cast<T>(std::countl_zero(element_cast<std::uint32_t>(x))); });
+        []<class T>(T x) { return static_cast<T>(std::countl_zero(element_cast<std::uint32_t>(x))); });
 }
 /// Returns the lowest `bits` bits of a number.
 [[nodiscard]] inline std::uint64_t low_bits(std::int64_t x, unsigned bits) {
     return bits >= 64 ? static_cast<std::uint64_t>(x)
                       : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1);
 }
-inline void evaluate(tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a,
-                     evaluation& e) {
+inline void evaluate(
+    tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a, evaluation& e) {
     map_bits(e, a.input1, a.input2, [round = a.round](std::int64_t x, std::int64_t by) {
         const std::int64_t s = by & 63;
         return (x >> s) + (round && s > 0 ? (x >> (s - 1)) & 1 : 0);
     });
 }
 inline void evaluate(tosa::logical_left_shift, const args<tosa::logical_left_shift>& a, evaluation& e) {
-    map_bits(e, a.input1, a.input2, [](std::int64_t x, std::int64_t by) {
-        return wrapping(static_cast<std::uint64_t>(x) << (by & 63));
-    });
+    map_bits(e, a.input1, a.input2,
+        [](std::int64_t x, std::int64_t by) { return wrapping(static_cast<std::uint64_t>(x) << (by & 63)); });
 }
 inline void evaluate(tosa::logical_right_shift, const args<tosa::logical_right_shift>& a, evaluation& e) {
     const unsigned bits = traits_of(e.output_type()).bits;
     map_bits(e, a.input1, a.input2,
-             [=](std::int64_t x, std::int64_t by) { return wrapping(low_bits(x, bits) >> (by & 63)); });
+        [=](std::int64_t x, std::int64_t by) { return wrapping(low_bits(x, bits) >> (by & 63)); });
 }
 
 /// Maximum and minimum by NaN mode: NaN wins over, or loses to, any number.

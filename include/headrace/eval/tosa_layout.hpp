@@ -40,8 +40,8 @@ inline void evaluate(tosa::pad, const args<tosa::pad>& a, evaluation& e) {
 inline void evaluate(tosa::reverse, const args<tosa::reverse>& a, evaluation& e) {
     const tensor& in = e.input(a.input1);
     const std::size_t axis = wrap_axis(a.axis, in.rank());
-    copy_by_axis(e.output(), in,
-                 [&](std::size_t d, std::int64_t i) { return d == axis ? in.dim(d) - 1 - i : i; });
+    copy_by_axis(
+        e.output(), in, [&](std::size_t d, std::int64_t i) { return d == axis ? in.dim(d) - 1 - i : i; });
 }
 inline void evaluate(tosa::slice, const args<tosa::slice>& a, evaluation& e) {
     const tensor& in = e.input(a.input1);
@@ -74,16 +74,15 @@ void for_each_row(evaluation& e, const tensor& at, std::int64_t rows, std::int64
 }
 inline void evaluate(tosa::gather, const args<tosa::gather>& a, evaluation& e) {
     const tensor& values = e.input(a.values);
-    move_elements(e.output(), values, [&](auto move) {
-        for_each_row(e, e.input(a.indices), values.dim(1), values.dim(2), move);
-    });
+    move_elements(e.output(), values,
+        [&](auto move) { for_each_row(e, e.input(a.indices), values.dim(1), values.dim(2), move); });
 }
 inline void evaluate(tosa::scatter, const args<tosa::scatter>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     e.set_output(duplicate(e.input(a.values_in)));
     move_elements(e.output(), in, [&](auto move) {
         for_each_row(e, e.input(a.indices), e.output().dim(1), in.dim(2),
-                     [&](std::size_t i, std::size_t k) { move(k, i); });
+            [&](std::size_t i, std::size_t k) { move(k, i); });
     });
 }
 
@@ -94,16 +93,14 @@ struct resize_position {
     std::int64_t first, second, rest, parts;
 };
 [[nodiscard]] inline resize_position position_along(std::int64_t o, std::int64_t numerator,
-                                                    std::int64_t denominator, std::int64_t offset,
-                                                    std::int64_t size) {
+    std::int64_t denominator, std::int64_t offset, std::int64_t size) {
     const std::int64_t at = o * denominator + offset;
     const std::int64_t whole = quotient_floor()(at, numerator);
     return {std::clamp<std::int64_t>(whole, 0, size - 1), std::clamp<std::int64_t>(whole + 1, 0, size - 1),
-            at - whole * numerator, numerator};
+        at - whole * numerator, numerator};
 }
 [[nodiscard]] inline std::vector<resize_position> positions_along(std::int64_t count, std::int64_t numerator,
-                                                                  std::int64_t denominator,
-                                                                  std::int64_t offset, std::int64_t size) {
+    std::int64_t denominator, std::int64_t offset, std::int64_t size) {
     std::vector<resize_position> all;
     for (std::int64_t o = 0; o != count; ++o)
         all.push_back(position_along(o, numerator, denominator, offset, size));
@@ -111,8 +108,8 @@ struct resize_position {
 }
 /// Bilinear weights add up to 1 in floats, and to parts * parts in integers.
 template <class T>
-[[nodiscard]] T resized(const std::array<T, 4>& corners, const resize_position& y, const resize_position& x,
-                        resize_mode mode) {
+[[nodiscard]] T resized(
+    const std::array<T, 4>& corners, const resize_position& y, const resize_position& x, resize_mode mode) {
     if (mode == resize_mode::nearest) {
         return corners[(2 * y.rest >= y.parts ? 2U : 0U) + (2 * x.rest >= x.parts ? 1U : 0U)];
     }

@@ -29,8 +29,8 @@ namespace headrace::eval {
 }
 /// Permutes the axes and converts the elements.
 template <std::size_t N>
-[[nodiscard]] std::vector<double> reordered(const std::vector<double>& numbers, const extents& shape,
-                                            const std::array<std::size_t, N>& order) {
+[[nodiscard]] std::vector<double> reordered(
+    const std::vector<double>& numbers, const extents& shape, const std::array<std::size_t, N>& order) {
     return permuted(tensor::of(dtype::float64, shape, numbers), order).template to<double>();
 }
 
@@ -81,8 +81,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     s.dilation = triple_of(a.dilation, a.dilation.size(), 1);
     const std::vector<double> in = without_zero_point(e.input(a.input), e.input(a.input_zp));
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
-    write_convolution(e, convolve(s, channels_first(in, e.input(a.input).shape()),
-                                  channels_first(filters, weight), e.input(a.bias).template to<double>()));
+    write_convolution(e,
+        convolve(s, channels_first(in, e.input(a.input).shape()), channels_first(filters, weight),
+            e.input(a.bias).template to<double>()));
 }
 /// Weights [KH, KW, C, M]: each channel has M features.
 inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a, evaluation& e) {
@@ -95,8 +96,9 @@ inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>&
     const std::vector<double> in = without_zero_point(e.input(a.input), e.input(a.input_zp));
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
     const std::array<std::size_t, 4> order{2, 3, 0, 1};
-    write_convolution(e, convolve(s, channels_first(in, e.input(a.input).shape()),
-                                  reordered(filters, weight, order), e.input(a.bias).to<double>()));
+    write_convolution(e,
+        convolve(s, channels_first(in, e.input(a.input).shape()), reordered(filters, weight, order),
+            e.input(a.bias).to<double>()));
 }
 /// Weights [O, KH, KW, I]; the underlying convolution goes from the result to the input.
 inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, evaluation& e) {
@@ -110,8 +112,8 @@ inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>&
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
     const std::array<std::size_t, 4> order{3, 0, 1, 2};
     const std::vector<double> by_channel = channels_first(in, e.input(a.input).shape());
-    write_convolution(e, convolve_transposed(s, by_channel, reordered(filters, weight, order),
-                                             e.input(a.bias).to<double>()));
+    write_convolution(e,
+        convolve_transposed(s, by_channel, reordered(filters, weight, order), e.input(a.bias).to<double>()));
 }
 inline void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
     const std::vector<double> left = without_zero_point(e.input(a.a), e.input(a.a_zp));
@@ -144,7 +146,7 @@ inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluati
         counts.push_back(std::max<std::int64_t>(1, count));
     };
     pool(in.dim(0) * in.dim(3), spatial_sizes(in.shape()), tosa_pool_ranges(e, a), begin,
-         [&](std::size_t i) { sums.back() += x[i]; });
+        [&](std::size_t i) { sums.back() += x[i]; });
     const bool integral = !is_floating(e.output_type());
     const std::int64_t zero_point = integral ? e.input(a.output_zp).integer(0) : 0;
     const integer_range range = range_of_type(e.output_type(), false);
@@ -180,13 +182,13 @@ struct complex_tensor {
     std::vector<double> real, imaginary;
 };
 /// Computes `count` results of the transform along one axis, directly from its definition.
-[[nodiscard]] inline complex_tensor transform_axis(const complex_tensor& in, extents& shape, std::size_t axis,
-                                                   std::int64_t count, double sign) {
+[[nodiscard]] inline complex_tensor transform_axis(
+    const complex_tensor& in, extents& shape, std::size_t axis, std::int64_t count, double sign) {
     const axis_view from(shape, static_cast<std::int64_t>(axis));
     shape[axis] = count;
     const axis_view to(shape, static_cast<std::int64_t>(axis));
-    complex_tensor out{std::vector<double>(idx(elements_in(shape))),
-                       std::vector<double>(idx(elements_in(shape)))};
+    complex_tensor out{
+        std::vector<double>(idx(elements_in(shape))), std::vector<double>(idx(elements_in(shape)))};
     for (std::int64_t f = 0; f != count; ++f) {
         for (std::int64_t t = 0; t != from.size; ++t) {
             const double turn = static_cast<double>(f * t % from.size) / static_cast<double>(from.size);
@@ -211,8 +213,8 @@ inline void transform_planes(evaluation& e, complex_tensor in, extents shape, do
 }
 inline void evaluate(tosa::fft2d, const args<tosa::fft2d>& a, evaluation& e) {
     const tensor& real = e.input(a.input_real);
-    transform_planes(e, {real.to<double>(), e.input(a.input_imag).to<double>()}, real.shape(),
-                     a.inverse ? 1 : -1);
+    transform_planes(
+        e, {real.to<double>(), e.input(a.input_imag).to<double>()}, real.shape(), a.inverse ? 1 : -1);
 }
 inline void evaluate(tosa::rfft2d, const args<tosa::rfft2d>& a, evaluation& e) {
     const tensor& real = e.input(a.input_real);

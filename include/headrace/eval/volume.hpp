@@ -22,8 +22,8 @@ using triple = std::array<std::int64_t, 3>;
 
 /// Returns the last `count` sizes, after as many `missing` as needed. A single number applies to all
 /// dimensions.
-[[nodiscard]] inline triple triple_of(std::span<const std::int64_t> items, std::size_t count,
-                                      std::int64_t missing) {
+[[nodiscard]] inline triple triple_of(
+    std::span<const std::int64_t> items, std::size_t count, std::int64_t missing) {
     triple t{missing, missing, missing};
     for (std::size_t d = 0; d != count && !items.empty(); ++d) {
         t[3 - count + d] = items.size() == 1 ? items[0] : items[items.size() - count + d];
@@ -77,8 +77,7 @@ void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
             for (std::int64_t y = ry.begin; y < ry.end; ++y) {
                 const std::int64_t line = plane * s.in[1] + ry.first + y * s.stride[1];
                 f(tap_line{row, (z * s.out[1] + y) * s.out[2] + rx.begin,
-                           line * s.in[2] + rx.first + rx.begin * s.stride[2], s.stride[2],
-                           rx.end - rx.begin});
+                    line * s.in[2] + rx.first + rx.begin * s.stride[2], s.stride[2], rx.end - rx.begin});
             }
         }
     };
@@ -140,8 +139,7 @@ private:
 };
 
 [[nodiscard]] inline std::vector<double> convolve(const convolution_shape& s, std::span<const double> in,
-                                                  std::span<const double> weight,
-                                                  std::span<const double> bias) {
+    std::span<const double> weight, std::span<const double> bias) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     const std::int64_t rows = channels * volume_of(s.kernel);
@@ -151,17 +149,15 @@ private:
     patch_matrix<double> patches(s);
     for (std::int64_t i = 0; i != s.batch * s.groups; ++i) {
         add_product(weight.data() + i % s.groups * features * rows,
-                    patches.of(in.data() + i * channels * volume_of(s.in)),
-                    out.data() + i * features * columns, features, rows, columns);
+            patches.of(in.data() + i * channels * volume_of(s.in)), out.data() + i * features * columns,
+            features, rows, columns);
     }
     return out;
 }
 
 /// Computes the transposed convolution of `s`: from [batch, features, out...] to [batch, channels, in...].
 [[nodiscard]] inline std::vector<double> convolve_transposed(const convolution_shape& s,
-                                                             std::span<const double> in,
-                                                             std::span<const double> weight,
-                                                             std::span<const double> bias) {
+    std::span<const double> in, std::span<const double> weight, std::span<const double> bias) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     const std::int64_t rows = channels * volume_of(s.kernel);
@@ -169,8 +165,8 @@ private:
     std::vector<double> out(idx(s.batch * s.channels * volume_of(s.in)));
     fill_with_bias<double>(out, bias, s.channels, volume_of(s.in));
     for (std::int64_t i = 0; i != s.batch * s.groups; ++i) {
-        const Eigen::Map<const matrix<double>> filters(weight.data() + i % s.groups * features * rows,
-                                                       features, rows);
+        const Eigen::Map<const matrix<double>> filters(
+            weight.data() + i % s.groups * features * rows, features, rows);
         const Eigen::Map<const matrix<double>> from(in.data() + i * features * columns, features, columns);
         const matrix<double> patches = filters.transpose() * from;
         double* to = out.data() + i * channels * volume_of(s.in);
@@ -202,7 +198,7 @@ struct pool_axis {
         const std::int64_t end = std::min(start + (p.kernel - 1) * p.dilation + 1, p.size);
         const std::int64_t padded_end = std::min(start + p.kernel, p.size + p.before);
         ranges.push_back({first, end, p.dilation,
-                          p.count_padding ? padded_end - start : std::max<std::int64_t>(0, end - first)});
+            p.count_padding ? padded_end - start : std::max<std::int64_t>(0, end - first)});
     }
     return ranges;
 }

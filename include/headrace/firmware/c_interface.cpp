@@ -34,9 +34,8 @@ struct parameter {
 };
 
 std::string upper(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return 'a' <= c && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
+    std::ranges::transform(text, text.begin(),
+        [](char c) { return 'a' <= c && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     return text;
 }
 
@@ -62,8 +61,8 @@ std::string prototype(const std::vector<parameter>& all, const std::string& name
     return text + ')';
 }
 
-std::string header_of(const model_header& model, const header_options& options,
-                      const std::vector<parameter>& all) {
+std::string header_of(
+    const model_header& model, const header_options& options, const std::vector<parameter>& all) {
     const std::string macro = upper(options.name);
     std::string text = fmt::format(
         "/* {}: {} for {}, by headrace {}. Generated: lower the model again instead of editing this. */\n"
@@ -76,18 +75,18 @@ std::string header_of(const model_header& model, const header_options& options,
         text += fmt::format("#define {}_COUNT {}\n", p.macro, p.type.elements());
         if (!p.tensor->quantization) continue;
         text += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT ({})\n", p.macro,
-                            p.tensor->quantization->scale, p.macro, p.tensor->quantization->zero_point);
+            p.tensor->quantization->scale, p.macro, p.tensor->quantization->zero_point);
     }
     return text +
-           fmt::format(
-               "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-               "/* One inference. Returns 0, or 1 if the arena is null or not aligned to 16 bytes. */\n"
-               "{};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-               prototype(all, options.name));
+        fmt::format(
+            "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+            "/* One inference. Returns 0, or 1 if the arena is null or not aligned to 16 bytes. */\n"
+            "{};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
+            prototype(all, options.name));
 }
 
 std::string source_of(const model_header& model, const header_options& options,
-                      const std::vector<parameter>& all, std::string_view header_name) {
+    const std::vector<parameter>& all, std::string_view header_name) {
     std::string text = fmt::format("{}\n#include \"{}\"\n\n#include <cstdint>\n\n", model.text, header_name);
     text += fmt::format(
         "static_assert({}::model::arena_bytes <= {}_ARENA_BYTES);\n\nextern \"C\" {} {{\n"
@@ -114,8 +113,8 @@ std::string source_of(const model_header& model, const header_options& options,
 
 }  // namespace
 
-result<c_interface> write_c_interface(const model_header& model, const header_options& options,
-                                      std::string_view header_name) {
+result<c_interface> write_c_interface(
+    const model_header& model, const header_options& options, std::string_view header_name) {
     if (model.report.arena.state_bytes != 0)
         return unsupported(
             "the model has a state, for which a C function has no place: give -o a name that "

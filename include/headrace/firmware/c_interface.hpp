@@ -19,8 +19,8 @@ struct c_interface {
 
 /// `header_name` is what the source includes. An error if the model has a state, which a function has no
 /// place for.
-[[nodiscard]] result<c_interface> write_c_interface(const model_header& model, const header_options& options,
-                                                    std::string_view header_name);
+[[nodiscard]] result<c_interface> write_c_interface(
+    const model_header& model, const header_options& options, std::string_view header_name);
 
 }  // namespace headrace::firmware
 

@@ -17,8 +17,8 @@
 namespace headrace::firmware {
 
 /// Numbers of float32, float16 or bfloat16 in row-major order; nothing for other types.
-[[nodiscard]] inline std::optional<std::vector<float>> floats_of(const tensor_data& data,
-                                                                 const tensor_meta& meta) {
+[[nodiscard]] inline std::optional<std::vector<float>> floats_of(
+    const tensor_data& data, const tensor_meta& meta) {
     std::vector<float> numbers;
     const auto read_all = [&]<class Bits>(Bits bits, auto to_float) {
         numbers.reserve(static_cast<std::size_t>(meta.elements()));

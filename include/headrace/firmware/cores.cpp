@@ -7,10 +7,9 @@ namespace headrace::firmware {
 
 std::span<const core_description> all_cores() {
     using enum on_device::core_id;
-    static constexpr core_description cores[] = {
-        {"host", portable},      {"cortex-m0", portable}, {"cortex-m0plus", portable},
-        {"cortex-m3", portable}, {"cortex-m4", dsp},      {"cortex-m7", dsp},
-        {"cortex-m33", dsp},     {"cortex-m55", mve},     {"cortex-m85", mve}};
+    static constexpr core_description cores[] = {{"host", portable}, {"cortex-m0", portable},
+        {"cortex-m0plus", portable}, {"cortex-m3", portable}, {"cortex-m4", dsp}, {"cortex-m7", dsp},
+        {"cortex-m33", dsp}, {"cortex-m55", mve}, {"cortex-m85", mve}};
     return cores;
 }
 

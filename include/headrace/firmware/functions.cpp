@@ -84,8 +84,8 @@ private:
     // True if a result is a number of the operands' type without rounding. A CAST has rounded.
     static bool is_exact(const node& n) {
         return is<tosa::abs>(n) || is<tosa::cast>(n) || is<tosa::ceil>(n) || is<tosa::clamp>(n) ||
-               is<tosa::floor>(n) || is<tosa::maximum>(n) || is<tosa::minimum>(n) || is<tosa::negate>(n) ||
-               is<tosa::select>(n);
+            is<tosa::floor>(n) || is<tosa::maximum>(n) || is<tosa::minimum>(n) || is<tosa::negate>(n) ||
+            is<tosa::select>(n);
     }
     // A result that goes on in the function has the type that TOSA gives it: a float of 16 bits is rounded.
     // The last one is rounded where it is stored, and not before it is added up.
@@ -128,9 +128,8 @@ private:
     template <class Op>
     static std::string lower_name() {
         std::string name(Op::name.substr(Op::name.find('.') + 1));
-        std::ranges::transform(name, name.begin(), [](char c) {
-            return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
+        std::ranges::transform(name, name.begin(),
+            [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
         return name;
     }
     static bool is_float(value v) { return is_floating(meta_of(v)->dtype); }
@@ -159,8 +158,8 @@ private:
         const std::string x = operand_text(a.input);
         if (is_float(a.input))
             return fmt::format("hr::clamp{}({}, {}, {})", nan_text(a.nan_mode), x,
-                               bound_text(a.min_val, meta_of(a.input)->dtype),
-                               bound_text(a.max_val, meta_of(a.input)->dtype));
+                bound_text(a.min_val, meta_of(a.input)->dtype),
+                bound_text(a.max_val, meta_of(a.input)->dtype));
         return fmt::format("hr::clamp<{}, {}>({})", a.min_val.to_int(), a.max_val.to_int(), x);
     }
     template <one_of<ops<tosa::maximum, tosa::minimum>> Op>
@@ -169,8 +168,8 @@ private:
         const std::string mode = is_float(a.input1) ? nan_text(a.nan_mode) : "";
         return fmt::format("hr::{}{}({}, {})", lower_name<Op>(), mode, x, y);
     }
-    result<std::string> write(tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a,
-                              const node&) {
+    result<std::string> write(
+        tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a, const node&) {
         const std::string x = operand_text(a.input1), y = operand_text(a.input2);
         return fmt::format("hr::arithmetic_right_shift<{}>({}, {})", a.round, x, y);
     }
@@ -192,7 +191,7 @@ private:
         const std::string x = operand_text(a.input1);
         if (is_float(a.input1)) return fmt::format("hr::negate({})", x);
         return fmt::format("hr::negate<{}, {}, {}>({})", number(a.input1_zp).value_or(0),
-                           number(a.output_zp).value_or(0), element_of_result(n), x);
+            number(a.output_zp).value_or(0), element_of_result(n), x);
     }
     result<std::string> write(tosa::cast, const args<tosa::cast>& a, const node& n) {
         return fmt::format("hr::cast<{}>({})", element_of_result(n), operand_text(a.input));
@@ -241,8 +240,7 @@ private:
 };
 
 result<element_function> element_functions::write(std::string_view wanted, std::span<const node* const> nodes,
-                                                  value first, constant_arrays& constants,
-                                                  outside_function outside) {
+    value first, constant_arrays& constants, outside_function outside) {
     function_writer writer(constants, outside);
     HEADRACE_TRY(writer.write(nodes, first));
     const auto [known, is_new] = known_.try_emplace(writer.body());

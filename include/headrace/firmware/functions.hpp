@@ -31,9 +31,9 @@ public:
     /// stands for an input outside of the layer.
     template <class Outside>
     result<element_function> add(std::string_view wanted, std::span<const node* const> nodes, value first,
-                                 constant_arrays& constants, const Outside& outside) {
+        constant_arrays& constants, const Outside& outside) {
         return write(wanted, nodes, first, constants,
-                     {&outside, [](const void* f, value v) { return (*static_cast<const Outside*>(f))(v); }});
+            {&outside, [](const void* f, value v) { return (*static_cast<const Outside*>(f))(v); }});
     }
     [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -46,7 +46,7 @@ private:
     friend class function_writer;
 
     result<element_function> write(std::string_view wanted, std::span<const node* const> nodes, value first,
-                                   constant_arrays& constants, outside_function outside);
+        constant_arrays& constants, outside_function outside);
 
     identifiers names_;
     std::map<std::string, std::string, std::less<>> known_;  // from bodies to names

@@ -61,7 +61,7 @@ constexpr std::string_view comment = "// ", signature = ", by headrace ";
 class header_text {
 public:
     header_text(const header_options& options, const model_header& model, std::string_view sample,
-                std::span<const std::string> outputs)
+        std::span<const std::string> outputs)
         : options_(options), model_(model), sample_(sample), sample_outputs_(outputs) {}
 
     std::string write() const {
@@ -77,8 +77,8 @@ public:
             "constants\n\n",
             options_.name, layers.constants.text(), includes(), shared_constants(), guard());
         if (!layers.functions.text().empty())
-            text += fmt::format("namespace functions {{\n{}}}  // namespace functions\n\n",
-                                layers.functions.text());
+            text += fmt::format(
+                "namespace functions {{\n{}}}  // namespace functions\n\n", layers.functions.text());
         if (!sample_.empty())
             text += fmt::format("namespace samples {{\n{}}}  // namespace samples\n\n", sample_);
         text += "struct description {\n";
@@ -87,7 +87,7 @@ public:
             "{};\n\n",
             model_.report.macs, model_.report.constant_bytes);
         text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
-                ports("outputs", model_.io.outputs, layers.outputs) + sample();
+            ports("outputs", model_.io.outputs, layers.outputs) + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
         text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
         return text;
@@ -122,17 +122,9 @@ private:
 
     // Includes only the kernels that the model uses, because each takes time to compile.
     std::string includes() const {
-        static constexpr std::pair<std::string_view, std::string_view> moved[] = {
-            {"copy", "move"},
-            {"fill", "move"},
-            {"tile", "move"},
-            {"gather", "move"},
-            {"scatter", "move"},
-            {"argmax", "reduce"},
-            {"avg_pool2d", "pooling"},
-            {"max_pool2d", "pooling"},
-            {"fft2d", "fft"},
-            {"rfft2d", "fft"},
+        static constexpr std::pair<std::string_view, std::string_view> moved[] = {{"copy", "move"},
+            {"fill", "move"}, {"tile", "move"}, {"gather", "move"}, {"scatter", "move"}, {"argmax", "reduce"},
+            {"avg_pool2d", "pooling"}, {"max_pool2d", "pooling"}, {"fft2d", "fft"}, {"rfft2d", "fft"},
             {"transpose_conv2d", "transpose_conv"}};
         std::set<std::string, std::less<>> names{"model"};
         if (!model_.layers.functions.text().empty()) names.emplace("functions");
@@ -153,8 +145,8 @@ private:
         const auto& buffers = model_.layers.buffers;
         for (const planned_buffer& b : buffers)
             text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", element_text(b.type),
-                                b.count, b.offset, b.first, b.last, b.is_state ? ", true" : "",
-                                &b == &buffers.back() ? ">;" : ",");
+                b.count, b.offset, b.first, b.last, b.is_state ? ", true" : "",
+                &b == &buffers.back() ? ">;" : ",");
         return text + '\n';
     }
     static std::string list_text(const std::vector<call>& calls, std::size_t indent) {
@@ -166,19 +158,19 @@ private:
     static std::string call_text(const call& c, std::size_t indent) {
         const std::string name = c_string_literal(c.name);
         if (c.kind != call::kind_type::kernel)
-            return fmt::format(
-                "hr::{}<{}, {}, {},\n{:{}}{}>", c.kind == call::kind_type::loop ? "loop" : "branch", name,
-                c.condition, list_text(c.first, indent + 8), "", indent + 4, list_text(c.second, indent + 8));
+            return fmt::format("hr::{}<{}, {}, {},\n{:{}}{}>",
+                c.kind == call::kind_type::loop ? "loop" : "branch", name, c.condition,
+                list_text(c.first, indent + 8), "", indent + 4, list_text(c.second, indent + 8));
         return fmt::format("hr::layer<{}, {},\n{:{}}{}, {}>", name, c.op, "", indent + 10,
-                           c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch",
-                           fmt::join(c.operands, ", "));
+            c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch",
+            fmt::join(c.operands, ", "));
     }
     std::string calls() const {
         return fmt::format("    using layers = {};\n\n    using first_states = {};\n\n",
-                           list_text(model_.layers.calls, 8), list_text(model_.layers.first_states, 8));
+            list_text(model_.layers.calls, 8), list_text(model_.layers.first_states, 8));
     }
     std::string ports(std::string_view kind, const std::vector<io_tensor>& tensors,
-                      const std::vector<place>& places) const {
+        const std::vector<place>& places) const {
         std::string quantizations, list;
         identifiers names;
         for (std::size_t i = 0; i != places.size(); ++i) {
@@ -191,8 +183,7 @@ private:
                     type, tensors[i].quantization->scale, tensors[i].quantization->zero_point);
             }
             list += fmt::format("{}\n        hr::port<{}, {}, {}, {}>", i == 0 ? "" : ",",
-                                c_string_literal(tensors[i].name), places[i].buffer,
-                                tensor_text(places[i].type), type);
+                c_string_literal(tensors[i].name), places[i].buffer, tensor_text(places[i].type), type);
         }
         return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
     }
@@ -245,8 +236,8 @@ std::vector<std::string> add_sample(const graph& g, const model_execution& execu
                 floats.push_back(static_cast<float>(y.real(i)));
             else
                 integers.push_back(y.integer(i));
-        names.push_back(floats.empty() ? to.add("output", *type, integers)
-                                       : to.add_floats("output", *type, floats));
+        names.push_back(
+            floats.empty() ? to.add("output", *type, integers) : to.add_floats("output", *type, floats));
     }
     return names;
 }
@@ -260,10 +251,10 @@ std::string peak_text(const model_report& report) {
 result<void> check_limits(const model_report& report, const header_options& options) {
     if (options.largest_arena && report.arena.bytes > *options.largest_arena)
         return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", report.arena.bytes,
-                                       *options.largest_arena, peak_text(report)));
+            *options.largest_arena, peak_text(report)));
     if (options.largest_flash && report.constant_bytes > *options.largest_flash)
         return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
-                                       report.constant_bytes, *options.largest_flash));
+            report.constant_bytes, *options.largest_flash));
     return {};
 }
 

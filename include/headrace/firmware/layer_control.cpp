@@ -23,8 +23,8 @@ result<std::vector<call>> layer_writer::write_region(const graph& region, std::s
 }
 
 // Two outputs may change places: those that are inputs as well are copied aside first.
-result<void> layer_writer::copy_outputs(const graph& region, std::span<const place> to,
-                                        std::vector<call>& behind) {
+result<void> layer_writer::copy_outputs(
+    const graph& region, std::span<const place> to, std::vector<call>& behind) {
     std::vector<call>* const outer = std::exchange(into_, &behind);
     std::vector<operand> from;
     result<void> done;
@@ -70,10 +70,10 @@ result<void> layer_writer::write(tosa::cond_if, const args<tosa::cond_if>& a, co
     const std::size_t known = done_.buffers.size();
     const std::int64_t begin = done_.steps;
     call made{.name = name_of_node(n),
-              .op = {},
-              .operands = {},
-              .kind = call::kind_type::branch,
-              .condition = condition.buffer};
+        .op = {},
+        .operands = {},
+        .kind = call::kind_type::branch,
+        .condition = condition.buffer};
     const auto write_branch = [&](const graph& region, std::vector<call>& calls) -> result<void> {
         HEADRACE_TRY(written, write_region(region, inputs));
         calls = std::move(written);
@@ -98,10 +98,10 @@ result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&
     const std::size_t known = done_.buffers.size();
     const std::int64_t begin = done_.steps;
     call made{.name = name_of_node(n),
-              .op = {},
-              .operands = {},
-              .kind = call::kind_type::loop,
-              .condition = decision.buffer};
+        .op = {},
+        .operands = {},
+        .kind = call::kind_type::loop,
+        .condition = decision.buffer};
     HEADRACE_TRY(test, write_region(*a.cond_graph, carried));
     made.first = std::move(test);
     place whole = decision;

@@ -39,8 +39,8 @@ std::vector<std::size_t> window_order(bool is_depthwise, const int_list& shape, 
 
 std::string convolution_text(const on_device::convolution& s) {
     static constexpr std::string_view packings[] = {"rows", "c4", "c2k4", "c4k16"};
-    std::string text = fmt::format("hr::convolution{{.input = {}, .output = {}", tensor_text(s.input),
-                                   tensor_text(s.output));
+    std::string text = fmt::format(
+        "hr::convolution{{.input = {}, .output = {}", tensor_text(s.input), tensor_text(s.output));
     if (s.is_depthwise) text += ", .is_depthwise = true";
     const auto add = [&](std::string_view name, const on_device::extent& e) {
         if (!(e == on_device::extent{})) text += fmt::format(", .{} = {{{}, {}}}", name, e.height, e.width);
@@ -52,7 +52,7 @@ std::string convolution_text(const on_device::convolution& s) {
     if (s.input_zero != 0) text += fmt::format(", .input_zero = {}", s.input_zero);
     if (s.weight_zero != 0) text += fmt::format(", .weight_zero = {}", s.weight_zero);
     text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(s.scale),
-                        s.minimum, s.maximum);
+        s.minimum, s.maximum);
     if (s.is_in_place) text += ", .is_in_place = true";
     if (s.is_over_extra) text += ", .is_over_extra = true";
     return text + '}';
@@ -65,8 +65,8 @@ const auto& for_channel(const auto& all, std::size_t c) { return all[all.size() 
 
 // Weights in the order that the core's kernel reads; `order` is that of their channels and windows.
 template <class T>
-std::vector<T> packed(const on_device::convolution& s, const auto& numbers,
-                      const std::vector<std::size_t>& order) {
+std::vector<T> packed(
+    const on_device::convolution& s, const auto& numbers, const std::vector<std::size_t>& order) {
     std::vector<T> all(index_of(packed_elements(s)));
     const std::size_t depth = index_of(s.depth());
     for (std::size_t i = 0; i != order.size(); ++i) {
@@ -82,7 +82,7 @@ struct folded_biases {
     std::int64_t largest_sum = 0;
 };
 folded_biases fold_zero_point(const on_device::convolution& s, const auto& weights, const auto& biases,
-                              const std::vector<std::size_t>& order) {
+    const std::vector<std::size_t>& order) {
     folded_biases folded;
     const std::size_t depth = index_of(s.depth());
     for (std::size_t c = 0; c != index_of(s.out_channels()); ++c) {
@@ -99,32 +99,31 @@ folded_biases fold_zero_point(const on_device::convolution& s, const auto& weigh
 }
 
 // The channels' constants as C++, filled up with default values.
-std::vector<std::string> channel_rows(const on_device::convolution& s, const scaled_result& scale,
-                                      const std::vector<std::int64_t>& biases) {
+std::vector<std::string> channel_rows(
+    const on_device::convolution& s, const scaled_result& scale, const std::vector<std::int64_t>& biases) {
     std::vector<std::string> rows(index_of(packed_channels(s)), "{}");
     for (std::size_t c = 0; c != biases.size(); ++c) {
         const std::int32_t m = for_channel(scale.multipliers, c);
         const std::int8_t shift = for_channel(scale.shifts, c);
         rows[c] = s.input.type == on_device::element::int8
-                      ? channel_text(
-                            on_device::make_channel(size_of(biases[c]), m, shift, scale.output_zero, s.scale))
-                      : channel_text(on_device::make_wide_channel(biases[c], m, shift, scale.output_zero));
+            ? channel_text(on_device::make_channel(size_of(biases[c]), m, shift, scale.output_zero, s.scale))
+            : channel_text(on_device::make_wide_channel(biases[c], m, shift, scale.output_zero));
     }
     return rows;
 }
 
 // Describes the window and the tensors; packing and scale follow.
 on_device::convolution describe(const window_attributes& a, const tensor_meta& weight, const tensor& input,
-                                const tensor& output, bool is_depthwise) {
+    const tensor& output, bool is_depthwise) {
     const std::size_t first =
         is_depthwise ? 0 : 1;  // [height, width, channels, multiplier], or [channels, height, …]
     return {.input = input,
-            .output = output,
-            .is_depthwise = is_depthwise,
-            .kernel = {size_of(weight.shape[first]), size_of(weight.shape[first + 1])},
-            .stride = {size_of(a.stride[0]), size_of(a.stride[1])},
-            .dilation = {size_of(a.dilation[0]), size_of(a.dilation[1])},
-            .pad = {size_of(a.pad[0]), size_of(a.pad[1]), size_of(a.pad[2]), size_of(a.pad[3])}};
+        .output = output,
+        .is_depthwise = is_depthwise,
+        .kernel = {size_of(weight.shape[first]), size_of(weight.shape[first + 1])},
+        .stride = {size_of(a.stride[0]), size_of(a.stride[1])},
+        .dilation = {size_of(a.dilation[0]), size_of(a.dilation[1])},
+        .pad = {size_of(a.pad[0]), size_of(a.pad[1]), size_of(a.pad[2]), size_of(a.pad[3])}};
 }
 
 }  // namespace
@@ -158,8 +157,8 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     HEADRACE_TRY(constants, pack(s, scale, a, n));
     const node* const last = scale ? scale->nodes.back() : &anchor;
     std::vector<operand> operands{input}, extras;
-    HEADRACE_TRY(function,
-                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, *output));
+    HEADRACE_TRY(
+        function, finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, *output));
     HEADRACE_TRY(to, add_image(n, s, a.input, extras));
     s.output = to.type;
     s.is_in_place = input.buffer == to.buffer;
@@ -180,8 +179,7 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
 
 // Chooses the form of the scale and the order of the weights, and writes them.
 result<packed_constants> layer_writer::pack(on_device::convolution& s,
-                                            const std::optional<scaled_result>& scale,
-                                            const window_attributes& a, const node& n) {
+    const std::optional<scaled_result>& scale, const window_attributes& a, const node& n) {
     const std::string name = name_of_node(n);
     const std::vector<std::size_t> order =
         window_order(s.is_depthwise, meta_of(a.weight)->shape, s.out_channels());
@@ -190,8 +188,7 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
         std::vector<float> biases;
         for (std::size_t c = 0; c != index_of(s.out_channels()); ++c) biases.push_back(for_channel(given, c));
         const std::vector<float> weights = packed<float>(s, *constant_floats(a.weight), order);
-        return packed_constants{
-            flash(done_.constants.add_floats(name + "_weight", s.input.type, weights)),
+        return packed_constants{flash(done_.constants.add_floats(name + "_weight", s.input.type, weights)),
             flash(done_.constants.add_floats(name + "_bias", on_device::element::float32, biases))};
     }
     const auto weights = constant_integers(a.weight);
@@ -202,18 +199,17 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
         s.minimum = scale->minimum;
         s.maximum = scale->maximum;
         s.scale = is_narrow ? choose_scaling(core_.set, scale->multipliers, scale->shifts, scale->output_zero,
-                                             biases.largest_sum, scale->type)
+                                  biases.largest_sum, scale->type)
                             : on_device::scaling::wide;
     }
     s.weights = best_packing(s, core_.set);
     packed_constants made{flash(done_.constants.add(name + "_weight", on_device::element::int8,
-                                                    packed<std::int64_t>(s, *weights, order))),
-                          {}};
+                              packed<std::int64_t>(s, *weights, order))),
+        {}};
     if (scale) {
         const std::vector<std::string> rows = channel_rows(s, *scale, biases.all);
-        made.channels =
-            flash(done_.constants.add(name + "_channels", is_narrow ? "hr::channel" : "hr::wide_channel",
-                                      rows, rows.size() * (is_narrow ? 16 : 24)));
+        made.channels = flash(done_.constants.add(name + "_channels",
+            is_narrow ? "hr::channel" : "hr::wide_channel", rows, rows.size() * (is_narrow ? 16 : 24)));
         return made;
     }
     for (std::int64_t& b : biases.all)
@@ -226,8 +222,8 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
 
 // Computed weights are in memory in TOSA's order, which the kernel for volumes reads: the depth is 1. The
 // element-wise operators after the convolution are a loop of their own.
-result<void> layer_writer::write_computed(const layer_body& body, const node& anchor,
-                                          const window_attributes& a, const node& n) {
+result<void> layer_writer::write_computed(
+    const layer_body& body, const node& anchor, const window_attributes& a, const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
     HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));

@@ -34,11 +34,11 @@ tensor broadcast(const tensor& t, const tensor& to) {
 // Writes the function of the operators after an operator's own result `first`, and the operands that it
 // reads.
 result<std::string> layer_writer::finish(const layer_body& body, std::span<const node* const> nodes,
-                                         value first, std::vector<operand>& extras, const tensor& out) {
+    value first, std::vector<operand>& extras, const tensor& out) {
     if (nodes.empty()) return std::string("hr::as_it_is");
     const auto outside = [&](value v) { return body.outside(v); };
-    HEADRACE_TRY(function, done_.functions.add(nodes.back()->op->name.substr(5), nodes, first,
-                                               done_.constants, outside));
+    HEADRACE_TRY(function,
+        done_.functions.add(nodes.back()->op->name.substr(5), nodes, first, done_.constants, outside));
     for (const value v : function.parameters) {
         HEADRACE_TRY(extra, operand_of(body.outside(v)));
         extra.type = broadcast(extra.type, out);
@@ -79,15 +79,16 @@ result<void> layer_writer::write(device::reduction, const args<device::reduction
     }
     HEADRACE_TRY(to, add_result(n));
     std::vector<operand> extras;
-    HEADRACE_TRY(end, finish(body, std::span(std::next(anchor), body.nodes.end()),
-                             {const_cast<node*>(&reduction), 0}, extras, to.type));
+    HEADRACE_TRY(end,
+        finish(body, std::span(std::next(anchor), body.nodes.end()), {const_cast<node*>(&reduction), 0},
+            extras, to.type));
     if (operands.size() != 1 || !extras.empty()) return refuse(n, "a reduction reads one tensor");
     std::string kind(reduction.op->name.substr(std::string_view("tosa.REDUCE_").size()));
     std::ranges::transform(kind, kind.begin(), [](char c) { return static_cast<char>(c - 'A' + 'a'); });
     std::int64_t axis = 0;
     nan_mode mode = nan_mode::propagate;
     using reductions = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
-                           tosa::reduce_product, tosa::reduce_sum>;
+        tosa::reduce_product, tosa::reduce_sum>;
     visit_args(reductions{}, reduction, [&](auto, const auto& of) {
         axis = of.axis;
         if constexpr (requires { of.nan_mode; }) mode = of.nan_mode;
@@ -109,18 +110,16 @@ result<void> layer_writer::write(device::pooling, const args<device::pooling>& l
     HEADRACE_TRY(from, operand_of(body.outside(anchor.operand(0))));
     HEADRACE_TRY(to, add_result(n));
     std::vector<operand> extras;
-    HEADRACE_TRY(function,
-                 finish(body, others(body, anchor), {const_cast<node*>(&anchor), 0}, extras, to.type));
+    HEADRACE_TRY(
+        function, finish(body, others(body, anchor), {const_cast<node*>(&anchor), 0}, extras, to.type));
     if (!extras.empty()) return refuse(n, "a pool reads one tensor");
     const auto window = [](const auto& a) {
         return fmt::format(".kernel = {{{}, {}}}, .stride = {{{}, {}}}, .pad = {{{}, {}, {}, {}}}",
-                           a.kernel[0], a.kernel[1], a.stride[0], a.stride[1], a.pad[0], a.pad[1], a.pad[2],
-                           a.pad[3]);
+            a.kernel[0], a.kernel[1], a.stride[0], a.stride[1], a.pad[0], a.pad[1], a.pad[2], a.pad[3]);
     };
-    std::string text =
-        fmt::format("hr::{}<hr::pooling{{.input = {}, .output = {}, {}",
-                    average != nullptr ? "avg_pool2d" : "max_pool2d", tensor_text(from.type),
-                    tensor_text(to.type), average != nullptr ? window(*average) : window(*maximum));
+    std::string text = fmt::format("hr::{}<hr::pooling{{.input = {}, .output = {}, {}",
+        average != nullptr ? "avg_pool2d" : "max_pool2d", tensor_text(from.type), tensor_text(to.type),
+        average != nullptr ? window(*average) : window(*maximum));
     if (average != nullptr && !is_floating(from.type.type)) {
         const auto zero = constant_integer(body.outside(average->input_zp)),
                    out = constant_integer(body.outside(average->output_zp));

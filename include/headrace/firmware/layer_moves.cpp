@@ -78,7 +78,7 @@ static bool takes_views(const node& reader, value v) {
         return body.outside(anchor.operand(1)) != v && body.outside(anchor.operand(2)) != v;
     }
     return is<device::elementwise>(reader) || is<tosa::slice>(reader) || is<tosa::concat>(reader) ||
-           is<tosa::transpose>(reader) || is<tosa::reverse>(reader);
+        is<tosa::transpose>(reader) || is<tosa::reverse>(reader);
 }
 
 // A small part is copied where the rest is not needed any longer.
@@ -139,8 +139,8 @@ result<void> layer_writer::write(tosa::pad, const args<tosa::pad>& a, const node
 result<void> layer_writer::write(tosa::tile, const args<tosa::tile>& a, const node& n) {
     HEADRACE_TRY(from, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
-    call_kernel(n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)),
-                {from, at(to)});
+    call_kernel(
+        n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, at(to)});
     return {};
 }
 
@@ -149,9 +149,9 @@ result<void> layer_writer::write(tosa::gather, const args<tosa::gather>& a, cons
     HEADRACE_TRY(indices, operand_of(a.indices));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-                fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
-                            tensor_text(to.type)),
-                {values, indices, at(to)});
+        fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
+            tensor_text(to.type)),
+        {values, indices, at(to)});
     return {};
 }
 
@@ -161,9 +161,9 @@ result<void> layer_writer::write(tosa::scatter, const args<tosa::scatter>& a, co
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-                fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type),
-                            tensor_text(indices.type), tensor_text(input.type), tensor_text(to.type)),
-                {values, indices, input, at(to)});
+        fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
+            tensor_text(input.type), tensor_text(to.type)),
+        {values, indices, input, at(to)});
     return {};
 }
 

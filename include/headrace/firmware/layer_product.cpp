@@ -31,7 +31,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     if (scale && scale->multipliers.size() != 1) scale.reset();
     const node* const last = scale ? scale->nodes.back() : &anchor;
     std::string text = fmt::format("hr::matmul<hr::matrix_product{{.a = {}, .b = {}, .output = {}",
-                                   tensor_text(left.type), tensor_text(right.type), tensor_text(to.type));
+        tensor_text(left.type), tensor_text(right.type), tensor_text(to.type));
     if (*left_zero != 0) text += fmt::format(", .a_zero = {}", *left_zero);
     if (*right_zero != 0) text += fmt::format(", .b_zero = {}", *right_zero);
     operand scaled{"hr::nothing"};
@@ -40,20 +40,19 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
         const std::int8_t shift = scale->shifts[0];
         const std::int64_t largest = std::int64_t{left.type.size[2]} * 255 * 255;
         const auto how = is_narrow ? choose_scaling(core_.set, scale->multipliers, scale->shifts,
-                                                    scale->output_zero, largest, scale->type)
+                                         scale->output_zero, largest, scale->type)
                                    : on_device::scaling::wide;
         text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(how),
-                            scale->minimum, scale->maximum);
-        const std::string row =
-            is_narrow ? channel_text(make_channel(0, m, shift, scale->output_zero, how))
-                      : channel_text(on_device::make_wide_channel(0, m, shift, scale->output_zero));
+            scale->minimum, scale->maximum);
+        const std::string row = is_narrow
+            ? channel_text(make_channel(0, m, shift, scale->output_zero, how))
+            : channel_text(on_device::make_wide_channel(0, m, shift, scale->output_zero));
         scaled = flash(done_.constants.add(name_of_node(n) + "_scale",
-                                           is_narrow ? "hr::channel" : "hr::wide_channel", std::span(&row, 1),
-                                           is_narrow ? 16 : 24));
+            is_narrow ? "hr::channel" : "hr::wide_channel", std::span(&row, 1), is_narrow ? 16 : 24));
     }
     std::vector<operand> extras;
-    HEADRACE_TRY(function,
-                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
+    HEADRACE_TRY(
+        function, finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
     text += "}, " + function;
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
     std::vector<operand> operands{left, right};

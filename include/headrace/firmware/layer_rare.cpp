@@ -14,9 +14,9 @@ result<void> layer_writer::write(tosa::argmax, const args<tosa::argmax>& a, cons
     HEADRACE_TRY(from, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-                fmt::format("hr::argmax<{}, {}, {}{}>", tensor_text(from.type), tensor_text(to.type), a.axis,
-                            a.nan_mode == nan_mode::ignore ? ", hr::nan_mode::ignore" : ""),
-                {from, at(to)});
+        fmt::format("hr::argmax<{}, {}, {}{}>", tensor_text(from.type), tensor_text(to.type), a.axis,
+            a.nan_mode == nan_mode::ignore ? ", hr::nan_mode::ignore" : ""),
+        {from, at(to)});
     return {};
 }
 
@@ -43,33 +43,31 @@ result<void> layer_writer::write(tosa::conv3d, const args<tosa::conv3d>& a, cons
         return fmt::format("{{{}, {}, {}}}", numbers[0], numbers[1], numbers[2]);
     };
     const std::array before{a.pad[0], a.pad[2], a.pad[4]};
-    call& made = call_kernel(
-        n,
+    call& made = call_kernel(n,
         fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {}, .stride = {}, "
                     ".dilation = {}, .pad = {}, .input_zero = {}, .weight_zero = {}}}>",
-                    tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]),
-                    axes(a.stride), axes(a.dilation), axes(before), zero.input, zero.weight),
+            tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]), axes(a.stride),
+            axes(a.dilation), axes(before), zero.input, zero.weight),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{to.type.elements()} * (weights.type.elements() / weights.type.size[0]);
     return {};
 }
 
-result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a,
-                                 const node& n) {
+result<void> layer_writer::write(
+    tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
     HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));
     HEADRACE_TRY(to, add_result(n));
     HEADRACE_TRY(bias, biases_of(a.bias, to.type.size[3]));
-    call& made = call_kernel(
-        n,
+    call& made = call_kernel(n,
         fmt::format("hr::transpose_conv2d<hr::transposed_convolution{{.input = {}, .output = {}, .kernel = "
                     "{{{}, {}}}, "
                     ".stride = {{{}, {}}}, .out_pad = {{{}, {}, {}, {}}}, .input_zero = {}, "
                     ".weight_zero = {}}}>",
-                    tensor_text(input.type), tensor_text(to.type), weights.type.size[1], weights.type.size[2],
-                    a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3],
-                    zero.input, zero.weight),
+            tensor_text(input.type), tensor_text(to.type), weights.type.size[1], weights.type.size[2],
+            a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3], zero.input,
+            zero.weight),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{input.type.elements()} * (weights.type.elements() / weights.type.size[3]);
     return {};
@@ -89,8 +87,7 @@ result<void> layer_writer::write(tosa::resize, const args<tosa::resize>& a, cons
     HEADRACE_TRY(from, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     const int_list &s = scale->values, &o = offset->values;
-    call_kernel(
-        n,
+    call_kernel(n,
         fmt::format(
             "hr::resize<hr::resizing{{.input = {}, .output = {}, .y = {{{}, {}, {}}}, .x = {{{}, {}, {}}}, "
             ".mode = hr::resize_mode::{}}}>",
@@ -104,8 +101,8 @@ result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>& a, const 
     HEADRACE_TRY(real, operand_of(a.input_real));
     HEADRACE_TRY(imaginary, operand_of(a.input_imag));
     HEADRACE_TRY(to, add_results(n));
-    call_kernel(
-        n, fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
+    call_kernel(n,
+        fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
         {real, imaginary, at(to[0]), at(to[1])});
     return {};
 }
@@ -115,7 +112,7 @@ result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>& a, cons
     HEADRACE_TRY(to, add_results(n));
     call& made =
         call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", tensor_text(real.type), tensor_text(to[0].type)),
-                    {real, at(to[0]), at(to[1])});
+            {real, at(to[0]), at(to[1])});
     add_scratch(made, 8 * real.type.size[2]);
     return {};
 }

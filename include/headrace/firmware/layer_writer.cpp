@@ -62,8 +62,8 @@ std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count
 }
 
 void layer_writer::put_new(const node& n, std::uint32_t result, const place& p) {
-    done_.buffers[p.buffer].names.push_back(is<builtin::placeholder>(n) ? std::string(n.results[result].name)
-                                                                        : name_of_node(n));
+    done_.buffers[p.buffer].names.push_back(
+        is<builtin::placeholder>(n) ? std::string(n.results[result].name) : name_of_node(n));
     put({const_cast<node*>(&n), result}, p);
 }
 
@@ -85,8 +85,8 @@ result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
     const tensor_meta* const meta = n.results[i].meta;
     const auto type = meta == nullptr ? std::nullopt : dense_tensor(*meta);
     if (!type)
-        return refuse(n,
-                      "kernels of microcontrollers do not compute with this type, or with so many elements");
+        return refuse(
+            n, "kernels of microcontrollers do not compute with this type, or with so many elements");
     const place* const over = is<device::elementwise>(n) ? replaceable(n, *type) : nullptr;
     const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
     put_new(n, i, made);
@@ -146,19 +146,19 @@ bool layer_writer::wants_planes(const node& n, bool has_planes) const {
     return meets_planes;
 }
 
-bool layer_writer::is_residual(const node& n, value input, const operand& extra,
-                               const on_device::tensor& result) const {
+bool layer_writer::is_residual(
+    const node& n, value input, const operand& extra, const on_device::tensor& result) const {
     if (!extra.buffer || !(extra.type == result) || !ends_with(n, *extra.buffer)) return false;
     const auto from = places_.find({input.producer, input.result});
     const planned_buffer& buffer = done_.buffers[*extra.buffer];
     return (from == places_.end() || from->second.buffer != *extra.buffer) && buffer.type == result.type &&
-           buffer.count == result.span;
+        buffer.count == result.span;
 }
 
 std::optional<place> layer_writer::place_in_concat(const node& n, bool has_planes) {
     const auto is_part = [](const node& m) {
         return is<device::convolution>(m) && m.first_use != nullptr && m.first_use->next_use == nullptr &&
-               is<tosa::concat>(*m.first_use->target);
+            is<tosa::concat>(*m.first_use->target);
     };
     if (!is_part(n)) return std::nullopt;
     const node& whole = *n.first_use->target;
@@ -172,9 +172,8 @@ std::optional<place> layer_writer::place_in_concat(const node& n, bool has_plane
         put_new(whole, 0, {add_buffer(type->type, type->span), *type});
     }
     place part = places_.at({&whole, 0});
-    const auto length = [axis = static_cast<std::size_t>(a.axis)](value v) {
-        return static_cast<std::int32_t>(meta_of(v)->shape[axis]);
-    };
+    const auto length = [axis = static_cast<std::size_t>(a.axis)](
+                            value v) { return static_cast<std::int32_t>(meta_of(v)->shape[axis]); };
     for (std::size_t i = 0; a.input1[i].producer != &n; ++i)
         part.type.offset += length(a.input1[i]) * part.type.stride[a.axis];
     const value v{const_cast<node*>(&n), 0};
@@ -183,8 +182,8 @@ std::optional<place> layer_writer::place_in_concat(const node& n, bool has_plane
     return part;
 }
 
-result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input,
-                                      std::span<const operand> extras) {
+result<place> layer_writer::add_image(
+    const node& n, const on_device::convolution& s, value input, std::span<const operand> extras) {
     const bool has_planes = s.is_depthwise || (s.in_channels() != 1 && s.input.stride[3] != 1);
     if (const auto part = place_in_concat(n, has_planes)) return *part;
     if (!wants_planes(n, has_planes)) {
@@ -204,8 +203,8 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
     for (std::size_t i = 0; i != n.operand_count; ++i) reads += n.operand(i) == input;
     // A much smaller result would keep all of the input's memory.
     const bool is_over = can_be_in_place(over) && from != places_.end() && reads == 1 &&
-                         ends_with(n, from->second.buffer) &&
-                         4 * std::int64_t{made.type.span} >= 3 * done_.buffers[from->second.buffer].count;
+        ends_with(n, from->second.buffer) &&
+        4 * std::int64_t{made.type.span} >= 3 * done_.buffers[from->second.buffer].count;
     made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
     put_new(n, 0, made);
     return made;
@@ -226,8 +225,8 @@ result<operand> layer_writer::operand_of(value v) {
     return *made;
 }
 
-std::optional<operand> layer_writer::add_constant(std::string_view name, const tensor_meta& meta,
-                                                  const tensor_data& data) {
+std::optional<operand> layer_writer::add_constant(
+    std::string_view name, const tensor_meta& meta, const tensor_data& data) {
     const auto type = dense_tensor(meta);
     if (!type) return std::nullopt;
     operand made;

@@ -110,17 +110,17 @@ private:
     result<place> add_result(const node& n, std::uint32_t i = 0);
     // Adds a convolution's result: channels are planes where a depthwise one is at either end or the input
     // has them, and the memory of the input, or of the one further operand, is used where it may be.
-    result<place> add_image(const node& n, const on_device::convolution& s, value input,
-                            std::span<const operand> extras);
+    result<place> add_image(
+        const node& n, const on_device::convolution& s, value input, std::span<const operand> extras);
     // Returns the part of a CONCAT's result where a convolution writes, if convolutions write all of its
     // parts; makes room for the whole with the first of them.
     std::optional<place> place_in_concat(const node& n, bool has_planes);
     // True if the result may be written over the operand, which is in memory for this node alone.
-    [[nodiscard]] bool is_residual(const node& n, value input, const operand& extra,
-                                   const on_device::tensor& result) const;
+    [[nodiscard]] bool is_residual(
+        const node& n, value input, const operand& extra, const on_device::tensor& result) const;
     // True if a part of a tensor is read where it lies.
-    [[nodiscard]] bool is_read_as_view(const node& n, const operand& from,
-                                       const on_device::tensor& part) const;
+    [[nodiscard]] bool is_read_as_view(
+        const node& n, const operand& from, const on_device::tensor& part) const;
     [[nodiscard]] bool wants_planes(const node& n, bool has_planes) const;
     // True if the buffer's last readers are those of this node.
     [[nodiscard]] bool ends_with(const node& n, std::size_t buffer) const;
@@ -128,8 +128,8 @@ private:
     const place* replaceable(const node& n, const on_device::tensor& result) const;
     result<operand> operand_of(value v);
     // An array in flash, or nothing if kernels do not compute with its type.
-    std::optional<operand> add_constant(std::string_view name, const tensor_meta& meta,
-                                        const tensor_data& data);
+    std::optional<operand> add_constant(
+        std::string_view name, const tensor_meta& meta, const tensor_data& data);
     // Returns a value's place in memory; a constant is copied there.
     result<place> place_of(value v);
     void hold(std::size_t known, std::int64_t begin);
@@ -144,7 +144,7 @@ private:
     void add_scratch(call& to, std::int64_t bytes);
     result<void> copy(const node& n, const operand& from, const operand& to);
     result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
-                               std::vector<operand>& extras, const on_device::tensor& out);
+        std::vector<operand>& extras, const on_device::tensor& out);
     result<void> write_node(const node& n);
     // Returns the calls of a region whose inputs are at `inputs`.
     result<std::vector<call>> write_region(const graph& region, std::span<const place> inputs);
@@ -152,9 +152,9 @@ private:
     result<void> copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind);
     result<std::vector<place>> add_results(const node& n);
     result<packed_constants> pack(on_device::convolution& s, const std::optional<scaled_result>& scale,
-                                  const window_attributes& a, const node& n);
-    result<void> write_computed(const layer_body& body, const node& anchor, const window_attributes& a,
-                                const node& n);
+        const window_attributes& a, const node& n);
+    result<void> write_computed(
+        const layer_body& body, const node& anchor, const window_attributes& a, const node& n);
     [[nodiscard]] static std::string name_of_node(const node& n);
     result<operand> biases_of(value bias, std::int32_t channels);
     static result<zero_points> zero_points_of(value input_zp, value weight_zp, const node& n);
@@ -171,9 +171,7 @@ private:
 
 /// Matches operators and layers that are written: each has at least a portable kernel.
 template <class Op>
-concept has_writer = requires(layer_writer& w, const args<Op>& a, const node& n) {
-    w.write(Op{}, a, n);
-};
+concept has_writer = requires(layer_writer& w, const args<Op>& a, const node& n) { w.write(Op{}, a, n); };
 
 }  // namespace headrace::firmware
 

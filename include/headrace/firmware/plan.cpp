@@ -19,7 +19,7 @@ arena_figures plan_buffers(std::span<planned_buffer> buffers) {
             figures.state_bytes += aligned(b.bytes());
         }
         blocks.push_back({b.is_state ? 0 : static_cast<std::uint64_t>(aligned(b.bytes())),
-                          static_cast<std::uint32_t>(b.first), static_cast<std::uint32_t>(b.last)});
+            static_cast<std::uint32_t>(b.first), static_cast<std::uint32_t>(b.last)});
     }
     if (blocks.empty()) return figures;
     detail::block_packer packer(std::move(blocks), planning_algorithm::greedy);

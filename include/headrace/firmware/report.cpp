@@ -62,20 +62,20 @@ private:
 };
 
 std::string totals_text(const model_report& r) {
-    std::string text =
-        fmt::format("{}: {} {}, {} MACs", r.core, r.layers.size(), r.layers.size() == 1 ? "layer" : "layers",
-                    with_commas(static_cast<std::uint64_t>(r.macs)));
+    std::string text = fmt::format("{}: {} {}, {} MACs", r.core, r.layers.size(),
+        r.layers.size() == 1 ? "layer" : "layers", with_commas(static_cast<std::uint64_t>(r.macs)));
     if (r.estimated != 0)
         text += fmt::format("; about {} instructions in {} of them, those that have an estimate",
-                            with_commas(static_cast<std::uint64_t>(r.instructions)), r.estimated);
+            with_commas(static_cast<std::uint64_t>(r.instructions)), r.estimated);
     text += fmt::format("\narena      {:>9} bytes; no plan needs less than {}\n",
-                        with_commas(static_cast<std::uint64_t>(r.arena.bytes)),
-                        with_commas(static_cast<std::uint64_t>(r.arena.lower_bound)));
+        with_commas(static_cast<std::uint64_t>(r.arena.bytes)),
+        with_commas(static_cast<std::uint64_t>(r.arena.lower_bound)));
     if (r.arena.state_bytes != 0)
         text += fmt::format("states     {:>9} bytes, in the model beside the arena\n",
-                            with_commas(static_cast<std::uint64_t>(r.arena.state_bytes)));
-    return text + fmt::format("constants  {:>9} bytes, in flash\n",
-                              with_commas(static_cast<std::uint64_t>(r.constant_bytes)));
+            with_commas(static_cast<std::uint64_t>(r.arena.state_bytes)));
+    return text +
+        fmt::format(
+            "constants  {:>9} bytes, in flash\n", with_commas(static_cast<std::uint64_t>(r.constant_bytes)));
 }
 
 std::string layers_text(const model_report& r) {
@@ -83,8 +83,8 @@ std::string layers_text(const model_report& r) {
     t.add({"layer", "kernel", "MACs", "instructions", "no faster kernel, because"});
     for (const reported_layer& l : r.layers)
         t.add({shown(l.name), l.kernel.empty() ? l.op : l.op + ", " + l.kernel,
-               l.macs == 0 ? "" : with_commas(static_cast<std::uint64_t>(l.macs)),
-               l.instructions ? with_commas(static_cast<std::uint64_t>(*l.instructions)) : "", l.because});
+            l.macs == 0 ? "" : with_commas(static_cast<std::uint64_t>(l.macs)),
+            l.instructions ? with_commas(static_cast<std::uint64_t>(*l.instructions)) : "", l.because});
     return t.text();
 }
 
@@ -93,9 +93,9 @@ std::string peak_text(const model_report& r) {
     t.add({"bytes", "offset", "layers", "tensor"});
     for (const reported_tensor* p : r.peak())
         t.add({with_commas(static_cast<std::uint64_t>(p->bytes)), fmt::format("{}", p->offset),
-               fmt::format("{} to {}", p->first, p->last), shown(p->name)});
+            fmt::format("{} to {}", p->first, p->last), shown(p->name)});
     return fmt::format("at the fullest layer, {} ({}), there are\n", shown(r.fullest()), r.arena.fullest) +
-           t.text();
+        t.text();
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ std::string with_commas(std::uint64_t number) {
     return text;
 }
 
-model_report report_of(const written_layers& layers, const arena_figures& arena,
-                       const core_description& core) {
+model_report report_of(
+    const written_layers& layers, const arena_figures& arena, const core_description& core) {
     model_report made{.core = std::string(core.name), .arena = arena};
     made.constant_bytes = static_cast<std::int64_t>(layers.constants.bytes());
     for_each_call(layers.calls, [&](const call& c) {

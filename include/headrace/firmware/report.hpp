@@ -51,8 +51,8 @@ struct model_report {
     [[nodiscard]] std::string fullest() const;
 };
 
-[[nodiscard]] model_report report_of(const written_layers& layers, const arena_figures& arena,
-                                     const core_description& core);
+[[nodiscard]] model_report report_of(
+    const written_layers& layers, const arena_figures& arena, const core_description& core);
 
 /// Lines for people: totals, a table of the layers, the tensors at the peak.
 [[nodiscard]] std::string report_text(const model_report& report);

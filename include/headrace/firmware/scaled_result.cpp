@@ -43,8 +43,8 @@ std::optional<scaled_result> find_scale(const layer_body& body, const node& anch
     return found;
 }
 
-std::vector<const node*> others(const layer_body& body, const node& anchor,
-                                const std::optional<scaled_result>& scale) {
+std::vector<const node*> others(
+    const layer_body& body, const node& anchor, const std::optional<scaled_result>& scale) {
     std::vector<const node*> left;
     for (const node* n : body.nodes) {
         const bool is_scale = scale && std::ranges::find(scale->nodes, n) != scale->nodes.end();
@@ -61,7 +61,7 @@ namespace {
 
 std::string row_text(const auto& q) {
     return fmt::format("{{{}, {}, {}, {}}}", number_literal(q.bias, on_device::element::int32), q.multiplier,
-                       q.addend, q.shift);
+        q.addend, q.shift);
 }
 
 }  // namespace

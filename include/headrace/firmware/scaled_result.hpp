@@ -30,8 +30,8 @@ struct scaled_result {
 [[nodiscard]] std::optional<scaled_result> find_scale(const layer_body& body, const node& anchor);
 
 /// The layer's other operators: neither `anchor` nor part of its scale.
-[[nodiscard]] std::vector<const node*> others(const layer_body& body, const node& anchor,
-                                              const std::optional<scaled_result>& scale = {});
+[[nodiscard]] std::vector<const node*> others(
+    const layer_body& body, const node& anchor, const std::optional<scaled_result>& scale = {});
 [[nodiscard]] std::string_view scaling_text(on_device::scaling how);
 [[nodiscard]] std::string channel_text(const on_device::channel& q);
 [[nodiscard]] std::string channel_text(const on_device::wide_channel& q);

@@ -68,8 +68,7 @@ std::string identifiers::make(std::string_view wanted) {
 }
 
 std::string constant_arrays::add_lines(std::string_view wanted, std::string_view type,
-                                       const std::string& lines, std::size_t count, std::size_t bytes,
-                                       form elements) {
+    const std::string& lines, std::size_t count, std::size_t bytes, form elements) {
     const std::string hash = content_hash(type, lines);
     const auto [known, is_new] = known_.try_emplace(hash);
     if (!is_new) return known->second;
@@ -95,14 +94,14 @@ std::string constant_arrays::add_lines(std::string_view wanted, std::string_view
 }
 
 std::string constant_arrays::add(std::string_view wanted, std::string_view type,
-                                 std::span<const std::string> elements, std::size_t bytes) {
+    std::span<const std::string> elements, std::size_t bytes) {
     wrapped_lines lines;
     for (const std::string& e : elements) lines.add(e);
     return add_lines(wanted, type, std::move(lines).end(), elements.size(), bytes);
 }
 
-std::string constant_arrays::add(std::string_view wanted, on_device::element type,
-                                 std::span<const std::int64_t> numbers) {
+std::string constant_arrays::add(
+    std::string_view wanted, on_device::element type, std::span<const std::int64_t> numbers) {
     wrapped_lines lines;
     for (const std::int64_t n : numbers) {
         const fmt::format_int number(n);
@@ -112,18 +111,18 @@ std::string constant_arrays::add(std::string_view wanted, on_device::element typ
             lines.add({number.data(), number.size()});
     }
     return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
-                     numbers.size() * static_cast<std::size_t>(bytes_of(type)));
+        numbers.size() * static_cast<std::size_t>(bytes_of(type)));
 }
 
-std::string constant_arrays::add_floats(std::string_view wanted, on_device::element type,
-                                        std::span<const float> numbers) {
+std::string constant_arrays::add_floats(
+    std::string_view wanted, on_device::element type, std::span<const float> numbers) {
     wrapped_lines lines;
     const bool is_small = type != on_device::element::float32;
     for (const float n : numbers)
         lines.add(is_small ? fmt::format("{}", bits_as(type, n)) : float_literal(n));
     return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
-                     numbers.size() * static_cast<std::size_t>(bytes_of(type)),
-                     is_small ? form::bits : form::initializers);
+        numbers.size() * static_cast<std::size_t>(bytes_of(type)),
+        is_small ? form::bits : form::initializers);
 }
 
 std::string_view type_text(on_device::element e) {
@@ -154,8 +153,8 @@ std::string_view type_text(on_device::element e) {
 }
 
 std::string element_text(on_device::element e) {
-    static constexpr std::string_view names[] = {"boolean", "int8",  "uint8",   "int16",   "uint16",
-                                                 "int32",   "int48", "float32", "float16", "bfloat16"};
+    static constexpr std::string_view names[] = {
+        "boolean", "int8", "uint8", "int16", "uint16", "int32", "int48", "float32", "float16", "bfloat16"};
     return fmt::format("hr::element::{}", names[static_cast<std::size_t>(e)]);
 }
 
@@ -166,8 +165,8 @@ std::string tensor_text(const on_device::tensor& t) {
         return fmt::format("hr::dense({}, {})", element_text(t.type), fmt::join(sizes, ", "));
     std::string text = fmt::format("hr::tensor{{.type = {}, .rank = {}", element_text(t.type), t.rank);
     if (t.rank != 0)
-        text += fmt::format(", .size = {{{}}}, .stride = {{{}}}", fmt::join(sizes, ", "),
-                            fmt::join(strides, ", "));
+        text += fmt::format(
+            ", .size = {{{}}}, .stride = {{{}}}", fmt::join(sizes, ", "), fmt::join(strides, ", "));
     if (t.offset != 0) text += fmt::format(", .offset = {}", t.offset);
     if (t.span != 1) text += fmt::format(", .span = {}", t.span);
     if (t.has_margin) text += fmt::format(", .has_margin = true, .margin = {}", t.margin);

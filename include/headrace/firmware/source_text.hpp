@@ -35,7 +35,7 @@ public:
 
     /// The name of an array with these elements, each of them C++ of the type `type`.
     std::string add(std::string_view wanted, std::string_view type, std::span<const std::string> elements,
-                    std::size_t bytes);
+        std::size_t bytes);
     std::string add(std::string_view wanted, on_device::element type, std::span<const std::int64_t> numbers);
     /// Floats of a floating type, from bits where text would lose what a NaN holds.
     std::string add_floats(std::string_view wanted, on_device::element type, std::span<const float> numbers);
@@ -49,7 +49,7 @@ private:
     // An element is its initializer, or the bits of a float of 16 bits.
     enum class form : std::uint8_t { initializers, bits };
     std::string add_lines(std::string_view wanted, std::string_view type, const std::string& lines,
-                          std::size_t count, std::size_t bytes, form elements = form::initializers);
+        std::size_t count, std::size_t bytes, form elements = form::initializers);
 
     identifiers names_;
     std::map<std::string, std::string, std::less<>> known_;  // from hashes of contents to names

@@ -19,10 +19,8 @@ namespace headrace {
 /// gives their size and their steps.
 template <class Args>
 [[nodiscard]] result<std::array<std::int64_t, 2>> count_blocks(const Args& a, sizes image) {
-    for (const auto& [name, given] : {std::pair("kernel_size", &a.kernel_size),
-                                      {"dilation", &a.dilation},
-                                      {"padding", &a.padding},
-                                      {"stride", &a.stride}}) {
+    for (const auto& [name, given] : {std::pair("kernel_size", &a.kernel_size), {"dilation", &a.dilation},
+             {"padding", &a.padding}, {"stride", &a.stride}}) {
         HEADRACE_TRY(require_count(name, given->size(), 2));
     }
     std::array<std::int64_t, 2> count{};

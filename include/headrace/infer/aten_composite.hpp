@@ -81,9 +81,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_broadcast(out, as_floating(type), self, inference::of(a.other));
 }
 /// The result is float64 for all operands.
-template <one_of<ops<aten::float_power_tensor_tensor, aten::float_power_tensor_scalar,
-                     aten::float_power_scalar>>
-              Op>
+template <
+    one_of<ops<aten::float_power_tensor_tensor, aten::float_power_tensor_scalar, aten::float_power_scalar>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     promotion common;
     const auto wide = [](dtype type) { return is_complex(type) ? dtype::complex128 : dtype::float64; };
@@ -186,8 +186,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
     const shape_builder square = self.rank() == 2 && self.shape[0] != 1
-                                     ? shape_builder{self.shape[0], self.shape[0]}
-                                     : shape_builder();
+        ? shape_builder{self.shape[0], self.shape[0]}
+        : shape_builder();
     return add_result(out, as_floating(self.dtype), square);
 }
 
@@ -233,7 +233,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (std::size_t i = 0; i != rank; ++i) {
         const std::size_t left = rank - 1 - i;  // from the end
         shape[left] = saturating_mul(i < self.rank() ? self.shape[self.rank() - 1 - i] : 1,
-                                     i < other.rank() ? other.shape[other.rank() - 1 - i] : 1);
+            i < other.rank() ? other.shape[other.rank() - 1 - i] : 1);
     }
     return add_result(out, result_type(self, other), shape);
 }

@@ -21,7 +21,7 @@ using transposed_convolution_ops = ops<conv_transpose1d, conv_transpose2d_input,
 using max_pool_ops = ops<max_pool1d, max_pool2d, max_pool3d>;
 using avg_pool_ops = ops<avg_pool1d, avg_pool2d, avg_pool3d>;
 using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d,
-                              _adaptive_avg_pool3d, adaptive_avg_pool3d>;
+    _adaptive_avg_pool3d, adaptive_avg_pool3d>;
 
 }  // namespace aten
 
@@ -62,7 +62,7 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
     if (!divisible || form.in_channels() != wanted) {
         return invalid({"input ", shape_text(form.input.shape), ", weight ", shape_text(form.weight.shape),
-                        " and groups ", form.groups, " do not match"});
+            " and groups ", form.groups, " do not match"});
     }
     HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
     HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
@@ -70,14 +70,14 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
 }
 
 /// Returns the windows of a convolution; unlike a pooling's, its stride must be given.
-inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
-                                                         sizes padding, sizes dilation) {
+inline result<std::array<window, 3>> convolution_windows(
+    const convolution_form& form, sizes stride, sizes padding, sizes dilation) {
     if (stride.empty()) return invalid("stride must not be empty");
     return windows_of({form.kernel(), stride, padding, dilation}, form.spatial());
 }
 
-inline result<void> infer_convolution(inference& out, const convolution_form& form,
-                                      const std::array<window, 3>& windows) {
+inline result<void> infer_convolution(
+    inference& out, const convolution_form& form, const std::array<window, 3>& windows) {
     const sizes input(form.input.shape);
     const std::size_t lead = form.batched() ? 2 : 1;
     shape_builder shape(input.first(lead - 1));
@@ -90,7 +90,7 @@ inline result<void> infer_convolution(inference& out, const convolution_form& fo
 }
 
 inline result<void> infer_transposed_convolution(inference& out, const convolution_form& form,
-                                                 const std::array<window, 3>& windows, sizes output_padding) {
+    const std::array<window, 3>& windows, sizes output_padding) {
     const sizes input(form.input.shape);
     const std::size_t lead = form.batched() ? 2 : 1;
     HEADRACE_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
@@ -166,8 +166,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
-                                        true};
+    const detail::convolution_form form{
+        inference::of(a.input), inference::of(a.weight), a.bias, a.groups, true};
     HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
@@ -175,8 +175,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
-                                        a.transposed};
+    const detail::convolution_form form{
+        inference::of(a.input), inference::of(a.weight), a.bias, a.groups, a.transposed};
     HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     // Only ops with a fixed number of dimensions take an image without a batch axis.
@@ -197,9 +197,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
-                     aten::max_pool3d_with_indices>>
-              Op>
+template <
+    one_of<ops<aten::max_pool1d_with_indices, aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(
@@ -230,8 +230,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    HEADRACE_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
-                                                 a.ceil_mode));
+    HEADRACE_TRY(shape,
+        detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 

@@ -14,15 +14,15 @@ namespace aten {
 using like_ops = ops<empty_like, full_like, ones_like, zeros_like, _to_copy, to_dtype_layout>;
 using new_ops = ops<new_empty, new_full, new_ones, new_zeros>;
 using assertion_ops = ops<_assert_async, _assert_scalar, _assert_tensor_metadata, sym_constrain_range,
-                          sym_constrain_range_for_size>;
+    sym_constrain_range_for_size>;
 
 }  // namespace aten
 
 namespace detail {
 
 /// Returns the number of elements of a range; computed in double precision unless all bounds are integers.
-inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, const scalar& step,
-                                        bool integers) {
+inline result<std::int64_t> arange_size(
+    const scalar& start, const scalar& end, const scalar& step, bool integers) {
     const auto refuse = [] { return invalid("the range has no end"); };
     if (!integers) {
         const double count = __builtin_ceil((end.to_double() - start.to_double()) / step.to_double());
@@ -37,8 +37,8 @@ inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, 
     return room == 0 ? 0 : (room - 1) / stride + 1;
 }
 
-inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
-                                 std::optional<dtype> type) {
+inline result<void> infer_arange(
+    inference& out, const scalar& start, const scalar& end, const scalar& step, std::optional<dtype> type) {
     const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
     HEADRACE_TRY(count, arange_size(start, end, step, !floating));
     const dtype given = type.value_or(floating ? default_float : dtype::int64);

@@ -55,8 +55,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     shape_builder shape;
     if constexpr (requires { a.mat; }) {
-        HEADRACE_TRY(product,
-                     detail::product_shape(inference::of(a.mat).shape, 2, inference::of(a.vec).shape, 1));
+        HEADRACE_TRY(
+            product, detail::product_shape(inference::of(a.mat).shape, 2, inference::of(a.vec).shape, 1));
         HEADRACE_TRY(detail::require_factors(inference::of(a.mat), inference::of(a.vec)));
         HEADRACE_TRY(require_dtype("self", self.dtype, inference::of(a.mat).dtype));
         shape = product;
@@ -69,8 +69,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         HEADRACE_TRY(require_expandable("self", self.shape, shape));
         return add_result(out, result_type(self, left, right), shape);
     } else {
-        HEADRACE_TRY(product, detail::product_shape(inference::of(a.batch1).shape, 3,
-                                                    inference::of(a.batch2).shape, 3));
+        HEADRACE_TRY(product,
+            detail::product_shape(inference::of(a.batch1).shape, 3, inference::of(a.batch2).shape, 3));
         HEADRACE_TRY(detail::require_factors(inference::of(a.batch1), inference::of(a.batch2)));
         HEADRACE_TRY(require_dtype("self", self.dtype, inference::of(a.batch1).dtype));
         shape = shape_builder(sizes(product).subspan(1));
@@ -176,8 +176,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.compute_mode) {
         HEADRACE_TRY(require_between("compute_mode", *a.compute_mode, 0, 2));
     }
-    HEADRACE_TRY(shape,
-                 broadcast(sizes(x1.shape).first(x1.rank() - 2), sizes(x2.shape).first(x2.rank() - 2)));
+    HEADRACE_TRY(
+        shape, broadcast(sizes(x1.shape).first(x1.rank() - 2), sizes(x2.shape).first(x2.rank() - 2)));
     shape.push_back(x1.shape[x1.rank() - 2]);
     shape.push_back(x2.shape[x2.rank() - 2]);
     return add_result(out, x1.dtype, shape);

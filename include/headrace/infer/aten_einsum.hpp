@@ -114,7 +114,7 @@ public:
                 std::int64_t& own = sizes_here[static_cast<unsigned char>(c) % sizes_here.size()];
                 if (own != 0 && own != shape[axis] + 1)
                     return invalid({"einsum label '", c, "' has sizes ", own - 1, " and ", shape[axis],
-                                    " in one operand"});
+                        " in one operand"});
                 own = shape[axis] + 1;
                 HEADRACE_TRY(add_label(c, shape[axis++]));
             }

@@ -21,10 +21,9 @@ concept takes_other = requires(const args<Op>& a) {
 } && !requires(const args<Op>& a) { a.rounding_mode; };
 
 /// Ops whose result has the type and shape of self, with a rule of their own for the other arguments.
-using like_self_ops_with_rule =
-    ops<abs, prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
-        triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
-        scatter_src, scatter_value, select_scatter, slice_scatter>;
+using like_self_ops_with_rule = ops<abs, prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip,
+    fliplr, flipud, roll, tril, triu, index_add, index_copy, index_fill_int_scalar, index_put,
+    _unsafe_index_put, scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter>;
 
 }  // namespace aten
 
@@ -34,8 +33,8 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     HEADRACE_TRY(shape, broadcast(a.shape, b.shape));
     return add_result(out, type, shape);
 }
-inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b,
-                                    const tensor_meta& c) {
+inline result<void> infer_broadcast(
+    inference& out, dtype type, const tensor_meta& a, const tensor_meta& b, const tensor_meta& c) {
     HEADRACE_TRY(shape, broadcast(a.shape, b.shape, c.shape));
     return add_result(out, type, shape);
 }
@@ -72,12 +71,12 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
 }
 
 /// Returns the dtype of an arithmetic result, that of the operands; refuses it if these traits exclude it.
-[[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
-                                                   const scalar* alpha) {
+[[nodiscard]] inline result<dtype> arithmetic_type(
+    std::uint64_t trait_bits, dtype common, const scalar* alpha) {
     HEADRACE_TRY(promoted_for(trait_bits, common));
-    const dtype type = has_any(trait_bits, trait::predicate)      ? dtype::boolean
-                       : has_any(trait_bits, trait::int_to_float) ? as_floating(common)
-                                                                  : common;
+    const dtype type = has_any(trait_bits, trait::predicate) ? dtype::boolean
+        : has_any(trait_bits, trait::int_to_float)           ? as_floating(common)
+                                                             : common;
     if (alpha != nullptr) {
         HEADRACE_TRY(check_alpha(*alpha, type));
     }
@@ -85,25 +84,25 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
 }
 // One function for all ops, because only the traits differ.
 inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
-                                     const tensor_meta& other, const scalar* alpha, inference& out) {
+    const tensor_meta& other, const scalar* alpha, inference& out) {
     HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
     return infer_broadcast(out, type, self, other);
 }
 inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self, const scalar& other,
-                                     const scalar* alpha, inference& out) {
+    const scalar* alpha, inference& out) {
     HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
     return add_result(out, type, self);
 }
 inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
     HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
-    return add_result(out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype),
-                      self);
+    return add_result(
+        out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype), self);
 }
 
 /// Returns the dtype of a quotient. A rounded quotient keeps the common type of the operands.
 template <class Other>
-result<dtype> quotient_type(const tensor_meta& self, const Other& other,
-                            const std::optional<std::string_view>& rounding_mode) {
+result<dtype> quotient_type(
+    const tensor_meta& self, const Other& other, const std::optional<std::string_view>& rounding_mode) {
     if (!rounding_mode) return as_floating(result_type(self, other));
     if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
         return invalid("rounding_mode must be floor or trunc");
@@ -196,8 +195,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const scalar* alpha = nullptr;
     if constexpr (requires { a.alpha; }) alpha = &a.alpha;
     if constexpr (has_trait<Op>(trait::binary)) {
-        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha,
-                                        out);
+        return detail::infer_arithmetic(
+            Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha, out);
     } else {
         return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), a.other, alpha, out);
     }

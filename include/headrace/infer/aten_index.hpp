@@ -91,8 +91,8 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
 
 /// Refuses an index of gather or scatter that does not have the tensor's rank (a number counts as rank 1) or
 /// is larger along any axis except `free_axis`.
-inline result<void> check_paired(std::string_view what, sizes shape, sizes index,
-                                 std::optional<std::size_t> free_axis) {
+inline result<void> check_paired(
+    std::string_view what, sizes shape, sizes index, std::optional<std::size_t> free_axis) {
     const shape_builder wide = shape.empty() ? shape_builder{1} : shape_builder(shape);
     const shape_builder part = index.empty() ? shape_builder{1} : shape_builder(index);
     bool fits = wide.size() == part.size();
@@ -106,8 +106,8 @@ inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, con
     HEADRACE_TRY(require_indices("index", index));
     return check_paired("self", self.shape, index.shape, axis);
 }
-inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
-                                  const tensor_meta& src) {
+inline result<void> check_scatter(
+    const tensor_meta& self, std::int64_t dim, const tensor_meta& index, const tensor_meta& src) {
     HEADRACE_TRY(check_scatter(self, dim, index));
     HEADRACE_TRY(require_dtype("src", src.dtype, self.dtype));
     if (element_count(index.shape) == 0) return {};
@@ -120,8 +120,8 @@ inline result<void> check_index_list(const tensor_meta& index) {
     return require_indices("index", index);
 }
 /// Checks that a source has one slice along the axis for each index.
-inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
-                                 const tensor_meta& source) {
+inline result<void> check_slices(
+    const tensor_meta& self, std::int64_t dim, const tensor_meta& index, const tensor_meta& source) {
     HEADRACE_TRY(axis, axis_of(dim, self.rank()));
     HEADRACE_TRY(check_index_list(index));
     HEADRACE_TRY(require_dtype("source", source.dtype, self.dtype));
@@ -152,8 +152,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("values", values.shape, 0, selected.rank));
     if (selected.has_masks) {  // only the last axes of `values` can be checked: the others depend on data
         const std::size_t behind = std::min(values.rank(), selected.behind);
-        HEADRACE_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
-                                        sizes(self.shape).last(selected.behind)));
+        HEADRACE_TRY(require_expandable(
+            "the end of values", sizes(values.shape).last(behind), sizes(self.shape).last(selected.behind)));
     } else {
         HEADRACE_TRY(indexed, indexed_shape(self.shape, a.indices));
         HEADRACE_TRY(require_expandable("values", values.shape, indexed));

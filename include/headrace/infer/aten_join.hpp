@@ -126,7 +126,7 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
         if (axis < expected.size()) expected[axis] = first->shape[axis];
         if (expected != shape) {
             return invalid({"cannot join ", shape_text(first->shape), " and ", shape_text(t.shape),
-                            " along axis ", axis});
+                " along axis ", axis});
         }
         sum = saturating_add(sum, t.shape[axis]);
     }
@@ -187,13 +187,12 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
     for (std::size_t i = 0; i != 2 * count && source != pad_source::edge; ++i) {
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
         const std::int64_t kept = source == pad_source::reflection
-                                      ? size - 1
-                                      : saturating_add(size, std::min<std::int64_t>(pad[i ^ 1U], 0));
+            ? size - 1
+            : saturating_add(size, std::min<std::int64_t>(pad[i ^ 1U], 0));
         if (pad[i] > kept) {
-            return invalid(
-                {"padding ", shape_text(pad),
-                 source == pad_source::reflection ? " reflects more than " : " goes around more than ",
-                 shape_text(self.shape)});
+            return invalid({"padding ", shape_text(pad),
+                source == pad_source::reflection ? " reflects more than " : " goes around more than ",
+                shape_text(self.shape)});
         }
     }
     HEADRACE_TRY(infer_padded(out, self, pad));
@@ -215,8 +214,8 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
 }
 
 /// Shrinks or grows two spatial axes by a factor, in exchange for channels.
-inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
-                                        bool grow) {
+inline result<void> infer_pixel_shuffle(
+    inference& out, const tensor_meta& self, std::int64_t factor, bool grow) {
     HEADRACE_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
     shape_builder shape(self.shape);
     std::int64_t& channels = shape[shape.size() - 3];

@@ -40,8 +40,8 @@ inline result<void> check_class_weight(const std::optional<value>& weight, const
 }  // namespace detail
 
 template <one_of<ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss,
-                     aten::soft_margin_loss, aten::kl_div>>
-              Op>
+    aten::soft_margin_loss, aten::kl_div>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& target = inference::of(a.target);
@@ -94,8 +94,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_loss(out, type.type(), shape, a.reduction);
 }
 template <one_of<ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
-                     aten::nll_loss2d_forward>>
-              Op>
+    aten::nll_loss2d_forward>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& target = inference::of(a.target);
@@ -205,11 +205,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 // Tables of numbers.
 
 template <one_of<ops<aten::hann_window, aten::hamming_window, aten::blackman_window, aten::bartlett_window,
-                     aten::kaiser_window, aten::hann_window_periodic, aten::hamming_window_periodic,
-                     aten::blackman_window_periodic, aten::bartlett_window_periodic,
-                     aten::kaiser_window_periodic, aten::hamming_window_periodic_alpha,
-                     aten::hamming_window_periodic_alpha_beta, aten::kaiser_window_beta>>
-              Op>
+    aten::kaiser_window, aten::hann_window_periodic, aten::hamming_window_periodic,
+    aten::blackman_window_periodic, aten::bartlett_window_periodic, aten::kaiser_window_periodic,
+    aten::hamming_window_periodic_alpha, aten::hamming_window_periodic_alpha_beta, aten::kaiser_window_beta>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_at_least("window_length", a.window_length, 0));
     const dtype type = a.dtype.value_or(default_float);
@@ -223,8 +222,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
 /// Returns how many columns of row `r` are on or below (tril) a diagonal.
-[[nodiscard]] constexpr std::int64_t columns_until(std::int64_t r, std::int64_t columns,
-                                                   std::int64_t offset) {
+[[nodiscard]] constexpr std::int64_t columns_until(
+    std::int64_t r, std::int64_t columns, std::int64_t offset) {
     const std::int64_t end = saturating_add(saturating_add(r, offset), 1);
     return end < 0 ? 0 : end > columns ? columns : end;
 }

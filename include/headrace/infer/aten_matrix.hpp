@@ -52,13 +52,13 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
     return matmul_shape(a, b);
 }
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
-                                  const tensor_meta& b, std::size_t rank_of_b) {
+    const tensor_meta& b, std::size_t rank_of_b) {
     HEADRACE_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
     HEADRACE_TRY(require_factors(a, b));
     return add_result(out, a.dtype, shape);
 }
-inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
-                                        const tensor_meta& b, std::size_t rank) {
+inline result<void> infer_added_product(
+    inference& out, const tensor_meta& self, const tensor_meta& a, const tensor_meta& b, std::size_t rank) {
     HEADRACE_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
     HEADRACE_TRY(require_expandable("self", self.shape, shape));
     HEADRACE_TRY(require_factors(a, b));
@@ -74,7 +74,7 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
         return invalid({"query ", shape_text(query), ", key ", shape_text(key), " and value ",
-                        shape_text(value), " do not match"});
+            shape_text(value), " do not match"});
     }
     const std::size_t lead = rank - (grouped ? 3 : 2);
     if (grouped) {
@@ -202,8 +202,8 @@ inline result<void> check_params(const sequence_operands& s) {
         }
         if (s.projects()) {
             HEADRACE_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
-            HEADRACE_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
-                                       shape_builder{cell.given_out, cell.hidden}));
+            HEADRACE_TRY(require_shape(
+                "w_hr", inference::of(p[each - 1]).shape, shape_builder{cell.given_out, cell.hidden}));
         }
     }
     return {};
@@ -264,13 +264,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::addmm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.mat1),
-                                       inference::of(a.mat2), 2);
+    return detail::infer_added_product(
+        out, inference::of(a.self), inference::of(a.mat1), inference::of(a.mat2), 2);
 }
 template <one_of<ops<aten::baddbmm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.batch1),
-                                       inference::of(a.batch2), 3);
+    return detail::infer_added_product(
+        out, inference::of(a.self), inference::of(a.batch1), inference::of(a.batch2), 3);
 }
 template <one_of<ops<aten::linear>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -295,17 +295,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(
-        detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
-                                      a.attn_mask, a.is_causal, a.enable_gqa}));
+    HEADRACE_TRY(detail::infer_attention(out,
+        {inference::of(a.query), inference::of(a.key), inference::of(a.value), a.attn_mask, a.is_causal,
+            a.enable_gqa}));
     return {};
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
     HEADRACE_TRY(require_rank("query", query.shape, 4));
-    HEADRACE_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
-                                                      a.attn_mask, a.is_causal, false}));
+    HEADRACE_TRY(shape,
+        detail::infer_attention(
+            out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask, a.is_causal, false}));
     // Nothing broadcasts here: there is one sum per row of the query.
     HEADRACE_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
@@ -315,9 +316,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    HEADRACE_TRY(
-        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
-                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
+    HEADRACE_TRY(detail::infer_sequence(out,
+        {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params, a.has_biases, a.num_layers,
+            a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
@@ -325,9 +326,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
     const tensor_meta& cell = inference::of(a.hx[1]);
-    HEADRACE_TRY(
-        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
-                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
+    HEADRACE_TRY(detail::infer_sequence(out,
+        {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params, a.has_biases, a.num_layers,
+            a.bidirectional, a.batch_first}));
     HEADRACE_TRY(add_result(out, hidden));
     return add_result(out, cell);
 }

@@ -17,7 +17,7 @@ namespace detail {
 /// Refuses a normalized_shape that does not equal the last sizes of the input.
 inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     const bool fits = !normalized.empty() && normalized.size() <= input.size() &&
-                      shape_builder(input.last(normalized.size())) == shape_builder(normalized);
+        shape_builder(input.last(normalized.size())) == shape_builder(normalized);
     if (fits) return {};
     return invalid({"normalized_shape ", shape_text(normalized), " is not the end of ", shape_text(input)});
 }
@@ -30,8 +30,8 @@ inline result<void> require_parameter(std::string_view what, const std::optional
 }
 
 /// Refuses an input that is not floating-point, and parameters of other types.
-inline result<void> check_types(const tensor_meta& input, const std::optional<value>& weight,
-                                const std::optional<value>& bias) {
+inline result<void> check_types(
+    const tensor_meta& input, const std::optional<value>& weight, const std::optional<value>& bias) {
     HEADRACE_TRY(require_floating("input", input.dtype));
     HEADRACE_TRY(require_real("input", input.dtype));
     HEADRACE_TRY(require_parameter("weight", weight, input.dtype));
@@ -40,15 +40,15 @@ inline result<void> check_types(const tensor_meta& input, const std::optional<va
 
 /// Refuses a weight or a bias whose shape is not the normalized shape.
 inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
-                                     const std::optional<value>& weight, const std::optional<value>& bias) {
+    const std::optional<value>& weight, const std::optional<value>& bias) {
     HEADRACE_TRY(check_types(input, weight, bias));
     HEADRACE_TRY(check_normalized_shape(input.shape, normalized));
     HEADRACE_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
 }
 /// Refuses a weight or a bias that does not have one element per channel, the second axis.
-inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
-                                   const std::optional<value>& bias) {
+inline result<void> check_channels(
+    const tensor_meta& input, const std::optional<value>& weight, const std::optional<value>& bias) {
     HEADRACE_TRY(check_types(input, weight, bias));
     HEADRACE_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
     HEADRACE_TRY(require_elements("weight", weight, input.shape[1]));
@@ -56,7 +56,7 @@ inline result<void> check_channels(const tensor_meta& input, const std::optional
 }
 /// Refuses running statistics that do not have one element per channel, or are missing although `used`.
 inline result<void> check_statistics(const tensor_meta& input, const std::optional<value>& mean,
-                                     const std::optional<value>& variance, bool used) {
+    const std::optional<value>& variance, bool used) {
     if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
     HEADRACE_TRY(require_parameter("running_mean", mean, input.dtype));
     HEADRACE_TRY(require_parameter("running_var", variance, input.dtype));

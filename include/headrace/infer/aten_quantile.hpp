@@ -48,9 +48,9 @@ template <class Args>
     return axes;
 }
 template <one_of<ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
-                     aten::gradient_scalarrayint, aten::gradient_scalarrayarray,
-                     aten::gradient_tensorarrayint, aten::gradient_tensorarray>>
-              Op>
+    aten::gradient_scalarrayint, aten::gradient_scalarrayarray, aten::gradient_tensorarrayint,
+    aten::gradient_tensorarray>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_real("self", self.dtype));

@@ -15,24 +15,24 @@ namespace headrace {
 namespace detail {
 
 /// Infers a reduction. No list of axes and, for most ops, an empty list mean all axes.
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
-                                  no_axes empty = no_axes::all) {
+inline result<void> infer_reduced(
+    inference& out, dtype type, sizes shape, sizes axes, bool keepdim, no_axes empty = no_axes::all) {
     HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
     return add_result(out, type, reduced_shape(shape, reduced, keepdim));
 }
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
-                                  bool keepdim) {
+inline result<void> infer_reduced(
+    inference& out, dtype type, sizes shape, const int_list& axes, bool keepdim) {
     return infer_reduced(out, type, shape, sizes(axes), keepdim);
 }
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape,
-                                  const std::optional<int_list>& axes, bool keepdim) {
+inline result<void> infer_reduced(
+    inference& out, dtype type, sizes shape, const std::optional<int_list>& axes, bool keepdim) {
     return infer_reduced(out, type, shape, axes ? sizes(*axes) : sizes(), keepdim);
 }
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::int64_t axis, bool keepdim) {
     return infer_reduced(out, type, shape, sizes(&axis, 1), keepdim);
 }
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::optional<std::int64_t> axis,
-                                  bool keepdim) {
+inline result<void> infer_reduced(
+    inference& out, dtype type, sizes shape, std::optional<std::int64_t> axis, bool keepdim) {
     return axis ? infer_reduced(out, type, shape, *axis, keepdim)
                 : infer_reduced(out, type, shape, sizes(), keepdim);
 }
@@ -77,8 +77,8 @@ template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> O
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
-                                 a.keepdim);
+    return detail::infer_reduced(
+        out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
@@ -110,7 +110,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<
     ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim, aten::norm_scalaropt_dim>>
-              Op>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::real_type(self.dtype));

@@ -15,17 +15,14 @@
 namespace headrace {
 namespace aten {
 
-using resize_ops =
-    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d,
-        _upsample_nearest_exact3d, upsample_trilinear3d, _upsample_bilinear2d_aa,
-        _upsample_bicubic2d_aa>;
+using resize_ops = ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d,
+    upsample_nearest2d, upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d,
+    _upsample_nearest_exact3d, upsample_trilinear3d, _upsample_bilinear2d_aa, _upsample_bicubic2d_aa>;
 /// Ops that take either the new size or the factors.
-using resize_vec_ops =
-    ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
-        upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
-        _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, upsample_trilinear3d_vec,
-        _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa_vec>;
+using resize_vec_ops = ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec,
+    upsample_nearest1d_vec, upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
+    _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, upsample_trilinear3d_vec,
+    _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa_vec>;
 
 }  // namespace aten
 

@@ -15,8 +15,8 @@ namespace headrace {
 namespace detail {
 
 /// Returns the number of elements of a diagonal.
-[[nodiscard]] constexpr std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns,
-                                                     std::int64_t offset) {
+[[nodiscard]] constexpr std::int64_t diagonal_length(
+    std::int64_t rows, std::int64_t columns, std::int64_t offset) {
     const std::int64_t right = offset < 0 ? columns : saturating_sub(columns, offset);
     const std::int64_t down = offset < 0 ? saturating_add(rows, offset) : rows;
     const std::int64_t least = right < down ? right : down;
@@ -33,8 +33,8 @@ result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
 }
 
 /// Returns the shape of torch.diag_embed: the two axes of the square replace the last axis.
-[[nodiscard]] inline result<shape_builder> embedded_shape(sizes shape, std::int64_t offset, std::int64_t dim1,
-                                                          std::int64_t dim2) {
+[[nodiscard]] inline result<shape_builder> embedded_shape(
+    sizes shape, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
     HEADRACE_TRY(require_rank("self", shape, 1, shape_builder::capacity - 1));
     HEADRACE_TRY(first, axis_of(dim1, shape.size() + 1));
     HEADRACE_TRY(second, axis_of(dim2, shape.size() + 1));
@@ -53,9 +53,9 @@ result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
 template <one_of<ops<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    constexpr std::size_t least = std::is_same_v<Op, aten::atleast_1d>   ? 1
-                                  : std::is_same_v<Op, aten::atleast_2d> ? 2
-                                                                         : 3;
+    constexpr std::size_t least = std::is_same_v<Op, aten::atleast_1d> ? 1
+        : std::is_same_v<Op, aten::atleast_2d>                         ? 2
+                                                                       : 3;
     shape_builder shape(self.shape);
     if (shape.empty()) shape.push_back(1);
     if (least > 1 && shape.size() == 1) shape.insert(0, 1);
@@ -67,8 +67,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_rank("self", self.shape, 1, 2));
     if (self.rank() == 2)
-        return add_result(out, self.dtype,
-                          {detail::diagonal_length(self.shape[0], self.shape[1], a.diagonal)});
+        return add_result(
+            out, self.dtype, {detail::diagonal_length(self.shape[0], self.shape[1], a.diagonal)});
     HEADRACE_TRY(shape, detail::embedded_shape(self.shape, a.diagonal, 0, 1));
     return add_result(out, self.dtype, shape);
 }
@@ -139,12 +139,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, first.dtype, {rows, static_cast<std::int64_t>(a.tensors.size())});
 }
 template <one_of<ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array,
-                     aten::vsplit_array, aten::dsplit_array>>
-              Op>
+    aten::vsplit_array, aten::dsplit_array>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    constexpr std::size_t least = one_of<Op, ops<aten::hsplit_int, aten::hsplit_array>>   ? 1
-                                  : one_of<Op, ops<aten::vsplit_int, aten::vsplit_array>> ? 2
-                                                                                          : 3;
+    constexpr std::size_t least = one_of<Op, ops<aten::hsplit_int, aten::hsplit_array>> ? 1
+        : one_of<Op, ops<aten::vsplit_int, aten::vsplit_array>>                         ? 2
+                                                                                        : 3;
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_rank("self", self.shape, least, SIZE_MAX));
     const std::int64_t axis = least == 3 ? 2 : least == 1 && self.rank() > 1 ? 1 : 0;
@@ -152,11 +152,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         const std::int64_t size = self.shape[static_cast<std::size_t>(axis)];
         HEADRACE_TRY(require_at_least("sections", a.sections, 1));
         if (size % a.sections != 0) return invalid({a.sections, " sections of ", size, " are not equal"});
-        return infer_results(aten::tensor_split_sections{},
-                             args<aten::tensor_split_sections>{a.self, a.sections, axis}, out);
+        return infer_results(
+            aten::tensor_split_sections{}, args<aten::tensor_split_sections>{a.self, a.sections, axis}, out);
     } else {
-        return infer_results(aten::tensor_split_indices{},
-                             args<aten::tensor_split_indices>{a.self, a.indices, axis}, out);
+        return infer_results(
+            aten::tensor_split_indices{}, args<aten::tensor_split_indices>{a.self, a.indices, axis}, out);
     }
 }
 
@@ -259,8 +259,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 /// One row per bag. The other results locate the bags and serve the gradient.
 template <one_of<ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
-                     aten::_embedding_bag_forward_only>>
-              Op>
+    aten::_embedding_bag_forward_only>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& weight = inference::of(a.weight);
     const tensor_meta& indices = inference::of(a.indices);

@@ -23,8 +23,8 @@ inline result<void> infer_expanded(inference& out, const tensor_meta& self, size
     HEADRACE_TRY(expanded, expanded_shape(self.shape, shape));
     return add_result(out, self.dtype, expanded);
 }
-inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
-                                     std::int64_t b) {
+inline result<void> infer_transposed(
+    inference& out, const tensor_meta& self, std::int64_t a, std::int64_t b) {
     HEADRACE_TRY(first, axis_of(a, self.rank()));
     HEADRACE_TRY(second, axis_of(b, self.rank()));
     shape_builder shape(self.shape);
@@ -85,8 +85,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 }
 /// Returns the shape of a slice along an axis.
 [[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
-                                                        std::optional<std::int64_t> start,
-                                                        std::optional<std::int64_t> end, std::int64_t step) {
+    std::optional<std::int64_t> start, std::optional<std::int64_t> end, std::int64_t step) {
     HEADRACE_TRY(axis, axis_of(dim, from.size()));
     HEADRACE_TRY(require_at_least("step", step, 1));
     shape_builder shape(from);
@@ -203,7 +202,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
     if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
         return invalid({"start ", a.start, " and length ", a.length, " do not lie in axis ", axis, " of ",
-                        shape_text(self.shape)});
+            shape_text(self.shape)});
     }
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
@@ -282,8 +281,8 @@ struct diagonal_line {
     std::size_t axis2;
     std::int64_t length;
 };
-[[nodiscard]] inline result<diagonal_line> diagonal_of(sizes shape, std::int64_t offset, std::int64_t dim1,
-                                                       std::int64_t dim2) {
+[[nodiscard]] inline result<diagonal_line> diagonal_of(
+    sizes shape, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
     HEADRACE_TRY(axis1, axis_of(dim1, shape.size()));
     HEADRACE_TRY(axis2, axis_of(dim2, shape.size()));
     if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
@@ -313,7 +312,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {
         return invalid({"windows of ", a.size, " with step ", a.step, " do not fit axis ", axis, " of ",
-                        shape_text(self.shape)});
+            shape_text(self.shape)});
     }
     if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
     shape.push_back(a.size);

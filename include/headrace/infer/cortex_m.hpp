@@ -13,7 +13,7 @@ namespace cortex_m {
 using broadcasting_ops = ops<maximum, minimum, quantized_add, quantized_div, quantized_mul>;
 using same_as_input_ops = ops<quantized_activation, softmax>;
 using nhwc_ops = ops<quantized_conv2d_nhwc, quantized_depthwise_conv2d_nhwc, quantized_transpose_conv2d_nhwc,
-                     quantized_avg_pool2d_nhwc, quantized_max_pool2d_nhwc>;
+    quantized_avg_pool2d_nhwc, quantized_max_pool2d_nhwc>;
 using conv2d_ops = ops<quantized_conv2d, quantized_conv2d_nhwc>;
 using depthwise_conv2d_ops = ops<quantized_depthwise_conv2d, quantized_depthwise_conv2d_nhwc>;
 using transpose_conv2d_ops = ops<quantized_transpose_conv2d, quantized_transpose_conv2d_nhwc>;
@@ -34,7 +34,7 @@ inline constexpr image_axes image_axes_of =
     listed<Op, cortex_m::nhwc_ops> ? image_axes{3, 1} : image_axes{1, 2};
 
 inline result<void> infer_windowed_image(inference& out, const tensor_meta& input, image_axes axes,
-                                         std::int64_t channels, const window_lists& lists, bool ceil_mode) {
+    std::int64_t channels, const window_lists& lists, bool ceil_mode) {
     HEADRACE_TRY(windows, windows_of(lists, 2));
     shape_builder shape(input.shape);
     shape[axes.channels] = channels;
@@ -97,7 +97,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("input", input.shape, 4));
     HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[0],
-                                        {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
+        {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
 /// Weights are (1, height, width, out).
 template <one_of<cortex_m::depthwise_conv2d_ops> Op>
@@ -107,7 +107,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("input", input.shape, 4));
     HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[3],
-                                        {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
+        {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
 /// Weights are (out, height, width, in).
 template <one_of<cortex_m::transpose_conv2d_ops> Op>
@@ -135,7 +135,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
-                                        {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode);
+        {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode);
 }
 template <one_of<cortex_m::max_pool2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -143,7 +143,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
-                                        {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode);
+        {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode);
 }
 
 /// The lists have four dimensions; a tensor of lower rank uses the last of them.

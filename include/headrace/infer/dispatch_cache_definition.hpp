@@ -41,8 +41,8 @@ HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
 
 }  // namespace detail
 
-HEADRACE_INLINE dispatch_cache::scope::scope(dispatch_cache& cache,
-                                             std::initializer_list<const dialect_info*> dialects)
+HEADRACE_INLINE dispatch_cache::scope::scope(
+    dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects)
     : cache_(&cache), dialects_(dialects) {
     cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
 }

@@ -62,11 +62,11 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     struct format {
         bound step, largest;
     };
-    const format f = t == dtype::float64    ? format{0x1p-50L, 0x1.fffffffffffffp+1023L}
-                     : t == dtype::float32  ? format{0x1p-21L, 0x1.fffffep+127L}
-                     : t == dtype::float16  ? format{0x1p-9L, 65504}
-                     : t == dtype::bfloat16 ? format{0x1p-6L, 0x1.fep+127L}
-                                            : format{1, 100};
+    const format f = t == dtype::float64 ? format{0x1p-50L, 0x1.fffffffffffffp+1023L}
+        : t == dtype::float32            ? format{0x1p-21L, 0x1.fffffep+127L}
+        : t == dtype::float16            ? format{0x1p-9L, 65504}
+        : t == dtype::bfloat16           ? format{0x1p-6L, 0x1.fep+127L}
+                                         : format{1, 100};
     const auto away = [&](bound x, bound sign) {
         if (std::isinf(x)) return x;
         const bound moved = x + sign * (std::abs(x) * f.step + f.step * 0x1p-100L);

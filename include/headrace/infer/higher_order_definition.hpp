@@ -73,10 +73,10 @@ private:
         if (taken == nullptr || !fits_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
-                          same_items(taken->shape, shape.subspan(axes_gone));
+            same_items(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
             fits_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
-                             meta_text(given)});
+                meta_text(given)});
         }
     }
 

@@ -118,7 +118,7 @@ namespace detail {
 #ifdef HEADRACE_COMPILED
 /// The dialects whose rules headrace::compiled has, so that their templates are not instantiated again.
 using compiled_rules = ops<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
-                           quantized_decomposed::dialect, tosa::dialect>;
+    quantized_decomposed::dialect, tosa::dialect>;
 using ops_without_rule = ops<tosa::const_, tosa::custom>;
 #else
 using compiled_rules = ops<>;

@@ -36,25 +36,21 @@ enum class integer_use : std::uint8_t {
     using namespace aten;  // NOLINT: a table of its ops
     static constexpr auto offsetting =
         ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, neg, bitwise_not>;
-    static constexpr auto modular =
-        ops_in<mul_tensor, mul_scalar, square, addcmul, aten::sum, sum_dim_intlist, cumsum,
-               bitwise_and_tensor, bitwise_and_scalar, bitwise_or_tensor, bitwise_or_scalar,
-               bitwise_xor_tensor, bitwise_xor_scalar, bitwise_left_shift_tensor,
-               bitwise_left_shift_tensor_scalar, scatter_add, index_add, mm, bmm, matmul, mv, dot, outer,
-               diff>;
-    static constexpr auto selecting =
-        ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold, aten::maximum, aten::minimum, fmax,
-               fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor,
-               amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
-               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool1d_with_indices,
-               max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
-               adaptive_max_pool2d, adaptive_max_pool3d>;
-    static constexpr auto replacing =
-        ops_in<where_self, where_scalar, where_scalarother, where_scalarself, masked_fill_scalar,
-               masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
-               select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
-               pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col,
-               max_unpool2d, copy, fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
+    static constexpr auto modular = ops_in<mul_tensor, mul_scalar, square, addcmul, aten::sum,
+        sum_dim_intlist, cumsum, bitwise_and_tensor, bitwise_and_scalar, bitwise_or_tensor, bitwise_or_scalar,
+        bitwise_xor_tensor, bitwise_xor_scalar, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
+        scatter_add, index_add, mm, bmm, matmul, mv, dot, outer, diff>;
+    static constexpr auto selecting = ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold,
+        aten::maximum, aten::minimum, fmax, fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor,
+        clamp_max, clamp_max_tensor, amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort,
+        sort_stable, msort, aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d,
+        max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices,
+        adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d>;
+    static constexpr auto replacing = ops_in<where_self, where_scalar, where_scalarother, where_scalarself,
+        masked_fill_scalar, masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
+        select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
+        pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col, max_unpool2d, copy,
+        fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
     using enum trait;
     const op_info& op = n.op->functional();
     if (n.result_count == 0) return integer_use::testing;  // an assertion
@@ -214,7 +210,7 @@ inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& 
             if (!is_index(n, e)) continue;
             value v = *e.slot;
             constexpr trait whole = trait::reshaping | trait::permuting | trait::broadcasting |
-                                    trait::forwarding | trait::copying | trait::casting;
+                trait::forwarding | trait::copying | trait::casting;
             while (v.producer->op->has(whole) && v.producer->operand_count == 1) v = v.producer->operand(0);
             const interval held{-static_cast<bound>(size), static_cast<bound>(size - 1)};
             if (!is<builtin::placeholder>(*v.producer) || !may_be_wide(meta_of(v))) continue;
@@ -248,7 +244,7 @@ HEADRACE_INLINE integer_widths find_wide_integers(const graph& g) {
         if (!detail::may_be_wide(meta) || is<builtin::constant>(*v.producer) ||
             need <= integer_need::modular ||
             (detail::narrow_integers.contains(kept.computed) &&
-             !(need == integer_need::test && detail::is_input_of(g, *v.producer))))
+                !(need == integer_need::test && detail::is_input_of(g, *v.producer))))
             return kept;
         const bool is_input = is<builtin::placeholder>(*v.producer);
         const interval assumed =
@@ -288,8 +284,9 @@ HEADRACE_INLINE std::unordered_map<const node*, std::string> find_host_integers(
         for (const edge& e : n.operand_edges()) {
             if (is_wide(*e.slot) && needs.of(*e.slot) > integer_need::modular &&
                 needs.of_operand(n, e) > integer_need::modular)
-                found.emplace(&n, std::string(e.source->name()) +
-                                      ", which it reads, may not fit in 32 bits, and TOSA 1.0 has no INT64");
+                found.emplace(&n,
+                    std::string(e.source->name()) +
+                        ", which it reads, may not fit in 32 bits, and TOSA 1.0 has no INT64");
         }
     }
     return found;

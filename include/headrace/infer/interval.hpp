@@ -15,7 +15,7 @@ namespace headrace {
 /// A bound of an interval. It must represent 64-bit integers exactly.
 using bound = long double;
 static_assert(std::numeric_limits<bound>::digits >= 63,
-              "bound: it does not hold every int64; choose a type of 63 binary digits or more");
+    "bound: it does not hold every int64; choose a type of 63 binary digits or more");
 
 /// All numbers from `low` to `high`, inclusive. A value with this interval may also be NaN.
 struct interval {

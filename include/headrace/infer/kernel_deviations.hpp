@@ -38,8 +38,8 @@ namespace headrace::executorch::detail {
 [[nodiscard]] inline reason deviation(aten::sign, const args<aten::sign>& a) {
     return is_whole(a.self) ? reason() : reason("ExecuTorch's sign of NaN is NaN");
 }
-[[nodiscard]] inline reason deviation(aten::max_pool2d_with_indices,
-                                      const args<aten::max_pool2d_with_indices>& a) {
+[[nodiscard]] inline reason deviation(
+    aten::max_pool2d_with_indices, const args<aten::max_pool2d_with_indices>& a) {
     return never_nan(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
 }
 [[nodiscard]] inline reason deviation(aten::floor_divide, const args<aten::floor_divide>& a) {

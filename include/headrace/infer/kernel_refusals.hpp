@@ -46,14 +46,14 @@ using reason = std::pmr::string;
 /// True if the runtime has tensors of that type and its kernels support them.
 [[nodiscard]] constexpr bool is_kernel_type(dtype t) {
     return t == dtype::uint8 || t == dtype::boolean || t == dtype::bfloat16 || t == dtype::float16 ||
-           t == dtype::float32 || t == dtype::float64 || t == dtype::int8 || t == dtype::int16 ||
-           t == dtype::int32 || t == dtype::int64;
+        t == dtype::float32 || t == dtype::float64 || t == dtype::int8 || t == dtype::int16 ||
+        t == dtype::int32 || t == dtype::int64;
 }
 
 [[nodiscard]] inline reason type_refusal(const node& n, kernel_types types) {
     const auto refusal = [](dtype t) {
         return text_of({"ExecuTorch's kernel for it does not compute with ", name_of(t),
-                        "; cast its operands before it"});
+            "; cast its operands before it"});
     };
     dtype operand = dtype::unknown;
     for (const edge& e : n.operand_edges()) {
@@ -201,9 +201,8 @@ template <class Op>
     }
     return {};
 }
-template <
-    one_of<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::quantize_per_channel,
-               quantized_decomposed::quantize_per_token, quantized_decomposed::quantize_per_tensor_tensor>>
+template <one_of<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::quantize_per_channel,
+    quantized_decomposed::quantize_per_token, quantized_decomposed::quantize_per_tensor_tensor>>
         Op>
 [[nodiscard]] reason refusal(Op, const args<Op>& a) {
     return quantizing_refusal<Op>(a);
@@ -216,12 +215,12 @@ template <class Op>
     if (a.quant_min > a.quant_max) return reason(wide_range);
     return {};
 }
-[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_tensor,
-                                    const args<quantized_decomposed::dequantize_per_tensor>& a) {
+[[nodiscard]] inline reason refusal(
+    quantized_decomposed::dequantize_per_tensor, const args<quantized_decomposed::dequantize_per_tensor>& a) {
     return dequantizing_refusal<quantized_decomposed::dequantize_per_tensor>(a, a.out_dtype);
 }
 [[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_tensor_tensor,
-                                    const args<quantized_decomposed::dequantize_per_tensor_tensor>& a) {
+    const args<quantized_decomposed::dequantize_per_tensor_tensor>& a) {
     if (meta(a.scale).dtype != dtype::float64 || meta(a.zero_point).dtype != dtype::int64)
         return reason(parameter_types);
     return dequantizing_refusal<quantized_decomposed::dequantize_per_tensor_tensor>(a, a.out_dtype);
@@ -233,22 +232,21 @@ template <class Op>
     return !v || meta(*v).dtype == dtype::int32 || meta(*v).dtype == dtype::int64;
 }
 [[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_channel,
-                                    const args<quantized_decomposed::dequantize_per_channel>& a) {
+    const args<quantized_decomposed::dequantize_per_channel>& a) {
     if (!is_scale_type(a.scales) || !is_zero_point_type(a.zero_points)) return reason(parameter_types);
     return dequantizing_refusal<quantized_decomposed::dequantize_per_channel>(a, a.out_dtype);
 }
-[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_token,
-                                    const args<quantized_decomposed::dequantize_per_token>& a) {
+[[nodiscard]] inline reason refusal(
+    quantized_decomposed::dequantize_per_token, const args<quantized_decomposed::dequantize_per_token>& a) {
     if (!is_scale_type(a.scales) || !is_zero_point_type(a.zero_points)) return reason(parameter_types);
     return dequantizing_refusal<quantized_decomposed::dequantize_per_token>(a, a.output_dtype);
 }
-[[nodiscard]] inline reason refusal(quantized_decomposed::choose_qparams_tensor,
-                                    const args<quantized_decomposed::choose_qparams_tensor>& a) {
+[[nodiscard]] inline reason refusal(
+    quantized_decomposed::choose_qparams_tensor, const args<quantized_decomposed::choose_qparams_tensor>& a) {
     if (meta(a.input).dtype == dtype::float32 && a.dtype == dtype::int8) return {};
     return "ExecuTorch's kernel for it takes float32, and chooses parameters for int8";
 }
-[[nodiscard]] inline reason refusal(
-    quantized_decomposed::choose_qparams_per_token_asymmetric,
+[[nodiscard]] inline reason refusal(quantized_decomposed::choose_qparams_per_token_asymmetric,
     const args<quantized_decomposed::choose_qparams_per_token_asymmetric>& a) {
     if (meta(a.input).dtype == dtype::float32 && a.dtype == dtype::int8) return {};
     return "ExecuTorch's kernel for it takes float32, and chooses parameters for int8";

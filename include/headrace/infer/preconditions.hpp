@@ -22,8 +22,8 @@ namespace headrace {
 // --- numbers and lists -----------------------------------------------------------------------------------
 
 /// Refuses an integer outside of [low, high].
-[[nodiscard]] result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
-                                           std::int64_t high);
+[[nodiscard]] result<void> require_between(
+    std::string_view what, std::int64_t number, std::int64_t low, std::int64_t high);
 [[nodiscard]] result<void> require_equal(std::string_view what, std::int64_t number, std::int64_t expected);
 [[nodiscard]] result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low);
 
@@ -35,14 +35,14 @@ namespace headrace {
 /// Refuses an operand of the wrong shape.
 [[nodiscard]] result<void> require_shape(std::string_view what, sizes shape, sizes expected);
 /// Refuses an optional operand of the wrong shape.
-[[nodiscard]] result<void> require_shape(std::string_view what, const std::optional<value>& v,
-                                         sizes expected);
+[[nodiscard]] result<void> require_shape(
+    std::string_view what, const std::optional<value>& v, sizes expected);
 
 /// Refuses an operand with the wrong number of elements, regardless of its shape.
 [[nodiscard]] result<void> require_elements(std::string_view what, sizes shape, std::int64_t count);
 /// Refuses an optional operand with the wrong number of elements.
-[[nodiscard]] result<void> require_elements(std::string_view what, const std::optional<value>& v,
-                                            std::int64_t count);
+[[nodiscard]] result<void> require_elements(
+    std::string_view what, const std::optional<value>& v, std::int64_t count);
 
 /// Refuses a shape with a size of 0.
 [[nodiscard]] result<void> require_nonempty(std::string_view what, sizes shape);
@@ -51,8 +51,8 @@ namespace headrace {
 [[nodiscard]] result<void> require_expandable(std::string_view what, sizes from, sizes to);
 
 /// Refuses a shape that differs from `expected` in rank or along any axis except `axis`.
-[[nodiscard]] result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
-                                                std::size_t axis);
+[[nodiscard]] result<void> require_shape_beside(
+    std::string_view what, sizes shape, sizes expected, std::size_t axis);
 
 // --- dtypes ----------------------------------------------------------------------------------------------
 
@@ -63,8 +63,8 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 /// Refuses an operand of the wrong dtype.
 [[nodiscard]] result<void> require_dtype(std::string_view what, dtype given, dtype expected);
 /// Refuses an optional operand of the wrong dtype.
-[[nodiscard]] result<void> require_dtype(std::string_view what, const std::optional<value>& v,
-                                         dtype expected);
+[[nodiscard]] result<void> require_dtype(
+    std::string_view what, const std::optional<value>& v, dtype expected);
 /// Refuses dtypes that PyTorch does not accept as indices.
 [[nodiscard]] result<void> require_indices(std::string_view what, const tensor_meta& t);
 /// True for booleans, and for uint8, which PyTorch still accepts as a mask because it once represented bool.

@@ -19,8 +19,8 @@
 
 namespace headrace {
 
-HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
-                                             std::int64_t high) {
+HEADRACE_INLINE result<void> require_between(
+    std::string_view what, std::int64_t number, std::int64_t low, std::int64_t high) {
     if (number >= low && number <= high) return {};
     std::pmr::string text(what);
     text += text_of({" is ", number, ", but must be "});
@@ -28,8 +28,8 @@ HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t
     return invalid(text);
 }
 
-HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
-                                           std::int64_t expected) {
+HEADRACE_INLINE result<void> require_equal(
+    std::string_view what, std::int64_t number, std::int64_t expected) {
     if (number == expected) return {};
     return invalid({what, " is ", number, ", but must be ", expected});
 }
@@ -48,8 +48,8 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, s
     return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected)});
 }
 
-HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
-                                           sizes expected) {
+HEADRACE_INLINE result<void> require_shape(
+    std::string_view what, const std::optional<value>& v, sizes expected) {
     if (!v) return {};
     return require_shape(what, inference::of(*v).shape, expected);
 }
@@ -59,8 +59,8 @@ HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape
     return invalid({what, " ", shape_text(shape), " must have ", counted_text(count, "element")});
 }
 
-HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
-                                              std::int64_t count) {
+HEADRACE_INLINE result<void> require_elements(
+    std::string_view what, const std::optional<value>& v, std::int64_t count) {
     if (!v) return {};
     return require_elements(what, inference::of(*v).shape, count);
 }
@@ -77,13 +77,13 @@ HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes fro
     return invalid({what, " ", shape_text(from), " must broadcast to ", shape_text(to)});
 }
 
-HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
-                                                  std::size_t axis) {
+HEADRACE_INLINE result<void> require_shape_beside(
+    std::string_view what, sizes shape, sizes expected, std::size_t axis) {
     bool equal = shape.size() == expected.size();
     for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
     if (equal) return {};
     return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected),
-                    ", apart from axis ", axis});
+        ", apart from axis ", axis});
 }
 
 namespace detail {
@@ -99,8 +99,8 @@ HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, d
     return detail::other_dtype(what, given, name_of(expected));
 }
 
-HEADRACE_INLINE result<void> require_dtype(std::string_view what, const std::optional<value>& v,
-                                           dtype expected) {
+HEADRACE_INLINE result<void> require_dtype(
+    std::string_view what, const std::optional<value>& v, dtype expected) {
     if (!v) return {};
     return require_dtype(what, inference::of(*v).dtype, expected);
 }

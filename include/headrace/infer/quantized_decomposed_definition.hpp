@@ -16,10 +16,10 @@ namespace headrace {
 namespace quantized_decomposed {
 
 using quantize_ops = ops<quantize_per_channel, quantize_per_channel_group, quantize_per_tensor,
-                         quantize_per_tensor_tensor, quantize_per_tensor_tensor2, quantize_per_token>;
+    quantize_per_tensor_tensor, quantize_per_tensor_tensor2, quantize_per_token>;
 /// Ops whose result is float32 without an out_dtype.
 using dequantize_ops = ops<dequantize_per_channel, dequantize_per_tensor, dequantize_per_tensor_tensor,
-                           dequantize_per_tensor_tensor2>;
+    dequantize_per_tensor_tensor2>;
 using dequantize_to_dtype_ops = ops<dequantize_per_channel_group, dequantize_per_token>;
 using choose_per_token_ops = ops<choose_qparams_per_token, choose_qparams_per_token_asymmetric>;
 using choose_ops = ops<choose_qparams_symmetric_tensor, choose_qparams_tensor>;
@@ -29,28 +29,28 @@ using per_group_ops = ops<quantize_per_channel_group, dequantize_per_channel_gro
 using per_token_ops = ops<quantize_per_token, dequantize_per_token>;
 /// Ops whose scale and zero point are tensors with one element each.
 using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tensor_tensor2,
-                                  dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2>;
+    dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2>;
 
 }  // namespace quantized_decomposed
 
 namespace detail {
 
 /// Refuses scales, and zero points if any, that are not `count` in number: channels, groups or rows.
-inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
-                                     std::int64_t count) {
+inline result<void> check_parameters(
+    value scales, const std::optional<value>& zero_points, std::int64_t count) {
     HEADRACE_TRY(require_elements("scales", scales, count));
     return require_elements("zero_points", zero_points, count);
 }
-inline result<void> check_channels(const tensor_meta& input, value scales,
-                                   const std::optional<value>& zero_points, std::int64_t dim) {
+inline result<void> check_channels(
+    const tensor_meta& input, value scales, const std::optional<value>& zero_points, std::int64_t dim) {
     HEADRACE_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
     HEADRACE_TRY(axis, axis_of(dim, input.rank()));
     HEADRACE_TRY(require_rank("scales", inference::of(scales).shape, 1));
     return check_parameters(scales, zero_points, input.shape[axis]);
 }
 /// Groups are parts of a matrix's rows; a group_size above the row's length means the whole row.
-inline result<void> check_groups(const tensor_meta& input, value scales,
-                                 const std::optional<value>& zero_points, std::int64_t size) {
+inline result<void> check_groups(
+    const tensor_meta& input, value scales, const std::optional<value>& zero_points, std::int64_t size) {
     HEADRACE_TRY(require_rank("input", input.shape, 2));
     HEADRACE_TRY(require_at_least("group_size", size, 1));
     const std::int64_t row = input.shape[1];
@@ -60,11 +60,11 @@ inline result<void> check_groups(const tensor_meta& input, value scales,
     }
     return check_parameters(scales, zero_points, saturating_mul(input.shape[0], row / size));
 }
-inline result<void> check_rows(const tensor_meta& input, value scales,
-                               const std::optional<value>& zero_points) {
+inline result<void> check_rows(
+    const tensor_meta& input, value scales, const std::optional<value>& zero_points) {
     const sizes shape(input.shape);
-    return check_parameters(scales, zero_points,
-                            element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
+    return check_parameters(
+        scales, zero_points, element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
 }
 
 /// Checks the scales and zero points of quantize and dequantize.

@@ -100,8 +100,8 @@ interval rounded_quotient(const range_query& q, const interval& a, interval b, R
     }
     return map_bounds(a / b, round);
 }
-inline interval quotient(const range_query& q, const interval& a, const interval& b,
-                         const std::optional<std::string_view>& mode) {
+inline interval quotient(
+    const range_query& q, const interval& a, const interval& b, const std::optional<std::string_view>& mode) {
     if (!mode) return a / b;
     if (*mode == "trunc") return rounded_quotient(q, a, b, [](bound x) { return std::trunc(x); });
     return rounded_quotient(q, a, b, [](bound x) { return std::floor(x); });
@@ -129,8 +129,8 @@ inline interval power(const range_query& q, const interval& x, const scalar& exp
 
 /// `clamp` takes numbers or tensors, either of them optional; the upper limit wins.
 template <class Limit>
-interval clamped(const range_query& q, interval x, const std::optional<Limit>& low,
-                 const std::optional<Limit>& high) {
+interval clamped(
+    const range_query& q, interval x, const std::optional<Limit>& low, const std::optional<Limit>& high) {
     if (low) x = maximum(x, q(*low));
     if (high) x = minimum(x, q(*high));
     return x;

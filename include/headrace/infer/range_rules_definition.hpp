@@ -21,7 +21,6 @@ namespace detail {
 [[nodiscard]] HEADRACE_INLINE std::span<const range_rule> range_rules() {
     using namespace aten;             // NOLINT: a table of its ops
     using namespace range_functions;  // NOLINT
-    // clang-format off: a table
     static constexpr range_rule table[] = {
         // Arithmetic.
         range_of<add_tensor>(sum),
@@ -281,7 +280,6 @@ namespace detail {
         range_of<item>(as_self),
         range_of<_local_scalar_dense>(as_self),
     };
-    // clang-format on
     return table;
 }
 

@@ -83,8 +83,8 @@ private:
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const tensor_meta& like);
 
 /// Refuses an operand of the wrong rank.
-[[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
-                                        std::size_t most);
+[[nodiscard]] result<void> require_rank(
+    std::string_view what, sizes shape, std::size_t least, std::size_t most);
 [[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t rank);
 
 // --- broadcasting ----------------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ struct slice_range {
 };
 
 /// Returns Python's slice bounds: negative ones count from the end, others are clamped.
-[[nodiscard]] constexpr slice_range clamped_slice(std::optional<std::int64_t> start,
-                                                  std::optional<std::int64_t> end, std::int64_t size) {
+[[nodiscard]] constexpr slice_range clamped_slice(
+    std::optional<std::int64_t> start, std::optional<std::int64_t> end, std::int64_t size) {
     const auto clamp = [size](std::int64_t index, std::int64_t least) {
         if (index < 0) index = saturating_add(index, size);
         return index < least ? least : index > size ? size : index;

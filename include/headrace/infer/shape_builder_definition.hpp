@@ -39,13 +39,13 @@ HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta)
     return add_result(out, meta.dtype, meta);
 }
 // Not inline, unlike the overload: each rule would contain a copy of a shape.
-[[gnu::noinline]] HEADRACE_INLINE result<void> add_result(inference& out, dtype type,
-                                                          const tensor_meta& like) {
+[[gnu::noinline]] HEADRACE_INLINE result<void> add_result(
+    inference& out, dtype type, const tensor_meta& like) {
     return add_result(out, type, shape_builder(like.shape));
 }
 
-HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
-                                          std::size_t most) {
+HEADRACE_INLINE result<void> require_rank(
+    std::string_view what, sizes shape, std::size_t least, std::size_t most) {
     if (shape.size() >= least && shape.size() <= most) return {};
     std::pmr::string text(what);
     text += text_of({" ", shape_text(shape), " must have rank ", least});

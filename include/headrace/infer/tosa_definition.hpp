@@ -93,16 +93,16 @@ inline result<void> infer_results(tosa::identity, const args<tosa::identity>& a,
 /// CLAMP (2.3.1).
 inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, inference& out) {
     const bool ordered = a.min_val.is_floating() || a.max_val.is_floating()
-                             ? a.min_val.to_double() <= a.max_val.to_double()
-                             : a.min_val.to_int() <= a.max_val.to_int();
+        ? a.min_val.to_double() <= a.max_val.to_double()
+        : a.min_val.to_int() <= a.max_val.to_int();
     if (!ordered) return tosa_rules::refuse("clamp", "min_val is above max_val, or one is not a number");
     return add_result(out, inference::of(a.input));
 }
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2,
-                                    inference::of(a.input1).dtype, out);
+    return tosa_rules::infer_binary(
+        tosa_rules::short_name<Op>, a.input1, a.input2, inference::of(a.input1).dtype, out);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
@@ -127,8 +127,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
     const int_list& entries = inference::of(a.table).shape;
     const std::int64_t wanted = input.dtype == dtype::int16 ? 513 : 256;
     if (entries.size() != 1 || entries[0] != wanted) {
-        return tosa_rules::refuse("table",
-                                  {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
+        return tosa_rules::refuse(
+            "table", {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
     }
     return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input);
 }
@@ -172,9 +172,9 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
         for (std::size_t i = 0; fits && i != part.rank(); ++i)
             fits = i == axis || part.shape[i] == first.shape[i];
         if (!fits) {
-            return tosa_rules::refuse(
-                "concat", {shape_text(part.shape), " of ", name_of(part.dtype), " does not fit ",
-                           shape_text(first.shape), " of ", name_of(first.dtype), " on axis ", axis});
+            return tosa_rules::refuse("concat",
+                {shape_text(part.shape), " of ", name_of(part.dtype), " does not fit ",
+                    shape_text(first.shape), " of ", name_of(first.dtype), " on axis ", axis});
         }
         shape[axis] = saturating_add(shape[axis], part.shape[axis]);
     }
@@ -199,8 +199,8 @@ inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, i
     HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
     const bool negative = any_of(*shape, [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
-        return tosa_rules::refuse("reshape",
-                                  {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});
+        return tosa_rules::refuse(
+            "reshape", {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});
     }
     return add_result(out, input.dtype, *shape);
 }
@@ -218,8 +218,9 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
     HEADRACE_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
-            return tosa_rules::refuse("slice", {"start ", shape_text(*start), " with size ",
-                                                shape_text(*size), " exceeds ", shape_text(input.shape)});
+            return tosa_rules::refuse("slice",
+                {"start ", shape_text(*start), " with size ", shape_text(*size), " exceeds ",
+                    shape_text(input.shape)});
         }
     }
     return add_result(out, input.dtype, *size);
@@ -257,8 +258,9 @@ inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inf
     const tensor_meta& values = inference::of(a.values);
     const int_list& indices = inference::of(a.indices).shape;
     if (values.shape[0] != indices[0]) {
-        return tosa_rules::refuse("gather", {"batches of values ", shape_text(values.shape), " and indices ",
-                                             shape_text(indices), " differ"});
+        return tosa_rules::refuse("gather",
+            {"batches of values ", shape_text(values.shape), " and indices ", shape_text(indices),
+                " differ"});
     }
     return add_result(out, values.dtype, {indices[0], indices[1], values.shape[2]});
 }
@@ -271,11 +273,11 @@ inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, i
     const int_list& indices = inference::of(a.indices).shape;
     const int_list& input = inference::of(a.input).shape;
     const bool fits = values.shape[0] == indices[0] && input[0] == indices[0] && input[1] == indices[1] &&
-                      input[2] == values.shape[2] && values.shape[1] >= indices[1];
+        input[2] == values.shape[2] && values.shape[1] >= indices[1];
     if (!fits) {
         return tosa_rules::refuse("scatter",
-                                  {"input ", shape_text(input), " at indices ", shape_text(indices),
-                                   " does not fit into ", shape_text(values.shape)});
+            {"input ", shape_text(input), " at indices ", shape_text(indices), " does not fit into ",
+                shape_text(values.shape)});
     }
     return add_result(out, values);
 }

@@ -31,8 +31,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
 /// Refuses an attribute with the wrong number of items, or with an item below `least`.
 [[nodiscard]] inline result<void> require_items(std::string_view op, std::string_view what,
-                                                const int_list& items, std::size_t count,
-                                                std::int64_t least) {
+    const int_list& items, std::size_t count, std::int64_t least) {
     if (items.size() != count) {
         return refuse(op, {what, " ", shape_text(items), " must have ", counted_text(count, "item")});
     }
@@ -44,8 +43,8 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     return {};
 }
 
-[[nodiscard]] inline result<void> require_rank_of(std::string_view op, std::string_view what, value v,
-                                                  std::size_t rank) {
+[[nodiscard]] inline result<void> require_rank_of(
+    std::string_view op, std::string_view what, value v, std::size_t rank) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == rank) return {};
     return refuse(op, {what, " ", shape_text(shape), " must have rank ", rank});
@@ -59,17 +58,16 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 }
 
 /// Returns the elements of a shape operand, which only CONST_SHAPE can produce in TOSA 1.0.
-[[nodiscard]] inline result<const int_list*> shape_operand(std::string_view op, std::string_view what,
-                                                           value v) {
+[[nodiscard]] inline result<const int_list*> shape_operand(
+    std::string_view op, std::string_view what, value v) {
     const auto* shape = match<tosa::const_shape>(v);
     if (shape == nullptr) return refuse(op, {what, " is not a CONST_SHAPE"});
     return &shape->values;
 }
 
 /// Returns `room / stride + 1`; TOSA demands that no remainder is left. `terms` names the parts of `room`.
-[[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
-                                                          std::int64_t stride,
-                                                          const std::pmr::string& terms) {
+[[nodiscard]] inline result<std::int64_t> exact_positions(
+    std::string_view op, std::int64_t room, std::int64_t stride, const std::pmr::string& terms) {
     if (room < 0) return refuse(op, {"(", terms, ") is negative"});
     if (room % stride != 0) {
         return refuse(op, {"(", terms, ") is not divisible by stride ", stride});
@@ -79,10 +77,9 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
 /// Returns the number of positions of a window along one axis (TOSA 1.0, sections 2.2.2 to 2.2.8).
 [[nodiscard]] inline result<std::int64_t> window_positions_of(std::string_view op, std::string_view axis,
-                                                              std::int64_t size, std::int64_t pad,
-                                                              std::int64_t extent, std::int64_t stride) {
+    std::int64_t size, std::int64_t pad, std::int64_t extent, std::int64_t stride) {
     return exact_positions(op, saturating_sub(saturating_add(size, pad), extent), stride,
-                           text_of({axis, " ", size, " + pad ", pad, " - kernel ", extent}));
+        text_of({axis, " ", size, " + pad ", pad, " - kernel ", extent}));
 }
 
 /// A convolution over `axes` spatial axes: its attributes and operands.
@@ -104,8 +101,8 @@ struct convolution {
         const std::int64_t extent =
             saturating_add(saturating_mul(saturating_sub(kernel[i], 1), c.dilation[i]), 1);
         const std::int64_t pad = saturating_add(c.pad[2 * i], c.pad[2 * i + 1]);
-        HEADRACE_TRY(size, window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad, extent,
-                                               c.stride[i]));
+        HEADRACE_TRY(size,
+            window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad, extent, c.stride[i]));
         shape.push_back(size);
     }
     return shape;
@@ -113,12 +110,13 @@ struct convolution {
 
 /// Checks the common requirements of convolutions and adds their result, which has the bias's type.
 template <class Args>
-[[nodiscard]] result<void> add_convolved(std::string_view op, const Args& a, shape_builder shape,
-                                         std::int64_t channels, inference& out) {
+[[nodiscard]] result<void> add_convolved(
+    std::string_view op, const Args& a, shape_builder shape, std::int64_t channels, inference& out) {
     const tensor_meta& bias = inference::of(a.bias);
     if (bias.rank() != 1 || (bias.shape[0] != channels && bias.shape[0] != 1)) {
-        return refuse(op, {"bias ", shape_text(bias.shape), " must have one element or one for each of the ",
-                           channels, " output channels"});
+        return refuse(op,
+            {"bias ", shape_text(bias.shape), " must have one element or one for each of the ", channels,
+                " output channels"});
     }
     HEADRACE_TRY(require_single(op, "input_zp", a.input_zp));
     HEADRACE_TRY(require_single(op, "weight_zp", a.weight_zp));
@@ -126,16 +124,16 @@ template <class Args>
     return add_result(out, bias.dtype, shape);
 }
 
-[[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
-                                                        std::int64_t weight) {
+[[nodiscard]] inline result<void> require_same_channels(
+    std::string_view op, std::int64_t input, std::int64_t weight) {
     if (input == weight) return {};
     return refuse(op, {"the input has ", input, " channels, the weight ", weight});
 }
 
 /// CONV2D and CONV3D: weights are [output channels, kernel…, input channels].
 template <class Args>
-[[nodiscard]] result<void> infer_convolution(std::string_view op, std::size_t axes, const Args& a,
-                                             inference& out) {
+[[nodiscard]] result<void> infer_convolution(
+    std::string_view op, std::size_t axes, const Args& a, inference& out) {
     HEADRACE_TRY(require_rank_of(op, "input", a.input, axes + 2));
     HEADRACE_TRY(require_rank_of(op, "weight", a.weight, axes + 2));
     const sizes input = inference::of(a.input).shape;
@@ -159,12 +157,12 @@ struct pooling {
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         if (a.pad[2 * i] >= a.kernel[i] || a.pad[2 * i + 1] >= a.kernel[i]) {
-            return refuse(op,
-                          {"pad ", shape_text(a.pad), " must be smaller than kernel ", shape_text(a.kernel)});
+            return refuse(
+                op, {"pad ", shape_text(a.pad), " must be smaller than kernel ", shape_text(a.kernel)});
         }
-        HEADRACE_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
-                                               saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i],
-                                               a.stride[i]));
+        HEADRACE_TRY(size,
+            window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
+                saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i], a.stride[i]));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);
@@ -186,21 +184,21 @@ inline result<void> infer_results(tosa::conv3d, const args<tosa::conv3d>& a, inf
     return tosa_rules::infer_convolution("conv3d", 3, a, out);
 }
 /// DEPTHWISE_CONV2D (2.2.5): weights are [height, width, channels, multiplier].
-inline result<void> infer_results(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a,
-                                  inference& out) {
+inline result<void> infer_results(
+    tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a, inference& out) {
     constexpr std::string_view op = "depthwise_conv2d";
     HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
     HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
     HEADRACE_TRY(tosa_rules::require_same_channels(op, input[3], weight[2]));
-    HEADRACE_TRY(shape,
-                 tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
+    HEADRACE_TRY(
+        shape, tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
     return tosa_rules::add_convolved(op, a, shape, saturating_mul(weight[2], weight[3]), out);
 }
 /// TRANSPOSE_CONV2D (2.2.10): out_pad may be negative, but not cut the whole kernel away.
-inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a,
-                                  inference& out) {
+inline result<void> infer_results(
+    tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, inference& out) {
     constexpr std::string_view op = "transpose_conv2d";
     HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
     HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
@@ -214,8 +212,8 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
         const std::int64_t kernel = weight[1 + i];
         if (a.out_pad[2 * i] <= -kernel || a.out_pad[2 * i + 1] <= -kernel) {
             return tosa_rules::refuse(op,
-                                      {"out_pad ", shape_text(a.out_pad), " must be above minus the kernel ",
-                                       shape_text(weight.subspan(1, 2))});
+                {"out_pad ", shape_text(a.out_pad), " must be above minus the kernel ",
+                    shape_text(weight.subspan(1, 2))});
         }
         const std::int64_t pad = saturating_add(a.out_pad[2 * i], a.out_pad[2 * i + 1]);
         const std::int64_t moved = saturating_mul(saturating_sub(input[1 + i], 1), a.stride[i]);
@@ -279,8 +277,8 @@ inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, infer
     if (!(inference::of(a.input_imag) == real))
         return tosa_rules::refuse("fft2d", "its operands differ in shape");
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
-        return tosa_rules::refuse("fft2d",
-                                  {shape_text(real.shape), " must have powers of two as height and width"});
+        return tosa_rules::refuse(
+            "fft2d", {shape_text(real.shape), " must have powers of two as height and width"});
     }
     HEADRACE_TRY(add_result(out, real));
     return add_result(out, real);
@@ -290,8 +288,8 @@ inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inf
     HEADRACE_TRY(tosa_rules::require_rank_of("rfft2d", "input_real", a.input_real, 3));
     const tensor_meta& real = inference::of(a.input_real);
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
-        return tosa_rules::refuse("rfft2d",
-                                  {shape_text(real.shape), " must have powers of two as height and width"});
+        return tosa_rules::refuse(
+            "rfft2d", {shape_text(real.shape), " must have powers of two as height and width"});
     }
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
     HEADRACE_TRY(add_result(out, real.dtype, half));
@@ -307,8 +305,8 @@ struct resize_axis {
     std::int64_t offset;
     std::int64_t border;
 };
-[[nodiscard]] inline result<std::int64_t> resized(std::string_view axis, std::int64_t size,
-                                                  const resize_axis& r) {
+[[nodiscard]] inline result<std::int64_t> resized(
+    std::string_view axis, std::int64_t size, const resize_axis& r) {
     const auto wrong = [&](std::string_view what) { return refuse("resize", {axis, ": ", what}); };
     if (r.numerator <= 0 || r.denominator <= 0) return wrong("its scale is not positive");
     if (r.numerator > 2048) return wrong("the scale's numerator is above 2048");
@@ -317,9 +315,10 @@ struct resize_axis {
     if (r.border < -16 * r.numerator || r.border >= r.numerator) return wrong("the border is out of range");
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
-    HEADRACE_TRY(given, exact_positions("resize", room, r.denominator,
-                                        text_of({"(", axis, " ", size, " - 1) * ", r.numerator, " - offset ",
-                                                 r.offset, " + border ", r.border})));
+    HEADRACE_TRY(given,
+        exact_positions("resize", room, r.denominator,
+            text_of({"(", axis, " ", size, " - 1) * ", r.numerator, " - offset ", r.offset, " + border ",
+                r.border})));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }
@@ -339,8 +338,8 @@ inline result<void> infer_results(tosa::resize, const args<tosa::resize>& a, inf
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         HEADRACE_TRY(size,
-                     tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
-                                         {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
+            tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
+                {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);

@@ -22,19 +22,19 @@ namespace detail {
 // others are numbers.
 inline bool keeps_ends(const op_info& op) {
     using namespace aten;  // NOLINT: a list of its ops
-    static constexpr auto exact =
-        ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, mul_tensor,
-               mul_scalar, neg, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar, full, full_like,
-               _to_copy, new_full, fill_scalar, scalar_tensor>;
+    static constexpr auto exact = ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor,
+        rsub_scalar, mul_tensor, mul_scalar, neg, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
+        full, full_like, _to_copy, new_full, fill_scalar, scalar_tensor>;
     using enum trait;
-    return exact.contains(op) || op.has(reshaping | permuting | broadcasting | repeating | reversing |
-                                        forwarding | copying | casting | gives_zeros | gives_ones);
+    return exact.contains(op) ||
+        op.has(reshaping | permuting | broadcasting | repeating | reversing | forwarding | copying | casting |
+            gives_zeros | gives_ones);
 }
 inline bool selects(const op_info& op) { return op.has(trait::slicing | trait::splitting); }
 
 inline bool gives_positions(const node& n, std::uint32_t result) {
     return n.op->has(trait::locating) ||
-           (result == 1 &&
+        (result == 1 &&
             set_of<ops<aten::max_dim, aten::min_dim, aten::topk, aten::sort, aten::sort_stable>>.contains(
                 *n.op));
 }
@@ -120,7 +120,7 @@ HEADRACE_INLINE void value_ranges::visit(const node& n) {
         if (detail::gives_positions(n, i) || op.has(trait::predicate)) {
             made.attained = attainment::by_any;
         } else if (known_op &&
-                   (detail::keeps_ends(op) || (detail::selects(op) && given == attainment::by_any))) {
+            (detail::keeps_ends(op) || (detail::selects(op) && given == attainment::by_any))) {
             made.attained = given;
         }
         keep(n, i, made);
@@ -145,7 +145,7 @@ inline value_bounds either_of(const value_bounds& a, const value_bounds& b) {
 // than once, the inputs are unknown.
 HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
     const bool calls = is<higher_order::cond>(n) || is<higher_order::wrap_with_autocast>(n) ||
-                       is<higher_order::wrap_with_set_grad_enabled>(n);
+        is<higher_order::wrap_with_set_grad_enabled>(n);
     bounds_list inputs;
     const std::size_t first = is<higher_order::cond>(n) ? 1 : 0;  // skips the condition
     for (std::size_t i = first; calls && i < n.operand_count; ++i) inputs.push_back(of(n.operand(i)));

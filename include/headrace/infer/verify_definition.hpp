@@ -49,8 +49,8 @@ public:
 
 private:
     static error broken(const node& n, std::pmr::string what) {
-        return invalid((n.name().empty() ? text_of({node_label(n), ": "}) : message_prefix(n)) +
-                       std::move(what));
+        return invalid(
+            (n.name().empty() ? text_of({node_label(n), ": "}) : message_prefix(n)) + std::move(what));
     }
 
     // Checks the list of nodes: its length, and the links in both directions.
@@ -83,7 +83,7 @@ private:
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
             failure = invalid({"the census counts ", counted_text(counted, "node"), " of ", op.name,
-                               ", the graph has ", found});
+                ", the graph has ", found});
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
             const auto found = counts_.find(&op);
@@ -127,8 +127,9 @@ private:
                     n, text_of({which(), " comes from ", node_label(producer), ", which has been erased"}));
             }
             if (e.slot->result >= producer.result_count) {
-                return broken(n, text_of({which(), " is result ", e.slot->result, " of ",
-                                          node_label(producer), ", which has ", producer.result_count}));
+                return broken(n,
+                    text_of({which(), " is result ", e.slot->result, " of ", node_label(producer),
+                        ", which has ", producer.result_count}));
             }
             if (e.source != &producer || e.target != &n || e.operand != i) {
                 return broken(n, text_of({which(), " was changed without graph::set_operand"}));
@@ -155,13 +156,13 @@ private:
         }
         if (used != operands) {
             return invalid({"the graph has ", counted_text(operands, "operand"), " but lists ",
-                            counted_text(used, "use")});
+                counted_text(used, "use")});
         }
         if (too_early == nullptr) return {};
         // A cycle deserves a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
-        return broken(*too_early->target,
-                      text_of({"comes before its operand ", node_label(*too_early->source)}));
+        return broken(
+            *too_early->target, text_of({"comes before its operand ", node_label(*too_early->source)}));
     }
 
     result<void> check_uses(const node& n, std::size_t& used) const {
@@ -186,7 +187,7 @@ private:
         const auto* exported = out.find_annotation<output_names>();
         if (exported != nullptr && exported->names.size() != out.operand_count) {
             return invalid({"the graph has ", counted_text(out.operand_count, "output"), " but names for ",
-                            exported->names.size()});
+                exported->names.size()});
         }
         std::pmr::unordered_map<std::string_view, value> outputs;
         for (std::size_t i = 0; i != out.operand_count; ++i) {
@@ -227,16 +228,18 @@ private:
             return broken(n, text_of({"breaks the op's own rule: ", done.error().message}));
         }
         if (inferred.results().size() != n.result_count) {
-            return broken(n, text_of({"has ", counted_text(n.result_count, "result"), ", inference gives ",
-                                      inferred.results().size()}));
+            return broken(n,
+                text_of({"has ", counted_text(n.result_count, "result"), ", inference gives ",
+                    inferred.results().size()}));
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
             const bool open = expected.dtype == dtype::unknown;  // the rule leaves it open
             if (meta && !open && !(*meta == expected)) {
-                return broken(n, text_of({"result ", i, " is ", meta_text(*meta), ", inference gives ",
-                                          meta_text(expected)}));
+                return broken(n,
+                    text_of(
+                        {"result ", i, " is ", meta_text(*meta), ", inference gives ", meta_text(expected)}));
             }
         }
         return {};

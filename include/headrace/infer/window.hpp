@@ -30,7 +30,7 @@ struct window {
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
         return any_of(std::array{extent(), stride, dilation, before, after},
-                      [](std::int64_t size) { return size > max_extent; });
+            [](std::int64_t size) { return size > max_extent; });
     }
 };
 
@@ -47,12 +47,12 @@ struct window {
 
 /// Returns the number of positions of a window on an axis of that size. With `ceil_mode`, a window may extend
 /// past the end if it starts inside the axis or the padding before it.
-[[nodiscard]] result<std::int64_t> window_positions(std::int64_t size, const window& w,
-                                                    bool ceil_mode = false);
+[[nodiscard]] result<std::int64_t> window_positions(
+    std::int64_t size, const window& w, bool ceil_mode = false);
 
 /// Returns the result size of a transposed convolution.
-[[nodiscard]] result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                          std::int64_t output_padding);
+[[nodiscard]] result<std::int64_t> transposed_window_size(
+    std::int64_t size, const window& w, std::int64_t output_padding);
 
 /// The parameters of a convolution or pooling as in its op: a single number may be given for all dimensions.
 struct window_lists {

@@ -30,8 +30,8 @@ HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const w
     return last + 1;
 }
 
-HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                            std::int64_t output_padding) {
+HEADRACE_INLINE result<std::int64_t> transposed_window_size(
+    std::int64_t size, const window& w, std::int64_t output_padding) {
     HEADRACE_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());

@@ -103,8 +103,8 @@ namespace detail {
 
 [[nodiscard]] error cannot_write(const std::string& path, int reason);
 
-[[nodiscard]] result<void> write_to_descriptor(const std::string& path, int descriptor,
-                                               const byte_source& source);
+[[nodiscard]] result<void> write_to_descriptor(
+    const std::string& path, int descriptor, const byte_source& source);
 
 // Returns the number of the open file that a path such as /dev/fd/3 names, or -1. Opening such a path would
 // start at the file's first byte, whatever was written there before.
@@ -123,16 +123,16 @@ namespace detail {
 /// error, the previous file stays and no other file is left. A symbolic link stays, and its target is
 /// replaced. Pipes, devices and open files (/dev/stdout, /dev/fd/3) are written to directly. Threads and
 /// processes may write to the same path at once: one of the files is there afterwards.
-[[nodiscard]] result<void> write_atomically(const std::string& path, const byte_source& source,
-                                            durability d = durability::none);
+[[nodiscard]] result<void> write_atomically(
+    const std::string& path, const byte_source& source, durability d = durability::none);
 
 /// Writes bytes in memory, as above.
-[[nodiscard]] result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
-                                            durability d = durability::none);
+[[nodiscard]] result<void> write_atomically(
+    const std::string& path, std::span<const std::byte> bytes, durability d = durability::none);
 
 /// Writes a text, as above.
-[[nodiscard]] result<void> write_atomically(const std::string& path, std::string_view text,
-                                            durability d = durability::none);
+[[nodiscard]] result<void> write_atomically(
+    const std::string& path, std::string_view text, durability d = durability::none);
 
 }  // namespace headrace
 

@@ -32,8 +32,8 @@ namespace detail {
 
 /// Lets the kernel copy bytes of a mapped file, without reading them into this process's memory first.
 /// Returns the bytes left to write: all of them if the file system cannot do that or the output is a pipe.
-[[nodiscard]] inline std::span<const std::byte> copied_by_kernel(int descriptor,
-                                                                 std::span<const std::byte> bytes) {
+[[nodiscard]] inline std::span<const std::byte> copied_by_kernel(
+    int descriptor, std::span<const std::byte> bytes) {
     constexpr std::size_t worth_while = std::size_t{1} << 16;
     if (bytes.size() < worth_while) return bytes;
     const auto from = mapped_places::find(bytes);
@@ -118,8 +118,8 @@ HEADRACE_INLINE error cannot_write(const std::string& path, int reason) {
     return unwritable({"cannot write ", path, ": ", std::strerror(reason)});
 }
 
-HEADRACE_INLINE result<void> write_to_descriptor(const std::string& path, int descriptor,
-                                                 const byte_source& source) {
+HEADRACE_INLINE result<void> write_to_descriptor(
+    const std::string& path, int descriptor, const byte_source& source) {
     descriptor_sink sink(descriptor);
     result<void> given = source(std::ref(sink));
     if (sink.reason() != 0) return cannot_write(path, sink.reason());
@@ -161,8 +161,8 @@ HEADRACE_INLINE result<void> write_through(const std::string& path, const byte_s
 
 }  // namespace detail
 
-HEADRACE_INLINE result<void> write_atomically(const std::string& path, const byte_source& source,
-                                              durability d) {
+HEADRACE_INLINE result<void> write_atomically(
+    const std::string& path, const byte_source& source, durability d) {
     if (const int open = detail::descriptor_named_by(path); open >= 0)
         return detail::write_to_descriptor(path, open, source);
     struct stat old {};
@@ -183,8 +183,8 @@ HEADRACE_INLINE result<void> write_atomically(const std::string& path, const byt
     return detail::cannot_write(path, errno);
 }
 
-HEADRACE_INLINE result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
-                                              durability d) {
+HEADRACE_INLINE result<void> write_atomically(
+    const std::string& path, std::span<const std::byte> bytes, durability d) {
     const byte_source source = [&](const byte_sink& sink) -> result<void> {
         static_cast<void>(sink(bytes));
         return {};

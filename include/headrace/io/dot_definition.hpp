@@ -62,10 +62,9 @@ struct dot_id_map {
     struct color_of {
         std::string_view dialect, color;
     };
-    static constexpr color_of colors[] = {{"builtin", "#e8e8e8"},       {"aten", "#cfe2f3"},
-                                          {"tosa", "#d9ead3"},          {"quantized_decomposed", "#fff2cc"},
-                                          {"dim_order_ops", "#ead1dc"}, {"cortex_m", "#fce5cd"},
-                                          {"higher_order", "#d9d2e9"}};
+    static constexpr color_of colors[] = {{"builtin", "#e8e8e8"}, {"aten", "#cfe2f3"}, {"tosa", "#d9ead3"},
+        {"quantized_decomposed", "#fff2cc"}, {"dim_order_ops", "#ead1dc"}, {"cortex_m", "#fce5cd"},
+        {"higher_order", "#d9d2e9"}};
     for (const color_of& c : colors) {
         if (c.dialect == op.dialect->name) return c.color;
     }
@@ -109,12 +108,12 @@ inline void append_constants(std::pmr::string& label, const node& n) {
     return label;
 }
 
-inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
-                      const std::pmr::string& prefix);
+inline void write_dot(
+    std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix);
 
 // Returns the text that Boost writes between the braces of "digraph G { … }".
-[[nodiscard]] inline std::pmr::string dot_body(const graph& g, const printed_names& names,
-                                               const std::pmr::string& prefix) {
+[[nodiscard]] inline std::pmr::string dot_body(
+    const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     std::ostringstream whole;
     write_dot(whole, g, names, prefix);
     const std::string text = whole.str();
@@ -171,15 +170,15 @@ private:
     std::size_t number_ = 0;
 };
 
-inline void write_regions(std::ostream& out, const graph& g, const printed_names& names,
-                          const std::pmr::string& prefix) {
+inline void write_regions(
+    std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     for (const node& n : g.nodes()) {
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
             const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
             const std::pmr::string holder = n.result_count == 0
-                                                ? std::pmr::string(n.op->name)
-                                                : listed_names(names)(const_cast<node&>(n).result());
+                ? std::pmr::string(n.op->name)
+                : listed_names(names)(const_cast<node&>(n).result());
             out << "subgraph \"cluster_" << inner
                 << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
                 << dot_body(*region, names, inner) << "}\n";
@@ -187,8 +186,8 @@ inline void write_regions(std::ostream& out, const graph& g, const printed_names
     }
 }
 
-inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
-                      const std::pmr::string& prefix) {
+inline void write_dot(
+    std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     const dot_id_map ids{prefix};
     const auto vertex = [&](std::ostream& o, const node* n) {
         o << " [label=" << dot_quoted(dot_label(*n, names)) << ", fillcolor=\"" << dialect_color(*n->op)

@@ -80,7 +80,7 @@ private:
         } else {
             const std::int64_t bytes = bits_ / 8;
             std::memcpy(to_ + done_ * static_cast<std::uint64_t>(bytes), data_.bytes + from * bytes,
-                        static_cast<std::size_t>(count * bytes));
+                static_cast<std::size_t>(count * bytes));
         }
         done_ += static_cast<std::uint64_t>(count);
     }

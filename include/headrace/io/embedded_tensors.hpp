@@ -79,8 +79,8 @@ struct embedded_tensor {
 }
 
 // Vela identifies the tensors by position alone: their sizes tell whether the two files belong together.
-[[nodiscard]] inline result<void> place(std::vector<embedded_tensor>& tensors,
-                                        const std::vector<arena_tensor>& places) {
+[[nodiscard]] inline result<void> place(
+    std::vector<embedded_tensor>& tensors, const std::vector<arena_tensor>& places) {
     const auto same_size = [](const embedded_tensor& t, const arena_tensor& p) { return t.bytes == p.bytes; };
     if (!std::equal(tensors.begin(), tensors.end(), places.begin(), places.end(), same_size))
         return malformed("its inputs and outputs are not those that --io describes");
@@ -110,8 +110,8 @@ struct headrace_io {
 #endif
 )";
 
-[[nodiscard]] inline std::string tensor_table(const std::string& prefix,
-                                              const std::vector<embedded_tensor>& tensors) {
+[[nodiscard]] inline std::string tensor_table(
+    const std::string& prefix, const std::vector<embedded_tensor>& tensors) {
     std::string shapes;
     std::string rows;
     for (std::size_t i = 0; i != tensors.size(); ++i) {
@@ -127,8 +127,8 @@ struct headrace_io {
         std::array<char, 32> scale{};
         std::snprintf(scale.data(), scale.size(), "%.8ef", static_cast<double>(t.scale));
         rows += join_text("    {", c_string_literal(t.name), ", ", c_string_literal(t.dtype), ", ", shape,
-                          ", ", t.shape.size(), ", ", t.arena_offset, ", ", t.bytes, ", ", scale.data(), ", ",
-                          t.zero_point, ", ", t.lowest, ", ", t.highest, "},\n");
+            ", ", t.shape.size(), ", ", t.arena_offset, ", ", t.bytes, ", ", scale.data(), ", ", t.zero_point,
+            ", ", t.lowest, ", ", t.highest, "},\n");
     }
     if (tensors.empty()) return {};
     return join_text(shapes, "static const struct headrace_tensor ", prefix, "s[] = {\n", rows, "};\n\n");

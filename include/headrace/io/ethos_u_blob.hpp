@@ -52,8 +52,8 @@ private:
 
 /// Returns the number of tensors, then for each tensor its six sizes, padded with ones in front, the bytes of
 /// an element, its offset and its region.
-[[nodiscard]] inline result<std::vector<std::uint32_t>> ethos_u_tensors(const vela_arrays& in,
-                                                                        const std::string& kind) {
+[[nodiscard]] inline result<std::vector<std::uint32_t>> ethos_u_tensors(
+    const vela_arrays& in, const std::string& kind) {
     constexpr std::size_t max_rank = 6;
     HEADRACE_TRY(shapes, in.integers(kind + "_shape"));
     HEADRACE_TRY(widths, in.integers(kind + "_elem_size"));

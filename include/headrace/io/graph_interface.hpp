@@ -43,8 +43,9 @@ inline void ask_for_channels_last(graph& g) {
 /// True if the output at that position is int8 here and uint8 to the caller.
 [[nodiscard]] inline bool is_unsigned_output(const node& output, std::size_t position) {
     const auto* a = output.find_annotation<unsigned_outputs>();
-    return a != nullptr && std::find(a->positions.begin(), a->positions.end(),
-                                     static_cast<std::int64_t>(position)) != a->positions.end();
+    return a != nullptr &&
+        std::find(a->positions.begin(), a->positions.end(), static_cast<std::int64_t>(position)) !=
+        a->positions.end();
 }
 
 namespace detail {
@@ -62,7 +63,7 @@ namespace detail {
         const tensor_meta& meta = *n.results[0].meta;
         const auto* q = n.find_annotation<interface_quantization>();
         all.push_back({n.name(), meta, detail::if_quantized(q), is_channels_last(n, meta.rank()),
-                       n.find_annotation<unsigned_interface>() != nullptr});
+            n.find_annotation<unsigned_interface>() != nullptr});
     }
     return all;
 }
@@ -78,7 +79,7 @@ namespace detail {
         const bool coded = quantized != nullptr && i < quantized->values.size();
         const auto* q = coded ? &quantized->values[i] : nullptr;
         all.push_back({named ? exported->names[i] : v.producer->name(), *meta_of(v), detail::if_quantized(q),
-                       is_channels_last(out, meta_of(v)->rank()), is_unsigned_output(out, i)});
+            is_channels_last(out, meta_of(v)->rank()), is_unsigned_output(out, i)});
     }
     return all;
 }

@@ -81,14 +81,14 @@ private:
         const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
         if (op == nullptr)
             op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                         cortex_m::dialect, higher_order::dialect, delegate::dialect, tosa::dialect,
-                         memory::dialect, out::dialect, builtin::dialect>(name);
+                cortex_m::dialect, higher_order::dialect, delegate::dialect, tosa::dialect, memory::dialect,
+                out::dialect, builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
         if (graph_->output() != nullptr) fail_malformed("it comes after the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");
         if (op->results != variadic_results && results.size() != static_cast<std::size_t>(op->results))
-            fail_malformed("it has " + std::to_string(results.size()) + " results, not " +
-                           std::to_string(op->results));
+            fail_malformed(
+                "it has " + std::to_string(results.size()) + " results, not " + std::to_string(op->results));
         std::pmr::monotonic_buffer_resource scratch;
         scratch_ = &scratch;
         void* arguments = scratch.allocate(op->args_size + 1, op->args_alignment);
@@ -257,8 +257,8 @@ private:
 /// Reads what graph_json wrote into an empty graph. The text may be untrusted: the result is a graph whose
 /// values are computed before they are used, or an error. headrace::verify tells whether the metadata agrees
 /// with the ops.
-[[nodiscard]] inline result<void> read_graph_json(std::span<const std::byte> text, graph& g,
-                                                  const graph_json_sources& sources) {
+[[nodiscard]] inline result<void> read_graph_json(
+    std::span<const std::byte> text, graph& g, const graph_json_sources& sources) {
     try {
         std::pmr::monotonic_buffer_resource arena;
         json_parser json(&arena);

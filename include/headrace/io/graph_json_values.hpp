@@ -41,9 +41,9 @@ protected:
         if (text.get(word)) return false;
         constexpr double infinity = std::numeric_limits<double>::infinity();
         if (word != "nan" && word != "inf" && word != "-inf") return false;
-        member = word == "nan"   ? std::numeric_limits<double>::quiet_NaN()
-                 : word == "inf" ? infinity
-                                 : -infinity;
+        member = word == "nan" ? std::numeric_limits<double>::quiet_NaN()
+            : word == "inf"    ? infinity
+                               : -infinity;
         return true;
     }
     static bool read(element text, scalar& member) {

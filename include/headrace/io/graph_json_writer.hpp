@@ -206,9 +206,8 @@ private:
             append_json(out_, member);
         } else if constexpr (std::is_same_v<T, custom_member>) {
             std::string text;
-            member.type->print(member.at, {&text, [](void* to, std::string_view piece) {
-                                               *static_cast<std::string*>(to) += piece;
-                                           }});
+            member.type->print(member.at,
+                {&text, [](void* to, std::string_view piece) { *static_cast<std::string*>(to) += piece; }});
             append_json(out_, text);
         } else if constexpr (std::is_enum_v<T>) {
             append_json(out_, name_of(member));

@@ -41,12 +41,12 @@ struct graph_text_options {
 /// Writes a program as text to `path`, and each distinct large constant once to `path` + ".data", a zip
 /// archive whose entries have the names that the text uses: a hash of their bytes. Files are written whole or
 /// not at all, the text last; without large constants there is no data file.
-[[nodiscard]] result<void> write_graph_text(const std::string& path, const program& p,
-                                            const graph_text_options& options = {});
+[[nodiscard]] result<void> write_graph_text(
+    const std::string& path, const program& p, const graph_text_options& options = {});
 
 /// Writes a graph alone, as above.
-[[nodiscard]] result<void> write_graph_text(const std::string& path, const graph& g,
-                                            const graph_text_options& options = {});
+[[nodiscard]] result<void> write_graph_text(
+    const std::string& path, const graph& g, const graph_text_options& options = {});
 
 /// Reads what write_graph_text wrote. The program's constants view the data file.
 [[nodiscard]] result<program> read_graph_text(const std::string& path, op_finder find_own_op = nullptr);

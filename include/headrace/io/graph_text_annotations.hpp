@@ -55,9 +55,9 @@ public:
                 read_unsigned_outputs(n);
             } else {
                 at_.fail(at,
-                         "there is no annotation " + in_quotes(key) +
-                             " for such a node; there are origin, modules, source and custom, and for inputs "
-                             "and outputs quantization, channels_last and unsigned");
+                    "there is no annotation " + in_quotes(key) +
+                        " for such a node; there are origin, modules, source and custom, and for inputs "
+                        "and outputs quantization, channels_last and unsigned");
             }
         } while (at_.accept(','));
         at_.expect('}', "or ',' after an annotation");
@@ -105,7 +105,7 @@ private:
             const std::size_t at = at_.next();
             std::int64_t& position = positions.emplace_back();
             const bool is_position = number_in(at_.literal("a position"), position) && position >= 0 &&
-                                     static_cast<std::uint64_t>(position) < n.operand_count;
+                static_cast<std::uint64_t>(position) < n.operand_count;
             if (!is_position) at_.fail(at, "expected the position of an output, counted from 0");
         } while (at_.accept(','));
         at_.expect(']', "or ',' after a position");

@@ -101,23 +101,23 @@ public:
             const bool needed =
                 (holds_tensors(f.kind) || f.kind == field_kind::region || is_elements) && !f.optional;
             if (needed && !given[static_cast<std::size_t>(&f - op.begin())])
-                at_.fail_here("argument " + in_quotes(f.name) + " of " + std::string(op.name) +
-                              " is missing");
+                at_.fail_here(
+                    "argument " + in_quotes(f.name) + " of " + std::string(op.name) + " is missing");
         }
         return arguments;
     }
 
 private:
-    void read_argument(const op_info& op, void* arguments, std::vector<bool>& given, bool& positional,
-                       std::size_t& next) {
+    void read_argument(
+        const op_info& op, void* arguments, std::vector<bool>& given, bool& positional, std::size_t& next) {
         const std::size_t begin = at_.next();
         std::size_t index = next++;
         if (const auto name = at_.accept_argument_name()) {
             positional = false;
             const field_info* const named = op.find(*name);
             if (named == nullptr)
-                at_.fail(begin,
-                         std::string(op.name) + " has no argument " + in_quotes(*name) + fields_of(op));
+                at_.fail(
+                    begin, std::string(op.name) + " has no argument " + in_quotes(*name) + fields_of(op));
             index = static_cast<std::size_t>(named - op.begin());
         } else if (!positional) {
             at_.fail(begin, "an argument after a named one needs its name, as in dim=1");
@@ -130,8 +130,9 @@ private:
         const std::size_t value_at = at_.next();
         visit_field(f, arguments, [&]<class T>(const T& member) {
             if (!read(const_cast<T&>(member)))
-                at_.fail(value_at, "argument " + in_quotes(f.name) + " takes " + expected(f) +
-                                       (f.optional ? ", or none" : ""));
+                at_.fail(value_at,
+                    "argument " + in_quotes(f.name) + " takes " + expected(f) +
+                        (f.optional ? ", or none" : ""));
         });
     }
     static std::string expected(const field_info& f) {

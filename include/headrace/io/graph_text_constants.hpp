@@ -56,9 +56,9 @@ public:
         }
         // Two int4 elements share a byte: no type packs more.
         if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
-            at_.fail(data_at, join_text("the constant has ", counted_text(bytes.size(), "byte"),
-                                        ", but its type takes ", counted_text(*count, "element"), " of ",
-                                        name_of(type)));
+            at_.fail(data_at,
+                join_text("the constant has ", counted_text(bytes.size(), "byte"), ", but its type takes ",
+                    counted_text(*count, "element"), " of ", name_of(type)));
         return data;
     }
 

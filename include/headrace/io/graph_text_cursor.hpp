@@ -166,10 +166,10 @@ public:
         const auto line = 1 + std::ranges::count(before, '\n');
         const std::string_view in_line = before.substr(before.rfind('\n') + 1);
         const auto column = 1 + std::ranges::count_if(in_line, [](char c) {
-                                return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-                            });
-        fail_malformed(std::string(name_) + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " +
-                       message);
+            return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+        });
+        fail_malformed(
+            std::string(name_) + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message);
     }
 
 private:

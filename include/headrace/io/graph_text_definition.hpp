@@ -39,8 +39,8 @@ namespace detail::graph_text {
 
 [[nodiscard]] inline const op_info* find_op_of_headrace(std::string_view name) {
     return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                   higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect,
-                   out::dialect, executorch::dialect, builtin::dialect>(name);
+        higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect,
+        out::dialect, executorch::dialect, builtin::dialect>(name);
 }
 
 [[nodiscard]] inline std::string data_path(const std::string& path) { return path + ".data"; }
@@ -55,7 +55,7 @@ public:
             auto opened = open_mapped(path_);
             if (!opened)
                 return malformed({opened.error().message,
-                                  ", and it has the constant's elements; copy it along with the text"});
+                    ", and it has the constant's elements; copy it along with the text"});
             file_ = std::move(opened).value();
             auto archive = zip_archive::open(file_.bytes());
             if (!archive) return archive.error().in(path_);
@@ -64,7 +64,7 @@ public:
         const zip_entry* const entry = archive_->find(key);
         if (entry == nullptr)
             return malformed({path_, " has no constant ", in_quotes(key),
-                              "; it is not the data file of this text; write both again"});
+                "; it is not the data file of this text; write both again"});
         auto bytes = archive_->view(*entry);
         if (!bytes) return bytes.error().in(path_);
         return bytes;
@@ -78,8 +78,8 @@ private:
 };
 
 /// Writes the text, and the data file if there are constants for it.
-[[nodiscard]] inline result<void> write_files(const std::string& path, const graph& g, const program* p,
-                                              const graph_text_options& options) {
+[[nodiscard]] inline result<void> write_files(
+    const std::string& path, const graph& g, const program* p, const graph_text_options& options) {
     constant_store store;
     HEADRACE_TRY(text, writer(options.inline_elements, &store).write(g, p));
     if (!store.constants().empty()) {
@@ -123,20 +123,20 @@ HEADRACE_INLINE bool is_graph_text(std::span<const std::byte> bytes) {
     return at.accept_word("headrace");
 }
 
-HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const program& p,
-                                              const graph_text_options& options) {
+HEADRACE_INLINE result<void> write_graph_text(
+    const std::string& path, const program& p, const graph_text_options& options) {
     return detail::graph_text::write_files(path, *p.graph, &p, options);
 }
-HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const graph& g,
-                                              const graph_text_options& options) {
+HEADRACE_INLINE result<void> write_graph_text(
+    const std::string& path, const graph& g, const graph_text_options& options) {
     return detail::graph_text::write_files(path, g, nullptr, options);
 }
 
 HEADRACE_INLINE result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
     HEADRACE_TRY(file, open_mapped(path));
     detail::graph_text::data_file data(detail::graph_text::data_path(path));
-    auto read = parse_graph_text(file.text(),
-                                 {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
+    auto read = parse_graph_text(
+        file.text(), {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
     HEADRACE_TRY(file.check());
     if (!read) return read.error();
     program p = std::move(read).value();

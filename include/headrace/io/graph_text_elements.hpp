@@ -96,7 +96,7 @@ private:
     bool add_narrow_float(std::string_view text) {
         double number = 0;
         return number_in(text, number) &&
-               put(encode_float(number, format_of(type_)), traits_of(type_).bits / 8U);
+            put(encode_float(number, format_of(type_)), traits_of(type_).bits / 8U);
     }
     bool add_integer(std::string_view text) {
         const dtype_traits& traits = traits_of(type_);
@@ -132,8 +132,8 @@ template <class Number>
                      : static_cast<std::int64_t>(number);
 }
 
-inline void append_element(std::pmr::string& out, std::span<const std::byte> bytes, dtype type,
-                           std::uint64_t i) {
+inline void append_element(
+    std::pmr::string& out, std::span<const std::byte> bytes, dtype type, std::uint64_t i) {
     const unsigned bits = traits_of(type).bits;
     const std::byte* at = bytes.data() + i * bits / 8;
     switch (type) {
@@ -159,8 +159,8 @@ inline void append_element(std::pmr::string& out, std::span<const std::byte> byt
         case dtype::float8_e4m3:
         case dtype::float8_e5m2:
             append_floating(out,
-                            static_cast<float>(decode_float(
-                                static_cast<std::uint32_t>(load_integer(at, bits, false)), format_of(type))));
+                static_cast<float>(decode_float(
+                    static_cast<std::uint32_t>(load_integer(at, bits, false)), format_of(type))));
             break;
         default:
             append_integer(out, load_integer(at, bits, type == dtype::shape || is_signed_integral(type)));
@@ -178,8 +178,8 @@ inline void append_hexadecimal(std::pmr::string& out, std::span<const std::byte>
 
 /// Appends `[1.0, 2.5]`, or the bytes in hexadecimal if numbers would not give the same bits: complex
 /// numbers, NaNs with a payload, booleans that are neither 0 nor 1.
-inline void append_elements(std::pmr::string& out, std::span<const std::byte> bytes, dtype type,
-                            std::uint64_t count) {
+inline void append_elements(
+    std::pmr::string& out, std::span<const std::byte> bytes, dtype type, std::uint64_t count) {
     const std::size_t begin = out.size();
     element_packer again(type);
     bool exact = !is_complex(type);

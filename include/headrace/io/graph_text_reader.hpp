@@ -72,7 +72,7 @@ private:
         const std::size_t version_at = at_.next();
         if (const auto version = at_.literal("the version of the text"); version != "1")
             at_.fail(version_at,
-                     "the text is of version " + in_quotes(version) + "; this program reads version 1");
+                "the text is of version " + in_quotes(version) + "; this program reads version 1");
         for (;;) {
             const std::size_t at = at_.next();
             if (at_.accept_word("target")) {
@@ -224,14 +224,15 @@ private:
         const std::string key = read_value_name().first;
         const auto known = values_.find(key);
         if (known == values_.end())
-            at_.fail(at,
-                     shown(key) + " is not defined before it is used; nodes stand in the order of execution");
+            at_.fail(
+                at, shown(key) + " is not defined before it is used; nodes stand in the order of execution");
         return known->second;
     }
     void check_results(std::size_t at, const op_info& op, const std::vector<result_text>& results) {
         if (op.results == variadic_results || results.size() == static_cast<std::size_t>(op.results)) return;
-        at_.fail(at, join_text(op.name, " gives ", counted_text(static_cast<int>(op.results), "result"),
-                               ", not ", results.size()));
+        at_.fail(at,
+            join_text(op.name, " gives ", counted_text(static_cast<int>(op.results), "result"), ", not ",
+                results.size()));
     }
     tensor_data read_data(std::size_t at, const result_text& r) {
         if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");
@@ -241,17 +242,18 @@ private:
         const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
         if (op == nullptr) op = find_op_(name);
         if (op == nullptr)
-            at_.fail(at, "there is no op " + in_quotes(name) +
-                             " in the dialects of this program; write 'opaque' before an op that no pass "
-                             "needs to know");
+            at_.fail(at,
+                "there is no op " + in_quotes(name) +
+                    " in the dialects of this program; write 'opaque' before an op that no pass "
+                    "needs to know");
         check_results(at, *op, results);
         const auto data = [&] {
             if (results.empty()) at_.fail_here("elements take the type of a result, but this op has none");
             return read_data(at, results[0]);
         };
         std::pmr::monotonic_buffer_resource memory;
-        argument_reader arguments(at_, memory,
-                                  {[&] { return read_value(); }, [&] { return read_region(); }, data});
+        argument_reader arguments(
+            at_, memory, {[&] { return read_value(); }, [&] { return read_region(); }, data});
         return graph_->create(*op, arguments.read(*op), results.size());
     }
     node& read_opaque(std::size_t results) {

@@ -22,8 +22,8 @@ namespace headrace::detail::graph_text {
 
 /// Returns the number of elements from the first to the last that the strides reach; nullopt if a stride is
 /// negative, or if there are too many to count.
-[[nodiscard]] inline std::optional<std::uint64_t> reached_elements(const int_list& shape,
-                                                                   const int_list& strides) {
+[[nodiscard]] inline std::optional<std::uint64_t> reached_elements(
+    const int_list& shape, const int_list& strides) {
     std::int64_t last = 0;
     bool is_empty = false;
     for (std::size_t i = 0; i != shape.size(); ++i) {

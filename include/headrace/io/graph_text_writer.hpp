@@ -187,8 +187,8 @@ private:
             ((out_ += '(') += opaque_arguments(*opaque, *this)) += ')';
             return;
         }
-        static constexpr std::string_view taken[] = {"input", "constant",     "output", "target",
-                                                     "torch", "user_outputs", "writes", "opaque"};
+        static constexpr std::string_view taken[] = {
+            "input", "constant", "output", "target", "torch", "user_outputs", "writes", "opaque"};
         if (std::ranges::find(taken, n.op->name) != std::end(taken)) {
             append_quoted(out_, n.op->name);
         } else {

@@ -126,7 +126,7 @@ private:
     }
     void scalar_text() {
         while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ != ' ' && *at_ != '\n' &&
-               *at_ != '\r' && *at_ != '\t' && *at_ != '"') {
+            *at_ != '\r' && *at_ != '\t' && *at_ != '"') {
             ++at_;
         }
     }

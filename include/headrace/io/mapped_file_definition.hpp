@@ -32,8 +32,8 @@ inline std::atomic<std::size_t> end_of_places{0};
 /// Files of at least that size stay open while they are mapped, so that the kernel can copy from them.
 inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
 
-HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std::size_t size,
-                                                         int descriptor) {
+HEADRACE_INLINE mapped_places::place* mapped_places::add(
+    const void* first, std::size_t size, int descriptor) {
     for (place& p : all) {
         if (p.taken.exchange(true)) continue;
         const auto end = static_cast<std::size_t>(&p - all.data()) + 1;
@@ -70,7 +70,7 @@ HEADRACE_INLINE bool mapped_places::fill_up(const void* address) {
         const std::uintptr_t page = at / page_size * page_size;
         p.torn = true;
         return ::mmap(reinterpret_cast<void*>(page), first + p.size - page, PROT_READ,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
     }
     return false;
 }
@@ -85,7 +85,7 @@ HEADRACE_INLINE mapped_file::~mapped_file() {
 HEADRACE_INLINE result<void> mapped_file::check() const {
     struct stat now {};
     const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 && now.st_dev == device_ &&
-                            now.st_ino == number_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
+        now.st_ino == number_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
     if (!is_shorter && (place_ == nullptr || !place_->torn)) return {};
     return malformed({path_, ": became shorter while it was read"});
 }

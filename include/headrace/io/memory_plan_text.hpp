@@ -33,15 +33,15 @@ namespace headrace {
             m.lower_bound == 0 ? 1 : static_cast<double>(m.bytes) / static_cast<double>(m.lower_bound);
         std::snprintf(row.data(), row.size(), "%.3f", ratio);
         text += join_text(title_of_memory(plan, k), ": peak ", m.bytes, " bytes, lower bound ", m.lower_bound,
-                          " bytes at step ", m.fullest_step, ", ratio ", row.data(), "\n");
+            " bytes at step ", m.fullest_step, ", ratio ", row.data(), "\n");
         text += "      offset        bytes   first    last  tensor\n";
         for (const planned_tensor& t : plan.tensors) {
             if (t.memory != k) continue;
             std::snprintf(row.data(), row.size(), "%12llu %12llu %7u %7u  %%",
-                          static_cast<unsigned long long>(t.offset), static_cast<unsigned long long>(t.bytes),
-                          t.first, t.last);
+                static_cast<unsigned long long>(t.offset), static_cast<unsigned long long>(t.bytes), t.first,
+                t.last);
             text += join_text(row.data(), names[t.tensor], ": ", meta_text(meta_of(t.tensor)),
-                              t.is_input ? ", input" : "", t.is_output ? ", output" : "", "\n");
+                t.is_input ? ", input" : "", t.is_output ? ", output" : "", "\n");
         }
     }
     return text;

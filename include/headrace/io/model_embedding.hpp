@@ -70,8 +70,8 @@ private:
         HEADRACE_TRY(place(inputs_, vela.inputs));
         HEADRACE_TRY(place(outputs_, vela.outputs));
         const auto part = [&](std::string_view suffix, std::span<const std::byte> of) {
-            return embedded_symbol{join_text(name_, suffix),
-                                   static_cast<std::uint64_t>(of.data() - bytes.data()), of.size()};
+            return embedded_symbol{
+                join_text(name_, suffix), static_cast<std::uint64_t>(of.data() - bytes.data()), of.size()};
         };
         symbols_ = {part("_model", vela.commands)};
         if (!vela.weights.empty()) symbols_.push_back(part("_weights", vela.weights));
@@ -95,20 +95,19 @@ private:
     [[nodiscard]] std::string header() const {
         const std::string upper = upper_name();
         std::string text = join_text(first_line(), "#ifndef HEADRACE_", upper, "_MODEL_H\n#define HEADRACE_",
-                                     upper, "_MODEL_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n");
+            upper, "_MODEL_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n");
         if (described_) text += join_text(c_io_types, '\n');
         if (vela_) text += regions(upper);
         text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
         for (const embedded_symbol& s : symbols_) {
             text += join_text("extern const unsigned char ", s.name, '[', s.size,
-                              "]; /* aligned to 16 bytes */\nextern const size_t ", s.name, "_size;\n");
+                "]; /* aligned to 16 bytes */\nextern const size_t ", s.name, "_size;\n");
         }
         if (described_) text += join_text("extern const struct headrace_io ", name_, "_io;\n");
         return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     }
     [[nodiscard]] std::string regions(const std::string& upper) const {
-        std::string text = join_text(
-            "/* For an Ethos-U: ethosu_invoke_v3(driver, ", name_, "_model, ", name_,
+        std::string text = join_text("/* For an Ethos-U: ethosu_invoke_v3(driver, ", name_, "_model, ", name_,
             "_model_size, addresses, sizes, count,\n"
             "   NULL), where addresses and sizes hold by region number those of the weights and of memory to "
             "work\n"
@@ -117,7 +116,7 @@ private:
         const auto region = [&](std::string_view what, std::uint64_t bytes, std::uint64_t number) {
             if (bytes == 0) return;
             text += join_text("#define ", upper, '_', what, "_BYTES ", bytes, "\n#define ", upper, '_', what,
-                              "_REGION ", number, '\n');
+                "_REGION ", number, '\n');
         };
         region("WEIGHTS", vela_->weights.size(), vela_->weights_region);
         region("ARENA", vela_->arena_bytes, vela_->arena_region);
@@ -129,8 +128,8 @@ private:
 
     [[nodiscard]] std::string source() const {
         std::string text = join_text(first_line(), "#include \"", name_, "_model.h\"\n\n",
-                                     "#ifndef __ELF__\n#error \"the directives below are those of ELF\"\n"
-                                     "#endif\n\n");
+            "#ifndef __ELF__\n#error \"the directives below are those of ELF\"\n"
+            "#endif\n\n");
         for (const embedded_symbol& s : symbols_) text += assembly(s);
         if (!described_) return text;
         const auto list = [&](std::string_view kind, const std::vector<embedded_tensor>& tensors) {
@@ -147,18 +146,13 @@ private:
     // comments in C but not in assembly, so the checksum there tells them that the bytes changed.
     [[nodiscard]] std::string assembly(const embedded_symbol& s) const {
         std::array<char, 17> checksum{};
-        std::snprintf(checksum.data(), checksum.size(), "%016llx",
-                      static_cast<unsigned long long>(checksum_));
-        const std::string lines[] = {
-            join_text("/* ", checksum.data(), " */"),
-            join_text(".pushsection .rodata.", s.name, ", \"a\", %progbits"),
-            ".balign 16",
-            join_text(".global ", s.name),
-            join_text(".type ", s.name, ", %object"),
-            s.name + ":",
+        std::snprintf(
+            checksum.data(), checksum.size(), "%016llx", static_cast<unsigned long long>(checksum_));
+        const std::string lines[] = {join_text("/* ", checksum.data(), " */"),
+            join_text(".pushsection .rodata.", s.name, ", \"a\", %progbits"), ".balign 16",
+            join_text(".global ", s.name), join_text(".type ", s.name, ", %object"), s.name + ":",
             join_text(".incbin ", c_string_literal(file_), ", ", s.offset, ", ", s.size),
-            join_text(".size ", s.name, ", . - ", s.name),
-            ".popsection"};
+            join_text(".size ", s.name, ", . - ", s.name), ".popsection"};
         std::string text = "__asm__(";
         for (const std::string& line : lines) text += "\n    " + c_string_literal(line + '\n');
         return text + join_text(");\nconst size_t ", s.name, "_size = sizeof(", s.name, ");\n\n");
@@ -181,8 +175,7 @@ private:
 /// `file` does, for the assembler to find. With `io` (null: none) `NAME_io` describes the inputs and outputs;
 /// Vela's output needs it. Errors do not name the file.
 [[nodiscard]] inline result<model_embedding> embed_model(std::string_view name, std::string_view file,
-                                                         std::span<const std::byte> bytes,
-                                                         const io_description* io = nullptr) {
+    std::span<const std::byte> bytes, const io_description* io = nullptr) {
     return detail::model_embedder(name, file).embed(bytes, io);
 }
 

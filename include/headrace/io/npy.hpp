@@ -47,10 +47,10 @@ struct npy_type {
     std::string_view name;  ///< NumPy's name, without the byte order
     headrace::dtype dtype;
 };
-inline constexpr npy_type npy_types[] = {
-    {"b1", dtype::boolean}, {"i1", dtype::int8},    {"i2", dtype::int16},   {"i4", dtype::int32},
-    {"i8", dtype::int64},   {"u1", dtype::uint8},   {"u2", dtype::uint16},  {"u4", dtype::uint32},
-    {"u8", dtype::uint64},  {"f2", dtype::float16}, {"f4", dtype::float32}, {"f8", dtype::float64},
+inline constexpr npy_type npy_types[] = {{"b1", dtype::boolean}, {"i1", dtype::int8}, {"i2", dtype::int16},
+    {"i4", dtype::int32}, {"i8", dtype::int64}, {"u1", dtype::uint8}, {"u2", dtype::uint16},
+    {"u4", dtype::uint32}, {"u8", dtype::uint64}, {"f2", dtype::float16}, {"f4", dtype::float32},
+    {"f8", dtype::float64},
     {"V2", dtype::bfloat16}};  // NumPy has no such type and saves the arrays of ml_dtypes as two bytes
 
 /// Returns the header's text after `'key':`, without leading spaces; empty if it has no such key.
@@ -94,8 +94,8 @@ inline constexpr npy_type npy_types[] = {
 }
 
 /// Returns the number of bytes of an array, or nullopt if it overflows.
-[[nodiscard]] inline std::optional<std::uint64_t> npy_bytes(dtype type,
-                                                            const std::vector<std::int64_t>& shape) {
+[[nodiscard]] inline std::optional<std::uint64_t> npy_bytes(
+    dtype type, const std::vector<std::int64_t>& shape) {
     std::uint64_t bytes = traits_of(type).bits / 8U;
     bool empty = false;
     for (const std::int64_t size : shape) {
@@ -108,7 +108,7 @@ inline constexpr npy_type npy_types[] = {
 
 /// Copies a column-major array into row-major order.
 inline void npy_transpose(std::span<const std::byte> from, std::span<std::byte> to, std::size_t width,
-                          const std::vector<std::int64_t>& shape) {
+    const std::vector<std::int64_t>& shape) {
     std::vector<std::int64_t> strides(shape.size(), 1);
     for (std::size_t d = 1; d < shape.size(); ++d) strides[d] = strides[d - 1] * shape[d - 1];
     std::byte* next = to.data();
@@ -168,8 +168,8 @@ struct npy_parts {
 }
 
 /// Returns a file that holds a row-major array, or an error for a type that NumPy lacks.
-[[nodiscard]] inline result<std::vector<std::byte>> npy_bytes_of(const tensor_meta& meta,
-                                                                 std::span<const std::byte> data) {
+[[nodiscard]] inline result<std::vector<std::byte>> npy_bytes_of(
+    const tensor_meta& meta, std::span<const std::byte> data) {
     const auto* type = std::ranges::find(detail::npy_types, meta.dtype, &detail::npy_type::dtype);
     if (type == std::end(detail::npy_types)) return unsupported({"npy: no type for ", name_of(meta.dtype)});
     constexpr std::size_t alignment = 64;
@@ -193,8 +193,8 @@ struct npy_parts {
 }
 
 /// Writes an array, whose data must be row-major and have the size that its shape requires.
-[[nodiscard]] inline result<void> write_npy(const std::filesystem::path& path, const tensor_meta& meta,
-                                            std::span<const std::byte> data) {
+[[nodiscard]] inline result<void> write_npy(
+    const std::filesystem::path& path, const tensor_meta& meta, std::span<const std::byte> data) {
     HEADRACE_TRY(bytes, npy_bytes_of(meta, data));
     return write_atomically(path.string(), bytes);
 }

@@ -32,13 +32,13 @@ inline node& known_node(graph& g, node& opaque, const op_info& op) {
     (text += a.arguments) += ')';
     if (op.results != variadic_results && static_cast<std::size_t>(op.results) != opaque.result_count)
         fail_malformed("the op gives " + std::to_string(op.results) + " results, the node " +
-                       std::to_string(opaque.result_count));
+            std::to_string(opaque.result_count));
     graph_text::cursor at(text, "its arguments");
     std::pmr::monotonic_buffer_resource memory;
     const auto no_graph = [&]() -> graph* { at.fail_here("no graph can be given here"); };
     const auto no_data = [&]() -> tensor_data { at.fail_here("no elements can be given here"); };
-    graph_text::argument_reader arguments(at, memory,
-                                          {graph_text::operand_numbers(at, a.operands), no_graph, no_data});
+    graph_text::argument_reader arguments(
+        at, memory, {graph_text::operand_numbers(at, a.operands), no_graph, no_data});
     const void* const read = arguments.read(op);
     if (!at.at_end()) at.fail_here("the arguments end before");
     return g.create(op, read, opaque.result_count, &opaque);

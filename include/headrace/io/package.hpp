@@ -54,8 +54,7 @@ public:
     /// Reads the host graph of a method into an empty graph. Constants view the package. `find_own_op` finds
     /// ops of dialects that are not Headrace's, also those that were opaque.
     [[nodiscard]] result<void> read_host(const package_method& m, graph& g,
-                                         const delegate_reader& read_delegate,
-                                         op_finder find_own_op = nullptr) const;
+        const delegate_reader& read_delegate, op_finder find_own_op = nullptr) const;
 
 private:
     friend class detail::manifest_reader;

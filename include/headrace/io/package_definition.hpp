@@ -43,8 +43,8 @@ public:
         if (json_get<std::int64_t>(all, "version") != package_version)
             fail_malformed("the package is of a version that cannot be read");
         for (const element name : json_get<simdjson::dom::array>(all, "files")) {
-            auto opened = open_data(package_.directory_ /
-                                    plain_name(value_of<std::string_view>(name, "a file's name")));
+            auto opened = open_data(
+                package_.directory_ / plain_name(value_of<std::string_view>(name, "a file's name")));
             if (!opened) throw failure{opened.error()};
             package_.files_.push_back(std::move(opened).value());
         }
@@ -105,8 +105,7 @@ private:
         return numbers;
     }
     [[nodiscard]] package_delegate read_delegate(element text) const {
-        package_delegate d{
-            .file = plain_name(json_get<std::string_view>(text, "file")),
+        package_delegate d{.file = plain_name(json_get<std::string_view>(text, "file")),
             .backend = std::string(json_get<std::string_view>(text, "backend")),
             .size = json_get<std::uint64_t>(text, "size"),
             .data = read_numbers(json_get<simdjson::dom::array>(text, "data"), package_.data_.size())};
@@ -200,17 +199,16 @@ HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t n
     return whole;
 }
 
-HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& g,
-                                                const delegate_reader& read_delegate,
-                                                op_finder find_own_op) const {
+HEADRACE_INLINE result<void> package::read_host(
+    const package_method& m, graph& g, const delegate_reader& read_delegate, op_finder find_own_op) const {
     HEADRACE_TRY(text, open_mapped(directory_ / m.host));
     // A delegate may be called several times; the budget stops a hostile graph that does nothing else.
     std::uint64_t budget = std::uint64_t{1} << 32;
-    const graph_json_sources sources{
-        .data = [&](std::uint64_t number) -> std::span<const std::byte> {
-            if (number >= data_.size()) fail_malformed("there is no data " + std::to_string(number));
-            return data_[number];
-        },
+    const graph_json_sources sources{.data = [&](std::uint64_t number) -> std::span<const std::byte> {
+                                         if (number >= data_.size())
+                                             fail_malformed("there is no data " + std::to_string(number));
+                                         return data_[number];
+                                     },
         .delegate =
             [&](std::uint64_t number, graph& region) {
                 if (std::find(m.calls.begin(), m.calls.end(), number) == m.calls.end())

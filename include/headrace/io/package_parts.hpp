@@ -52,7 +52,7 @@ struct package_delegate {
     if (name.empty() || name.size() > 200 || name.front() == '.') return false;
     return std::all_of(name.begin(), name.end(), [](unsigned char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-               c == '-' || c == '.';
+            c == '-' || c == '.';
     });
 }
 

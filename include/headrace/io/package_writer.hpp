@@ -102,8 +102,7 @@ public:
     /// Adds a delegate whose constants are among the data; equal delegates are stored once. Returns its
     /// number, or an error if a key is not known.
     [[nodiscard]] result<std::size_t> add_delegate(std::string_view name, std::string_view backend,
-                                                   std::vector<std::byte> bytes,
-                                                   std::span<const std::string> data_keys) {
+        std::vector<std::byte> bytes, std::span<const std::string> data_keys) {
         package_delegate d{
             .file = std::string(name) + ".delegate", .backend = std::string(backend), .data = {}};
         std::vector<std::span<const std::byte>> constants;
@@ -132,7 +131,7 @@ public:
     /// Returns the total bytes of the distinct constants.
     [[nodiscard]] std::uint64_t data_bytes() const {
         return std::accumulate(buffers_.begin(), buffers_.end(), std::uint64_t{0},
-                               [](std::uint64_t sum, const buffer& b) { return sum + b.bytes.size(); });
+            [](std::uint64_t sum, const buffer& b) { return sum + b.bytes.size(); });
     }
     [[nodiscard]] std::size_t data_count() const { return buffers_.size(); }
     [[nodiscard]] const std::vector<package_delegate>& delegates() const { return delegates_; }
@@ -167,15 +166,15 @@ public:
     }
 
 private:
-    [[nodiscard]] std::optional<std::size_t> find_equal(const package_delegate& d,
-                                                        const std::vector<std::byte>& bytes) const {
+    [[nodiscard]] std::optional<std::size_t> find_equal(
+        const package_delegate& d, const std::vector<std::byte>& bytes) const {
         for (std::size_t i = 0; i != delegates_.size(); ++i) {
             const package_delegate& known = delegates_[i];
             if (known.hash != d.hash || known.size != d.size || known.backend != d.backend ||
                 known.data != d.data)
                 continue;
-            const auto file = std::find_if(files_.begin(), files_.end(),
-                                           [&](const auto& f) { return f.first == known.file; });
+            const auto file = std::find_if(
+                files_.begin(), files_.end(), [&](const auto& f) { return f.first == known.file; });
             if (file != files_.end() && file->second == bytes) return i;
         }
         return std::nullopt;
@@ -203,15 +202,14 @@ private:
         return (tag.empty() ? "constants" : tag) + ".bin";
     }
     // The strictest alignment comes first: then there is no gap if each size is a multiple of its alignment.
-    [[nodiscard]] std::vector<std::byte> lay_out(const std::string& tag,
-                                                 std::vector<std::uint64_t>& offsets) const {
+    [[nodiscard]] std::vector<std::byte> lay_out(
+        const std::string& tag, std::vector<std::uint64_t>& offsets) const {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i != buffers_.size(); ++i) {
             if (buffers_[i].tag == tag) order.push_back(i);
         }
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return buffers_[a].alignment > buffers_[b].alignment;
-        });
+        std::stable_sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return buffers_[a].alignment > buffers_[b].alignment; });
         std::vector<std::byte> file;
         for (const std::size_t i : order) {
             const buffer& b = buffers_[i];
@@ -233,8 +231,8 @@ private:
         }
         out += ']';
     }
-    [[nodiscard]] std::string manifest(const std::vector<std::string>& tags,
-                                       const std::vector<std::uint64_t>& offsets) const {
+    [[nodiscard]] std::string manifest(
+        const std::vector<std::string>& tags, const std::vector<std::uint64_t>& offsets) const {
         std::string out = "{\"format\":\"headrace package\",\"version\":1,\n\"files\":[";
         for (std::size_t i = 0; i != tags.size(); ++i) {
             if (i != 0) out += ',';
@@ -244,8 +242,9 @@ private:
         for (std::size_t i = 0; i != buffers_.size(); ++i) {
             const auto tag = std::find(tags.begin(), tags.end(), buffers_[i].tag) - tags.begin();
             if (i != 0) out += ',';
-            put_numbers(out, std::array{static_cast<std::uint64_t>(tag), offsets[i],
-                                        static_cast<std::uint64_t>(buffers_[i].bytes.size())});
+            put_numbers(out,
+                std::array{static_cast<std::uint64_t>(tag), offsets[i],
+                    static_cast<std::uint64_t>(buffers_[i].bytes.size())});
         }
         out += "],\n\"delegates\":[";
         for (const package_delegate& d : delegates_) {

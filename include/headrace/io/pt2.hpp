@@ -19,11 +19,11 @@ namespace headrace {
 /// missing one is an error. `truth` computes masks that are constants; without it, nodes that select by a
 /// mask cannot be read.
 [[nodiscard]] result<program> read_pt2(mapped_file file, const std::filesystem::path& path,
-                                       const size_choices& choices = {}, constant_truth truth = nullptr);
+    const size_choices& choices = {}, constant_truth truth = nullptr);
 
 /// Reads the archive at a path, as above.
-[[nodiscard]] result<program> read_pt2(const std::filesystem::path& path, const size_choices& choices = {},
-                                       constant_truth truth = nullptr);
+[[nodiscard]] result<program> read_pt2(
+    const std::filesystem::path& path, const size_choices& choices = {}, constant_truth truth = nullptr);
 
 }  // namespace headrace
 

@@ -86,8 +86,8 @@ protected:
     }
     [[nodiscard]] static bool is_empty(const node& n, const field_info& f) {
         bool empty = false;
-        visit(n, f,
-              [&](const auto& v) { empty = std::is_same_v<std::decay_t<decltype(v)>, std::nullptr_t>; });
+        visit(
+            n, f, [&](const auto& v) { empty = std::is_same_v<std::decay_t<decltype(v)>, std::nullptr_t>; });
         return empty;
     }
     void write_member(const node& n, const field_info& f) {

@@ -59,8 +59,8 @@ class argument_reader : private argument_converter {
 public:
     using region_reader = std::function<graph*(std::string_view text)>;
 
-    argument_reader(scope& names, json_parser& json, std::pmr::memory_resource* scratch,
-                    region_reader read_region)
+    argument_reader(
+        scope& names, json_parser& json, std::pmr::memory_resource* scratch, region_reader read_region)
         : argument_converter(names, scratch),
           json_(json),
           read_region_(std::move(read_region)),
@@ -239,8 +239,8 @@ private:
     value as_number(value element, dtype beside) {
         const dtype own = meta_of(element)->dtype;
         const scalar kind = is_floating(own) ? scalar(0.0)
-                            : own == dtype::boolean ? scalar(false)
-                                                    : scalar(std::int64_t{0});
+            : own == dtype::boolean          ? scalar(false)
+                                             : scalar(std::int64_t{0});
         const dtype wanted = type_beside(kind, beside == dtype::unknown ? own : beside);
         if (wanted == own) return element;
         graph& g = names_.owner();
@@ -253,9 +253,9 @@ private:
     void require(const field_info& field) {
         const bool is_list = field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors;
         const bool missing = (field.kind == field_kind::tensor && !field.optional && !at<value>(field)) ||
-                             (field.kind == field_kind::region && at<graph*>(field) == nullptr) ||
-                             (is_list && std::find(given_.begin(), given_.end(), &field) == given_.end() &&
-                              field.name != "operands");
+            (field.kind == field_kind::region && at<graph*>(field) == nullptr) ||
+            (is_list && std::find(given_.begin(), given_.end(), &field) == given_.end() &&
+                field.name != "operands");
         if (missing) fail_malformed("argument " + in_quotes(field.name) + " is missing");
     }
 

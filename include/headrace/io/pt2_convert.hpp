@@ -82,12 +82,12 @@ public:
             out = keep(items);
             return true;
         }
-        return convert_list<std::optional<value>>(a, "as_optional_tensors", out,
-                                                  [&](simdjson::dom::element e, std::optional<value>& v) {
-                                                      const argument item(e);
-                                                      if (item.is("as_none")) return true;
-                                                      return convert(item, v.emplace());
-                                                  });
+        return convert_list<std::optional<value>>(
+            a, "as_optional_tensors", out, [&](simdjson::dom::element e, std::optional<value>& v) {
+                const argument item(e);
+                if (item.is("as_none")) return true;
+                return convert(item, v.emplace());
+            });
     }
     bool convert(const argument& a, scalar& out) {
         std::int64_t whole = 0;
@@ -151,10 +151,10 @@ public:
         return keep(out);
     }
     bool convert(const argument& a, list<std::string_view>& out) {
-        return convert_list<std::string_view>(a, "as_strings", out,
-                                              [&](simdjson::dom::element e, std::string_view& text) {
-                                                  return e.get(text) == simdjson::SUCCESS && keep(text);
-                                              });
+        return convert_list<std::string_view>(
+            a, "as_strings", out, [&](simdjson::dom::element e, std::string_view& text) {
+                return e.get(text) == simdjson::SUCCESS && keep(text);
+            });
     }
     bool convert(const argument& a, dtype& out) {
         std::int64_t number = 0;

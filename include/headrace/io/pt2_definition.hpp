@@ -56,8 +56,8 @@ struct model_entry {
         if (file.size() <= suffix.size() || file.find('/') != std::string_view::npos) continue;
         const std::string_view name = file.substr(0, file.size() - suffix.size());
         if (found.entry != nullptr)
-            fail_malformed("holds several models, such as " + in_quotes(found.name) + " and " +
-                           in_quotes(name));
+            fail_malformed(
+                "holds several models, such as " + in_quotes(found.name) + " and " + in_quotes(name));
         found = {&e, e.name.substr(0, at + 1), name};
     }
     if (found.entry == nullptr) fail_malformed("is not a torch.export archive: it has no models/*.json");
@@ -113,16 +113,16 @@ inline void check_version(const model_text& parts, json_parser& json) {
         std::string_view torch = "of an unknown version";
         if (!parts.torch_version.empty() && json.parse(parts.torch_version).get(torch)) torch = "?";
         fail_malformed("it is from torch " + std::string(torch) + ", with version " + std::to_string(major) +
-                       " of torch.export's schema, and versions " + std::to_string(oldest) + " and " +
-                       std::to_string(newest) + " are read; export it again with torch 2.5 to 2.12");
+            " of torch.export's schema, and versions " + std::to_string(oldest) + " and " +
+            std::to_string(newest) + " are read; export it again with torch 2.5 to 2.12");
     }
     if (parts.graph.nodes.empty() || parts.input_specs.empty() || parts.output_specs.empty()) {
         fail_malformed("the graph or the signature is missing");
     }
 }
 
-inline void check_byte_order(const zip_archive& archive, const weight_store& weights,
-                             std::string_view folder) {
+inline void check_byte_order(
+    const zip_archive& archive, const weight_store& weights, std::string_view folder) {
     const zip_entry* entry = archive.find(std::string(folder) + "byteorder");
     if (entry == nullptr) return;
     const std::span<const std::byte> bytes = weights.bytes_of(*entry);
@@ -146,8 +146,8 @@ inline void add_weights(weight_store& weights, const model_entry& model) {
 }
 
 /// Reads the program in an open archive.
-inline void read_program(const zip_archive& archive, const size_choices& choices, constant_truth truth,
-                         program& out) {
+inline void read_program(
+    const zip_archive& archive, const size_choices& choices, constant_truth truth, program& out) {
     constexpr std::size_t first_capacity = 8 * 1024;
     const model_entry model = find_model(archive);
     const std::span<const std::byte> file = out.file.bytes();
@@ -185,8 +185,8 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
 
 }  // namespace pt2
 
-HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem::path& path,
-                                         const size_choices& choices, constant_truth truth) {
+HEADRACE_INLINE result<program> read_pt2(
+    mapped_file file, const std::filesystem::path& path, const size_choices& choices, constant_truth truth) {
     program out;
     out.file = std::move(file);
     const auto in_file = [&](const error& e) {
@@ -208,8 +208,8 @@ HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem
     return out;
 }
 
-HEADRACE_INLINE result<program> read_pt2(const std::filesystem::path& path, const size_choices& choices,
-                                         constant_truth truth) {
+HEADRACE_INLINE result<program> read_pt2(
+    const std::filesystem::path& path, const size_choices& choices, constant_truth truth) {
     HEADRACE_TRY(file, open_mapped(path));
     return read_pt2(std::move(file), path, choices, truth);
 }

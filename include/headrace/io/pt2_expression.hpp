@@ -108,9 +108,9 @@ inline constexpr std::array functions{
     function{"Mod", 2, remainder},
     function{"PythonMod", 2, remainder},
     function{"ModularIndexing", 3,
-             [](numbers x) {
-                 return scalar(floor_remainder(floor_quotient(x[0].to_int(), x[1].to_int()), x[2].to_int()));
-             }},
+        [](numbers x) {
+            return scalar(floor_remainder(floor_quotient(x[0].to_int(), x[1].to_int()), x[2].to_int()));
+        }},
     function{"Rational", 2, true_quotient},
     function{"IntTrueDiv", 2, true_quotient},
     function{"FloatTrueDiv", 2, true_quotient},
@@ -128,15 +128,13 @@ inline constexpr std::array functions{
     function{"LessThan", 2, [](numbers x) { return scalar(!is_less(x[1], x[0])); }},
     function{"GreaterThan", 2, [](numbers x) { return scalar(!is_less(x[0], x[1])); }},
     function{"And", 0,
-             [](numbers x) {
-                 return scalar(
-                     std::all_of(x.begin(), x.end(), [](const scalar& s) { return s.to_int() != 0; }));
-             }},
+        [](numbers x) {
+            return scalar(std::all_of(x.begin(), x.end(), [](const scalar& s) { return s.to_int() != 0; }));
+        }},
     function{"Or", 0,
-             [](numbers x) {
-                 return scalar(
-                     std::any_of(x.begin(), x.end(), [](const scalar& s) { return s.to_int() != 0; }));
-             }},
+        [](numbers x) {
+            return scalar(std::any_of(x.begin(), x.end(), [](const scalar& s) { return s.to_int() != 0; }));
+        }},
     function{"Not", 1, [](numbers x) { return scalar(x[0].to_int() == 0); }},
 };
 
@@ -227,8 +225,8 @@ protected:
 
     [[nodiscard]] scalar value_of(std::string_view symbol) const {
         if (const auto found = symbols_(symbol)) return *found;
-        fail_unsupported("it depends on the size " + in_quotes(symbol) +
-                         ", which is known only when the program runs");
+        fail_unsupported(
+            "it depends on the size " + in_quotes(symbol) + ", which is known only when the program runs");
     }
 
     [[nodiscard]] scalar call(std::string_view word, int depth) {
@@ -239,8 +237,8 @@ protected:
     [[nodiscard]] scalar call_with(std::string_view word, Operand&& operand) {
         const auto* const found = std::ranges::find(functions, word, &function::name);
         if (found == functions.end())
-            fail_unsupported("the formula of a size has the function " + in_quotes(word) +
-                             ", which is not known here");
+            fail_unsupported(
+                "the formula of a size has the function " + in_quotes(word) + ", which is not known here");
         std::vector<scalar> operands;
         do operands.push_back(operand());
         while (take(','));
@@ -333,8 +331,8 @@ private:
 /// True unless sympy.srepr printed the formula: there, every symbol and number is a call.
 [[nodiscard]] inline bool is_infix(std::string_view text) {
     return text.find("Symbol(") == std::string_view::npos &&
-           text.find("Integer(") == std::string_view::npos && text.find("Float(") == std::string_view::npos &&
-           text != "true" && text != "false";
+        text.find("Integer(") == std::string_view::npos && text.find("Float(") == std::string_view::npos &&
+        text != "true" && text != "false";
 }
 
 }  // namespace detail
@@ -359,8 +357,8 @@ inline constexpr std::size_t most_symbols = 1000;
             std::size_t end = at;
             const auto belongs = [&](std::size_t i) {
                 return i < expression.size() &&
-                       (std::isalnum(static_cast<unsigned char>(expression[i])) != 0 ||
-                        expression[i] == '_' || expression[i] == '.');
+                    (std::isalnum(static_cast<unsigned char>(expression[i])) != 0 || expression[i] == '_' ||
+                        expression[i] == '.');
             };
             while (belongs(end)) ++end;
             const std::string_view word = expression.substr(at, end - at);

@@ -38,7 +38,7 @@ public:
     /// `json` parses nodes; scopes use `values_json` for what nodes refer to. `truth` computes masks; it may
     /// be null, but then nodes that select by a mask cannot be read.
     graph_builder(symbol_table& symbols, json_parser& json, json_parser& values_json, constant_truth truth,
-                  std::pmr::memory_resource* arena)
+        std::pmr::memory_resource* arena)
         : symbols_(symbols),
           json_(json),
           values_json_(values_json),
@@ -56,8 +56,8 @@ public:
             try {
                 read_node(names, text, target, name);
             } catch (failure& f) {
-                f.what = f.what.in(line_of(text) + "node " +
-                                   std::string(printable(name) + " (" + printable(target) + ")"));
+                f.what = f.what.in(
+                    line_of(text) + "node " + std::string(printable(name) + " (" + printable(target) + ")"));
                 throw;
             }
         });
@@ -140,7 +140,7 @@ private:
     // tensor.
     template <class F>
     void read_number(scope& names, run_time_reader& run_time, const node_text& text, std::string_view target,
-                     std::string_view result, const F& read_as_unknown) {
+        std::string_view result, const F& read_as_unknown) {
         value tensor;
         if (target == "aten.item.default" || target == "aten._local_scalar_dense.default") {
             for_each_input(text.inputs, [&](std::string_view, std::string_view input) {
@@ -155,11 +155,11 @@ private:
 
     template <class F>
     void read_known(scope& names, const node_text& text, const op_info& op, bool in_place,
-                    const pmr_vector<std::string_view>& results,
-                    std::pmr::memory_resource& scratch, const F& annotate_as) {
+        const pmr_vector<std::string_view>& results, std::pmr::memory_resource& scratch,
+        const F& annotate_as) {
         graph& g = names.owner();
-        argument_reader reader(names, json_, &scratch,
-                               [&](std::string_view region) { return read_region(g, region); });
+        argument_reader reader(
+            names, json_, &scratch, [&](std::string_view region) { return read_region(g, region); });
         const void* arguments = reader.read(op, text.inputs);
         if (const std::string_view unread = names.take_unread(); !unread.empty()) {
             static_cast<void>(names.find(unread));  // looks it up again: it is the reason
@@ -183,8 +183,8 @@ private:
 
     // The value that is written has the type and shape of the tensor itself; only predicates are booleans
     // before that.
-    static void set_pure_meta(graph& g, scope& names, node& pure, node& written,
-                              std::span<const std::string_view> results) {
+    static void set_pure_meta(
+        graph& g, scope& names, node& pure, node& written, std::span<const std::string_view> results) {
         if (results.empty() || results[0].empty()) fail_malformed("it has no result");
         names.define(written.result(), results[0]);
         const tensor_meta* meta = meta_of(written.result());
@@ -220,7 +220,7 @@ private:
     };
     // A result without a name is None.
     result_kind read_results(scope& names, std::string_view outputs, pmr_vector<std::string_view>& results,
-                      std::pmr::memory_resource& scratch) {
+        std::pmr::memory_resource& scratch) {
         const auto add_name = [&](std::string_view name) {
             if (name.empty()) fail_malformed("a result has an empty name");
             char* copy = static_cast<char*>(scratch.allocate(name.size(), 1));
@@ -248,7 +248,7 @@ private:
                 return result_kind::run_time_number;
             } else {
                 fail_unsupported("its result " + in_quotes(a.tag) +
-                                 " is not a tensor, but known only when the program runs");
+                    " is not a tensor, but known only when the program runs");
             }
         }
         return result_kind::tensors;
@@ -258,8 +258,8 @@ private:
         if (op.results == variadic_results) return named;
         const auto expected = static_cast<std::size_t>(op.results);
         if (named > expected) {
-            fail_malformed("it has " + std::to_string(named) + " results, the op " +
-                           std::to_string(expected));
+            fail_malformed(
+                "it has " + std::to_string(named) + " results, the op " + std::to_string(expected));
         }
         return expected;
     }

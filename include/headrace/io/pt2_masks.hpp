@@ -86,17 +86,16 @@ public:
         for (std::size_t i = 0; i != found.count; ++i) {
             for (const auto& along : found.along) rows.push_back(along[i]);
         }
-        return constant_of({static_cast<std::int64_t>(found.count),
-                            static_cast<std::int64_t>(found.along.size())},
-                           rows);
+        return constant_of(
+            {static_cast<std::int64_t>(found.count), static_cast<std::int64_t>(found.along.size())}, rows);
     }
 
 private:
     [[nodiscard]] value constant_of(const int_list& shape, std::span<const std::int64_t> numbers) const {
-        return create_constant(graph_, tensor_meta{dtype::int64, shape, {}}, nullptr,
-                               [&](std::span<std::byte> data) {
-                                   if (!data.empty()) std::memcpy(data.data(), numbers.data(), data.size());
-                               });
+        return create_constant(
+            graph_, tensor_meta{dtype::int64, shape, {}}, nullptr, [&](std::span<std::byte> data) {
+                if (!data.empty()) std::memcpy(data.data(), numbers.data(), data.size());
+            });
     }
 
     graph& graph_;

@@ -73,8 +73,8 @@ inline void store_number(std::span<std::byte> to, dtype type, const scalar& numb
         case dtype::float64:
             return store(to, number.to_double());
         default:
-            fail_unsupported("a Python number cannot be combined with a tensor of " +
-                             std::string(name_of(type)));
+            fail_unsupported(
+                "a Python number cannot be combined with a tensor of " + std::string(name_of(type)));
     }
 }
 
@@ -90,7 +90,7 @@ inline void store_number(std::span<std::byte> to, dtype type, const scalar& numb
 [[nodiscard]] inline value number_constant(graph& g, const scalar& number, dtype beside) {
     const dtype type = type_beside(number, beside);
     return create_constant(g, tensor_meta{type, {}, {}}, nullptr,
-                           [&](std::span<std::byte> data) { store_number(data, type, number); });
+        [&](std::span<std::byte> data) { store_number(data, type, number); });
 }
 
 }  // namespace headrace::pt2

@@ -42,7 +42,7 @@ private:
         if (is_none(a)) {
             out_.put_raw("none");
         } else if (is_symbolic(a) && a.content["as_name"].get(text) == simdjson::SUCCESS &&
-                   names_.is_run_time_number(text)) {
+            names_.is_run_time_number(text)) {
             out_.put(names_.find(text));
         } else if (convert(a, tensor)) {
             out_.put(tensor);
@@ -89,7 +89,7 @@ private:
         if (list.is("as_tensors")) {
             out_.put(names_.find(json_get<std::string_view>(e, "name")));
         } else if (list.is("as_optional_tensors") || list.is("as_sym_ints") || list.is("as_sym_floats") ||
-                   list.is("as_sym_bools")) {
+            list.is("as_sym_bools")) {
             put(argument(e));
         } else if (list.is("as_floats")) {
             out_.put(read_float(e));

@@ -47,7 +47,7 @@ private:
     static bool is_none(const opaque_argument& a) { return a.kind == content::word && a.text == "none"; }
     static bool is_of_tensors(const opaque_argument& a) {
         return a.kind == content::tensor ||
-               (a.kind == content::list && std::ranges::any_of(a.items, &is_of_tensors));
+            (a.kind == content::list && std::ranges::any_of(a.items, &is_of_tensors));
     }
 
     void write_one(const node& n, const opaque_argument& a) {
@@ -74,11 +74,12 @@ private:
             if (type != dtype::unknown && name_of(type) == a.text) return w_.member("as_scalar_type", i);
         }
         for (const memory_format format : {memory_format::contiguous, memory_format::channels_last,
-                                           memory_format::channels_last_3d, memory_format::preserve}) {
+                 memory_format::channels_last_3d, memory_format::preserve}) {
             if (name_of(format) == a.text) return write_value(format);
         }
-        fail(n, a.text == "graph" ? "the graph that it was given has not been kept"
-                                  : "its argument " + a.text + " has no form in a .pt2");
+        fail(n,
+            a.text == "graph" ? "the graph that it was given has not been kept"
+                              : "its argument " + a.text + " has no form in a .pt2");
         w_.member("as_none", true);
     }
 

@@ -47,7 +47,7 @@ public:
             if (code == '.') return *pop();
             if (!read_scalar(code) && !read_memo(code) && !read_group(code) && !read_change(code))
                 fail_unsupported("the pickle has the opcode " + std::to_string(code) +
-                                 ", which dictionaries of tensors do not need");
+                    ", which dictionaries of tensors do not need");
         }
         fail_malformed("the pickle ends without a value");
     }

@@ -31,9 +31,9 @@ private:
     void annotate_source(node& n, const node_text& text) {
         graph& g = *n.owner;
         const traced_call call{traces_.own_if_text(g, json_, text.trace),
-                               functions_.own_if_text(g, json_, text.source_functions),
-                               torch_functions_.own_if_text(g, json_, text.torch_function),
-                               from_nodes_.own_if_text(g, json_, text.from_node)};
+            functions_.own_if_text(g, json_, text.source_functions),
+            torch_functions_.own_if_text(g, json_, text.torch_function),
+            from_nodes_.own_if_text(g, json_, text.from_node)};
         if (!call.stack_trace.empty() || !call.source_fn_stack.empty() || !call.torch_fn.empty() ||
             !call.from_node.empty())
             g.annotate(n, call);

@@ -30,7 +30,7 @@ namespace headrace::pt2 {
 class run_time_reader {
 public:
     run_time_reader(scope& names, json_parser& json, symbol_table& symbols, constant_truth truth,
-                    std::pmr::memory_resource* scratch)
+        std::pmr::memory_resource* scratch)
         : names_(names),
           json_(json),
           symbols_(symbols),
@@ -42,9 +42,8 @@ public:
     /// Returns the node that computes the result of such a call; null if the call is of another kind, or if
     /// the values that it depends on are not known.
     node* read(std::string_view target, std::string_view inputs, std::string_view result) {
-        constexpr std::array selections{"aten.select.int",        "aten.select_copy.int",
-                                        "aten.narrow.default",    "aten.narrow_copy.default",
-                                        "aten.slice.Tensor",      "aten.slice_copy.Tensor"};
+        constexpr std::array selections{"aten.select.int", "aten.select_copy.int", "aten.narrow.default",
+            "aten.narrow_copy.default", "aten.slice.Tensor", "aten.slice_copy.Tensor"};
         const auto is_one = [&](std::string_view name) { return target == name; };
         if (std::any_of(selections.begin(), selections.end(), is_one))
             return inputs.find("as_name") == std::string_view::npos ? nullptr : select(inputs, result);
@@ -156,8 +155,8 @@ private:
         if (!found || !set_size(result, found->count)) return nullptr;
         return masks_.table(*found).producer;
     }
-    void read_two(std::string_view inputs, std::string_view first, value& a, std::string_view second,
-                  value& b) {
+    void read_two(
+        std::string_view inputs, std::string_view first, value& a, std::string_view second, value& b) {
         for_each_input(inputs, [&](std::string_view name, std::string_view text) {
             const argument given(json_.parse(text));
             if (name == first) convert_.convert(given, a);

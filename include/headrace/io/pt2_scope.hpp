@@ -56,14 +56,14 @@ struct graph_text {
 class scope {
 public:
     scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
-          std::pmr::memory_resource* arena)
+        std::pmr::memory_resource* arena)
         : graph_(g), symbols_(symbols), json_(json), numbers_(arena), values_(arena) {
         // A description takes some hundred characters. Growing a table would read all its entries again.
         values_.reserve(text.tensor_values.size() / 256);
-        read_descriptions(text.tensor_values, "tensor",
-                          [&](std::string_view name, std::string_view described) {
-                              return values_.try_emplace(name, {.description = described}).second;
-                          });
+        read_descriptions(
+            text.tensor_values, "tensor", [&](std::string_view name, std::string_view described) {
+                return values_.try_emplace(name, {.description = described}).second;
+            });
         for (const std::string_view values : text.number_values) {
             if (values.empty()) continue;
             read_descriptions(values, "number", [&](std::string_view name, std::string_view described) {
@@ -211,7 +211,7 @@ private:
         std::string_view description{};  // the graph's description; may be missing
         bool is_defined = false;
         bool is_unread = false;  // its type and shape are not known
-        value known{};  // of a weight: once it is used
+        value known{};           // of a weight: once it is used
         std::string_view fqn{};
         weight_store* store = nullptr;
     };
@@ -223,8 +223,8 @@ private:
         at.members([&](std::string_view key) {
             const std::string_view name = json_.text(key);
             if (!add(name, at.skip())) {
-                fail_malformed(std::string("the graph describes the ") + what + " " + in_quotes(name) +
-                               " twice");
+                fail_malformed(
+                    std::string("the graph describes the ") + what + " " + in_quotes(name) + " twice");
             }
         });
         at.finish();

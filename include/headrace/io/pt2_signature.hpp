@@ -20,8 +20,8 @@
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_symbols.hpp>
-#include <headrace/io/pt2_writes.hpp>
 #include <headrace/io/pt2_weights.hpp>
+#include <headrace/io/pt2_writes.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/unread.hpp>
@@ -30,14 +30,14 @@ namespace headrace::pt2 {
 
 /// Tells `symbols` which sizes of the graph's inputs the export leaves open.
 inline void find_dynamic_axes(const scope& names, std::string_view graph_inputs, symbol_table& symbols,
-                              json_parser& json, json_parser& values_json) {
+    json_parser& json, json_parser& values_json) {
     const auto add = [&](std::string_view name, std::size_t axis, simdjson::dom::element size, bool is_axis) {
         simdjson::dom::object formula;
         if (size["as_expr"].get(formula)) return;
         std::optional<std::int64_t> example;
         if (std::int64_t hint = 0; formula["hint"]["as_int"].get(hint) == simdjson::SUCCESS) example = hint;
         symbols.add_size(is_axis ? join_text(name, ':', axis) : std::string(name), is_axis && axis == 0,
-                         json_get<std::string_view>(formula, "expr_str"), example);
+            json_get<std::string_view>(formula, "expr_str"), example);
     };
     json_cursor at(graph_inputs);
     at.elements([&] {
@@ -72,8 +72,8 @@ public:
             const std::string name = read_input(spec);
             if (name.empty()) return;
             if (next == tensors.size() || tensors[next] != name) {
-                fail_malformed("the signature's input " + in_quotes(name) +
-                               " is not the graph's in that place");
+                fail_malformed(
+                    "the signature's input " + in_quotes(name) + " is not the graph's in that place");
             }
             ++next;
         });
@@ -175,12 +175,12 @@ private:
         if (user && a.is("as_none")) return;
         if (user && is_number(a)) {
             notes_.push_back("output " + std::to_string(position) + " is " + number_text(a) +
-                             ", not a tensor; it is left out");
+                ", not a tensor; it is left out");
             return;
         }
         if (!a.is("as_tensor")) {
             fail_unsupported("the program's output " + std::to_string(position) + " is " + in_quotes(a.tag) +
-                             ", not a tensor");
+                ", not a tensor");
         }
         const std::string name(json_get<std::string_view>(a.content, "name"));
         if (!user) add_mutation(spec);
@@ -232,7 +232,7 @@ private:
     scope& names_;
     weight_store& weights_;
     json_parser& json_;
-    std::size_t position_ = 0;         // among the user's outputs
+    std::size_t position_ = 0;  // among the user's outputs
     std::vector<std::string> notes_;
     std::vector<result_name> users_;
     std::vector<result_name> written_;

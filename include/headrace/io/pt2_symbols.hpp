@@ -43,7 +43,7 @@ public:
     /// Adds a size of an input, or an input that is a number, with its formula; `example` is its value when
     /// the program was exported.
     void add_size(std::string name, bool is_first_axis, std::string_view expression,
-                  std::optional<std::int64_t> example) {
+        std::optional<std::int64_t> example) {
         for (const std::string_view s : symbols_of(expression)) symbol(s).axes.push_back(name);
         axes_.push_back({std::move(name), is_first_axis, std::string(expression), example});
     }
@@ -106,9 +106,8 @@ private:
         return found != symbols_.end() ? *found : symbols_.emplace_back(dynamic_size{std::string(name)});
     }
     [[nodiscard]] bool has_values(std::string_view expression) const {
-        return std::ranges::all_of(symbols_of(expression), [&](std::string_view s) {
-            return find(s) != symbols_.end() && find(s)->value.has_value();
-        });
+        return std::ranges::all_of(symbols_of(expression),
+            [&](std::string_view s) { return find(s) != symbols_.end() && find(s)->value.has_value(); });
     }
 
     void choose_one(const chosen_size& c) {
@@ -119,15 +118,15 @@ private:
         std::string known;
         for (const axis& a : axes_) known += (known.empty() ? "" : ", ") + a.name;
         fail_unsupported("it has no dynamic size " + in_quotes(c.name) +
-                         (known.empty() ? ": all of its sizes are fixed" : "; it has " + known));
+            (known.empty() ? ": all of its sizes are fixed" : "; it has " + known));
     }
     void choose_batch(std::int64_t value) {
         const axis* first = nullptr;
         for (const axis& a : axes_) {
             if (!a.is_first) continue;
             if (first != nullptr && first->expression != a.expression)
-                fail_unsupported("'batch' may be " + first->name + " or " + a.name +
-                                 ", which differ; name one");
+                fail_unsupported(
+                    "'batch' may be " + first->name + " or " + a.name + ", which differ; name one");
             first = &a;
         }
         if (first == nullptr)
@@ -137,13 +136,10 @@ private:
 
     // Returns the size of an axis if all symbols without a value have this one.
     [[nodiscard]] std::int64_t size_with(const axis& a, std::int64_t value) const {
-        return evaluate_expression(a.expression,
-                                   [&](std::string_view s) {
-                                       const auto found = find(s);
-                                       return found == symbols_.end() ? std::optional<std::int64_t>()
-                                                                      : found->value.value_or(value);
-                                   })
-            .to_int();
+        return evaluate_expression(a.expression, [&](std::string_view s) {
+            const auto found = find(s);
+            return found == symbols_.end() ? std::optional<std::int64_t>() : found->value.value_or(value);
+        }).to_int();
     }
     // Sizes of inputs are linear in their symbol (torch.export.Dim): two points determine which value gives
     // `wanted`.
@@ -153,7 +149,7 @@ private:
             if (find(s)->value) continue;
             if (!open.empty())
                 fail_unsupported(a.name + " depends on " + std::string(open) + " and " + std::string(s) +
-                                 "; choose these");
+                    "; choose these");
             open = s;
         }
         const std::int64_t first = size_with(a, 1);
@@ -168,7 +164,7 @@ private:
         const std::int64_t nearest = size_with(a, value);
         if (nearest != wanted)
             fail_unsupported(join_text("the size ", a.name, " cannot be ", wanted, ", but ", nearest, " or ",
-                                       detail::add(nearest, step)));
+                detail::add(nearest, step)));
         set(symbol(open), value, a.name);
     }
 
@@ -179,8 +175,8 @@ private:
         if (value < lowest || (s.highest && value > *s.highest))
             fail_unsupported("the size " + name + " is out of range: " + range_text(s));
         if (s.value && *s.value != value)
-            fail_unsupported(join_text("the size ", name, " is chosen twice: ", s.symbol, " is ", *s.value,
-                                       " and ", value));
+            fail_unsupported(join_text(
+                "the size ", name, " is chosen twice: ", s.symbol, " is ", *s.value, " and ", value));
         s.value = value;
     }
     [[nodiscard]] static std::string range_text(const dynamic_size& s) {
@@ -203,7 +199,7 @@ private:
         }
         if (open.empty()) return;
         fail_unsupported("it has a dynamic size that is not chosen: " + open + "; choose with --dim " +
-                         first + "=SIZE, or export with static shapes");
+            first + "=SIZE, or export with static shapes");
     }
 
     std::vector<dynamic_size> symbols_;

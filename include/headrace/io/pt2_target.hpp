@@ -91,12 +91,12 @@ inline constexpr std::array synonyms{
 [[nodiscard]] inline const op_info* find_known(std::string_view name) {
     constexpr std::string_view aten = "aten.";
     if (const op_info* op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                    cortex_m::dialect, higher_order::dialect>(name)) {
+            cortex_m::dialect, higher_order::dialect>(name)) {
         return op;
     }
     if (!name.starts_with(aten)) return nullptr;
     const auto found = std::find_if(synonyms.begin(), synonyms.end(),
-                                    [&](const synonym& s) { return s.name == name.substr(aten.size()); });
+        [&](const synonym& s) { return s.name == name.substr(aten.size()); });
     return found == synonyms.end() ? nullptr : find_op<aten::dialect>(std::string(aten).append(found->op));
 }
 
@@ -114,8 +114,8 @@ inline constexpr std::array synonyms{
 
 /// True for ops whose in-place form changes the shape of the tensor itself, which copying into it does not.
 [[nodiscard]] inline bool reshapes(const op_info& op) {
-    constexpr std::array names{"squeeze", "t",     "transpose", "unsqueeze",
-                               "detach",  "alias", "swapaxes",  "as_strided"};
+    constexpr std::array names{
+        "squeeze", "t", "transpose", "unsqueeze", "detach", "alias", "swapaxes", "as_strided"};
     const std::string_view name = op.name.substr(op.name.find('.') + 1);
     return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
 }
@@ -133,7 +133,7 @@ inline constexpr std::array synonyms{
         op = detail::find_known(pure.append(".default"));
     }
     const bool writes = op != nullptr && op->results == 1 && op->field_count != 0 &&
-                        op->fields[0].name == "self" && !detail::reshapes(*op);
+        op->fields[0].name == "self" && !detail::reshapes(*op);
     return writes ? target{op, true} : target{};
 }
 

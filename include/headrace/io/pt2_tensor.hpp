@@ -20,9 +20,8 @@ namespace headrace::pt2 {
 /// Returns the dtype of the schema's ScalarType, whose numbers are not c10's; unknown if headrace has no such
 /// type.
 [[nodiscard]] constexpr dtype dtype_of(std::int64_t number) {
-    constexpr std::array<dtype, 14> first{
-        dtype::unknown,   dtype::uint8,      dtype::int8,    dtype::int16,   dtype::int32,
-        dtype::int64,     dtype::float16,    dtype::float32, dtype::float64, dtype::complex32,
+    constexpr std::array<dtype, 14> first{dtype::unknown, dtype::uint8, dtype::int8, dtype::int16,
+        dtype::int32, dtype::int64, dtype::float16, dtype::float32, dtype::float64, dtype::complex32,
         dtype::complex64, dtype::complex128, dtype::boolean, dtype::bfloat16};
     switch (number) {
         case 28:
@@ -87,8 +86,8 @@ struct tensor_layout {
 };
 
 /// Reads a SymInt: a number, or a formula over symbols that have values.
-[[nodiscard]] inline std::int64_t read_size(simdjson::dom::element e, const char* what,
-                                            const symbol_table& symbols) {
+[[nodiscard]] inline std::int64_t read_size(
+    simdjson::dom::element e, const char* what, const symbol_table& symbols) {
     std::int64_t number = 0;
     if (std::string_view formula; e["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS) {
         number = symbols.evaluate(formula).to_int();
@@ -99,8 +98,8 @@ struct tensor_layout {
     return number;
 }
 
-[[nodiscard]] inline extents read_sizes(const simdjson::dom::object& meta, const char* key, const char* what,
-                                        const symbol_table& symbols) {
+[[nodiscard]] inline extents read_sizes(
+    const simdjson::dom::object& meta, const char* key, const char* what, const symbol_table& symbols) {
     extents read;
     for (const simdjson::dom::element e : json_get<simdjson::dom::array>(meta, key)) {
         if (read.count == largest_rank) fail_malformed("it has more than 64 dimensions");
@@ -122,8 +121,8 @@ inline void complete(tensor_layout& layout) {
     layout.elements = tensor_meta{layout.dtype, layout.sizes.span(), {}}.elements();
 }
 
-[[nodiscard]] inline tensor_layout read_layout(const simdjson::dom::object& meta,
-                                               const symbol_table& symbols) {
+[[nodiscard]] inline tensor_layout read_layout(
+    const simdjson::dom::object& meta, const symbol_table& symbols) {
     constexpr std::int64_t strided = 7;
     tensor_layout read;
     if (json_get<std::int64_t>(meta, "layout") != strided) fail_unsupported("it is not a strided tensor");

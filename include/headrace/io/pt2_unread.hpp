@@ -57,8 +57,9 @@ inline void refuse_written_selections(graph& g) {
         g.set_meta(unread.result(), *meta_of(n->result()));
         g.set_name(unread.result(), n->name());
         g.inherit_annotations(unread, *n);
-        g.annotate(unread, unread_reason{"it is written in place where an element of a tensor says; use "
-                                         "index_put or torch.where, which make a new tensor"});
+        g.annotate(unread,
+            unread_reason{"it is written in place where an element of a tensor says; use "
+                          "index_put or torch.where, which make a new tensor"});
         g.replace_all_uses(n->result(), unread.result());
         g.erase(*n);
     }
@@ -71,8 +72,7 @@ inline void erase_unused_numbers(graph& g) {
         if (n->first_use != nullptr || n->result_count != 1) continue;
         const auto* why = n->find_annotation<unread_reason>();
         const bool is_number = why != nullptr && why->text == number_reason;
-        const bool is_element =
-            n->name().empty() && n->find_annotation<provenance>() == nullptr &&
+        const bool is_element = n->name().empty() && n->find_annotation<provenance>() == nullptr &&
             (is<aten::clone>(*n) || is<aten::view>(*n) || is<aten::_to_copy>(*n));
         if (is_number || is_element) g.erase(*n);
     }

@@ -36,7 +36,7 @@ struct weight {
 class weight_store {
 public:
     weight_store(const zip_archive& archive, std::span<const std::byte> file, std::string_view folder,
-                 json_parser& json, std::pmr::memory_resource* arena)
+        json_parser& json, std::pmr::memory_resource* arena)
         : archive_(archive), file_(file), folder_(folder), json_(json), configs_(arena), entries_(arena) {}
 
     /// Reads `data/<kind>/<model>_<kind>_config.json`, if the archive has it.
@@ -135,8 +135,8 @@ private:
 
     // PyTorch aligns entries to 64 bytes. If another writer does not, the entry is copied once, into the
     // graph, so that every element can be read through a pointer to its type.
-    [[nodiscard]] std::span<const std::byte> file_of(const zip_archive& archive, const std::string& path,
-                                                     graph& g) {
+    [[nodiscard]] std::span<const std::byte> file_of(
+        const zip_archive& archive, const std::string& path, graph& g) {
         constexpr std::uintptr_t widest_element = 16;
         const zip_entry* entry = archive.find(path);
         if (entry == nullptr) fail_malformed("the archive has no entry " + in_quotes(path));
@@ -167,8 +167,8 @@ private:
         return static_cast<std::uint64_t>(last) + 1;
     }
 
-    static const std::byte* place(const tensor_layout& layout, std::span<const std::byte> bytes,
-                                  const std::string& path) {
+    static const std::byte* place(
+        const tensor_layout& layout, std::span<const std::byte> bytes, const std::string& path) {
         if (layout.elements == 0) return bytes.data();
         const std::uint64_t width = storage_bytes(layout.dtype, 1);
         // Strides of 0 can stretch a few bytes to a tensor of any size.
@@ -176,11 +176,11 @@ private:
         const auto elements = static_cast<std::uint64_t>(layout.elements);
         if (elements > bytes.size() / width && elements > max_stretched / width)
             fail_malformed("its strides make more than " + std::to_string(max_stretched) + " bytes of " +
-                           std::to_string(bytes.size()));
+                std::to_string(bytes.size()));
         const std::uint64_t extent = extent_of(layout);
         if (extent > bytes.size() / width) {
             fail_malformed("it reaches to element " + std::to_string(extent) + " of entry " +
-                           in_quotes(path) + ", which has " + std::to_string(bytes.size()) + " bytes");
+                in_quotes(path) + ", which has " + std::to_string(bytes.size()) + " bytes");
         }
         return bytes.data() + static_cast<std::uint64_t>(layout.offset) * width;
     }

@@ -215,8 +215,8 @@ private:
             opaque || is_of_dialect<aten::dialect>(n) || is_of_dialect<quantized_decomposed::dialect>(n);
         if (!written) return fail(n, "only ops of aten and quantized_decomposed can be written to a .pt2");
         w_.begin_object();
-        w_.member("target",
-                  "torch.ops." + std::string(opaque ? args_of<builtin::opaque>(n).target : n.op->name));
+        w_.member(
+            "target", "torch.ops." + std::string(opaque ? args_of<builtin::opaque>(n).target : n.op->name));
         w_.begin_array("inputs");
         if (opaque) {
             write_opaque_inputs(n);
@@ -346,9 +346,10 @@ private:
         w_.begin_object("signature");
         w_.member("inputs", std::vector<std::string>());
         w_.member("outputs", std::vector<std::string>());
-        w_.member("in_spec", R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)" +
-                                 tuple_of(inputs.size()) +
-                                 R"(, {"type": "builtins.dict", "context": "[]", "children_spec": []}]}])");
+        w_.member("in_spec",
+            R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)" +
+                tuple_of(inputs.size()) +
+                R"(, {"type": "builtins.dict", "context": "[]", "children_spec": []}]}])");
         w_.member("out_spec", "[1, " + (outputs == 1 ? leaf : tuple_of(outputs)) + "]");
         w_.member("forward_arg_names", inputs);
         w_.end_object();
@@ -379,8 +380,8 @@ private:
 
 /// Returns the elements of a constant in row-major order; `copies` holds those that are stored in another
 /// order.
-[[nodiscard]] inline std::span<const std::byte> row_major_bytes(const node& constant,
-                                                                std::deque<std::vector<std::byte>>& copies) {
+[[nodiscard]] inline std::span<const std::byte> row_major_bytes(
+    const node& constant, std::deque<std::vector<std::byte>>& copies) {
     const tensor_meta& meta = *constant.results[0].meta;
     const tensor_data& data = args_of<builtin::constant>(constant).data;
     const std::size_t size = bytes_in_memory(meta);

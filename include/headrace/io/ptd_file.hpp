@@ -56,8 +56,8 @@ public:
     }
 
     /// Returns the elements of a tensor in row-major order; it must have that type and shape in the file.
-    [[nodiscard]] result<std::span<const std::byte>> tensor(std::string_view name,
-                                                            const tensor_meta& meta) const {
+    [[nodiscard]] result<std::span<const std::byte>> tensor(
+        std::string_view name, const tensor_meta& meta) const {
         HEADRACE_TRY(entry, find(name));
         const std::pmr::string called = "tensor '" + printable(name) + "'";
         if (entry->layout() == nullptr || !has_layout(*entry->layout(), meta))

@@ -126,8 +126,8 @@ private:
             store(f, text->value()->string_view());
         } else if (f.kind == field_kind::element_type && integer != nullptr) {
             const std::int64_t number = integer->value();
-            store(f,
-                  number < 0 || number > 127 ? dtype::unknown : dtype_of(static_cast<std::int8_t>(number)));
+            store(
+                f, number < 0 || number > 127 ? dtype::unknown : dtype_of(static_cast<std::int8_t>(number)));
         } else if (f.kind != field_kind::format || integer == nullptr) {  // dim_order tells the format
             return wrong(f);
         }

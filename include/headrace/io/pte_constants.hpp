@@ -31,7 +31,7 @@ namespace headrace::detail::pte {
     if (constant == nullptr || meta_of(v)->dtype == dtype::boolean) return false;
     const std::span bytes(constant->data.bytes, bytes_in_memory(*meta_of(v)));
     return bytes.size() >= least_bytes && is_row_major(constant->data, meta_of(v)->shape) &&
-           std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{}; });
+        std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{}; });
 }
 
 /// The constants of a file. Equal bytes are one constant, whatever their shape and type.

@@ -38,8 +38,7 @@ public:
 
     /// Writes the table of a method's delegates, whose bytes are in these segments.
     [[nodiscard]] static auto write(flatbuffers::FlatBufferBuilder& builder,
-                                    std::span<const pte_delegate> delegates,
-                                    std::span<const std::uint32_t> segments) {
+        std::span<const pte_delegate> delegates, std::span<const std::uint32_t> segments) {
         std::vector<flatbuffers::Offset<pte_fb::Delegate>> written;
         for (std::size_t i = 0; i != delegates.size(); ++i) {
             const auto data =

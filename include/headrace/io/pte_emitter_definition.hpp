@@ -64,10 +64,10 @@ private:
             const auto key = builder_.CreateString(detail::pte::shared_constants_key);
             named = builder_.CreateVector(std::vector{pte_fb::CreateNamedData(builder_, key, 0)});
         }
-        pte_fb::FinishProgramBuffer(builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0,
-                                                                    all_segments, constants, initial, named));
+        pte_fb::FinishProgramBuffer(builder_,
+            pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0, all_segments, constants, initial, named));
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
-                                       std::numeric_limits<flatbuffers::uoffset_t>::max());
+            std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!pte_fb::VerifyProgramBuffer(verifier))
             return invalid("the program that was written is malformed");
         return {};

@@ -38,7 +38,7 @@ public:
         f.bytes_ = bytes;
         std::span<const std::byte> program = bytes;
         const bool has_header = bytes.size() >= header::at + header::bytes - 8 &&
-                                std::memcmp(bytes.data() + header::at, header::magic.data(), 4) == 0;
+            std::memcmp(bytes.data() + header::at, header::magic.data(), 4) == 0;
         if (has_header) {
             const auto at = bytes.subspan(header::at);
             const auto length = detail::pte::get_little_endian<std::uint32_t>(at.subspan(4));
@@ -89,17 +89,17 @@ public:
         const std::uint64_t room = bytes_.size() - segment_base_;
         if (s.offset() > room || s.size() > room - s.offset())
             return malformed({"segment ", number, " ends past the end of the file"});
-        return bytes_.subspan(static_cast<std::size_t>(segment_base_ + s.offset()),
-                              static_cast<std::size_t>(s.size()));
+        return bytes_.subspan(
+            static_cast<std::size_t>(segment_base_ + s.offset()), static_cast<std::size_t>(s.size()));
     }
     /// Returns the first `size` bytes of a constant; constants are numbered from 1.
-    [[nodiscard]] result<std::span<const std::byte>> constant(std::uint32_t number,
-                                                              std::uint64_t size) const {
+    [[nodiscard]] result<std::span<const std::byte>> constant(
+        std::uint32_t number, std::uint64_t size) const {
         return part_of(program_->constants(), number, size);
     }
     /// Returns the first `size` bytes of a state's initial value.
-    [[nodiscard]] result<std::span<const std::byte>> initial_value(std::uint32_t number,
-                                                                   std::uint64_t size) const {
+    [[nodiscard]] result<std::span<const std::byte>> initial_value(
+        std::uint32_t number, std::uint64_t size) const {
         const auto* const all = program_->initial_values();
         return part_of(all == nullptr || all->size() == 0 ? nullptr : all->Get(0), number, size);
     }
@@ -139,8 +139,8 @@ public:
     [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
 
 private:
-    [[nodiscard]] result<std::span<const std::byte>> part_of(const pte_fb::Offsets* all, std::uint32_t number,
-                                                             std::uint64_t size) const {
+    [[nodiscard]] result<std::span<const std::byte>> part_of(
+        const pte_fb::Offsets* all, std::uint32_t number, std::uint64_t size) const {
         if (all == nullptr || !detail::pte::is_readable(all->offsets()) || number >= all->offsets()->size())
             return malformed({"it has no constant ", number});
         HEADRACE_TRY(bytes, segment(all->segment()));

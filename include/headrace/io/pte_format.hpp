@@ -20,11 +20,10 @@
 namespace headrace::detail::pte {
 
 /// PyTorch's numbers for element types (c10/core/ScalarType.h), which files use.
-inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
-    {dtype::uint8, 0},    {dtype::int8, 1},      {dtype::int16, 2},        {dtype::int32, 3},
-    {dtype::int64, 4},    {dtype::float16, 5},   {dtype::float32, 6},      {dtype::float64, 7},
-    {dtype::boolean, 11}, {dtype::bfloat16, 15}, {dtype::float8_e5m2, 23}, {dtype::float8_e4m3, 24},
-    {dtype::uint16, 27},  {dtype::uint32, 28},   {dtype::uint64, 29}};
+inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {{dtype::uint8, 0}, {dtype::int8, 1},
+    {dtype::int16, 2}, {dtype::int32, 3}, {dtype::int64, 4}, {dtype::float16, 5}, {dtype::float32, 6},
+    {dtype::float64, 7}, {dtype::boolean, 11}, {dtype::bfloat16, 15}, {dtype::float8_e5m2, 23},
+    {dtype::float8_e4m3, 24}, {dtype::uint16, 27}, {dtype::uint32, 28}, {dtype::uint64, 29}};
 
 [[nodiscard]] constexpr std::optional<std::int8_t> scalar_type_of(dtype t) {
     for (const auto& [type, number] : scalar_types) {
@@ -43,8 +42,7 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
 /// True for a dtype that the result tells, so that the kernel's schema has no argument for it.
 [[nodiscard]] constexpr bool is_left_out(const op_info& op, const field_info& f) {
     constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
-                                                    "aten::arange.start_out", "aten::rand.out",
-                                                    "aten::randn.out"};
+        "aten::arange.start_out", "aten::rand.out", "aten::randn.out"};
     if (f.kind != field_kind::element_type) return false;
     return std::ranges::find(typed_by_result, op.name) != std::end(typed_by_result);
 }

@@ -172,8 +172,8 @@ private:
         if (op.name == "aten::select_copy.int_out" && results.size() == 1 &&
             method_.is_computed(indices.Get(2)))
             return view_reader(method_, tensors_).add_select(indices, results[0]);
-        argument_reader reader(method_.values(), op,
-                               [&](std::int64_t index) { return tensors_.tensor(index); });
+        argument_reader reader(
+            method_.values(), op, [&](std::int64_t index) { return tensors_.tensor(index); });
         next = 0;
         for (const field_info& f : op) {
             if (!is_left_out(op, f)) {
@@ -198,11 +198,11 @@ private:
         }
         if (!is_computed) return {};
         return unsupported({"its argument '", f.name,
-                            "' is computed when the method runs; only indices of select_copy are read so"});
+            "' is computed when the method runs; only indices of select_copy are read so"});
     }
     // Finds the tensors at these arguments; the items of lists one by one.
     result<void> written_by(const indices_type& indices, flatbuffers::uoffset_t from,
-                            flatbuffers::uoffset_t to, std::vector<std::int64_t>& found) {
+        flatbuffers::uoffset_t to, std::vector<std::int64_t>& found) {
         for (; from != to; ++from) {
             HEADRACE_TRY(v, method_.values().at(indices.Get(from)));
             const pte_fb::TensorList* const items = v->kind_as_TensorList();
@@ -228,8 +228,8 @@ private:
         HEADRACE_TRY(arguments, given.read(o.name, indices));
         return add_node(info_of<builtin::opaque>, &arguments, results);
     }
-    result<void> add_node(const op_info& op, const void* arguments,
-                          const std::vector<std::int64_t>& results) {
+    result<void> add_node(
+        const op_info& op, const void* arguments, const std::vector<std::int64_t>& results) {
         node& n = graph_.create(op, arguments, results.size());
         for (std::uint32_t i = 0; i != results.size(); ++i) {
             HEADRACE_TRY(t, method_.table_of(results[i]));

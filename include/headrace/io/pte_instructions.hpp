@@ -44,11 +44,10 @@ public:
     [[nodiscard]] auto write() {
         std::vector<flatbuffers::Offset<pte_fb::Instruction>> written;
         for (const instruction& i : all_) {
-            const auto made =
-                i.type == pte_fb::Call::JumpFalseCall
-                    ? pte_fb::CreateJumpFalseCall(builder_, i.condition, static_cast<index>(i.destination))
-                          .Union()
-                    : i.made;
+            const auto made = i.type == pte_fb::Call::JumpFalseCall
+                ? pte_fb::CreateJumpFalseCall(builder_, i.condition, static_cast<index>(i.destination))
+                      .Union()
+                : i.made;
             written.push_back(pte_fb::CreateInstruction(builder_, i.type, made));
         }
         return builder_.CreateVector(written);

@@ -54,7 +54,7 @@ private:
         const tensor_meta& meta = *meta_of(condition);
         if (meta.dtype != dtype::boolean || meta.elements() != 1)
             return malformed({"the jump of the branch or loop at instruction ", number_,
-                              " depends on what is not one bool"});
+                " depends on what is not one bool"});
         return condition;
     }
     result<void> take(const std::map<slot, std::int64_t>& places) {
@@ -95,8 +95,7 @@ private:
     // Makes the slots hold the node's results; the contents of other slots that it may have written are
     // unknown.
     void hold_results(node& n, const std::vector<slot>& places, const std::vector<value>& metas) {
-        outer_.target().set_name(
-            n.result(0),
+        outer_.target().set_name(n.result(0),
             std::string(is<higher_order::cond>(n) ? "branch_at_" : "loop_at_") + std::to_string(number_));
         for (const auto& [at, index] : jumps_.all.writes) outer_.tensors().forget(at);
         for (std::uint32_t i = 0; i != places.size(); ++i) {
@@ -138,8 +137,8 @@ private:
                 erase_inputs(t);
             }
         }
-        const args<higher_order::cond> arguments{condition, &yes.target(), &no.target(),
-                                                 list<value>(operands)};
+        const args<higher_order::cond> arguments{
+            condition, &yes.target(), &no.target(), list<value>(operands)};
         hold_results(outer_.target().create<higher_order::cond>(arguments, places.size()), places, made[0]);
         return {};
     }
@@ -205,7 +204,7 @@ private:
         for (const auto& [at, index] : jumps_.of_first.writes) {
             if (!jumps_.of_second.reads.contains(at) && !jumps_.live_after.contains(at)) continue;
             return unsupported({"the loop at instruction ", number_, " reads value ", index,
-                                ", which its condition computes"});
+                ", which its condition computes"});
         }
         return {};
     }
@@ -238,7 +237,7 @@ private:
             const auto same = now ? like(body, *now, t.inputs[1]) : std::nullopt;
             if (!same && is_read)
                 return unsupported({"the loop at instruction ", number_,
-                                    " reads another type than it has written the time before"});
+                    " reads another type than it has written the time before"});
             if (!same) {
                 erase_inputs(t);
                 continue;
@@ -255,10 +254,10 @@ private:
         if (next.empty()) return {};  // no visible effect
         add_output(test, {tested});
         add_output(body, next);
-        const args<higher_order::while_loop> arguments{&test.target(), &body.target(), list<value>(carried),
-                                                       list<value>(fixed)};
-        hold_results(outer_.target().create<higher_order::while_loop>(arguments, carried.size()), places,
-                     carried);
+        const args<higher_order::while_loop> arguments{
+            &test.target(), &body.target(), list<value>(carried), list<value>(fixed)};
+        hold_results(
+            outer_.target().create<higher_order::while_loop>(arguments, carried.size()), places, carried);
         return {};
     }
     /// A value first written in the loop and read after it is carried, too, starting at zero.

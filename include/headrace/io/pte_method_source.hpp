@@ -91,10 +91,9 @@ public:
         const auto* const name = t.extra()->name();
         if (name == nullptr) return malformed("a tensor in another file has no name");
         if (file_.external_data() == nullptr)
-            return malformed(
-                {"tensor '", printable(name->string_view()),
-                 "' lies in another file (.ptd), which is not there; give it by --data, or put it "
-                 "beside the program, with the same name but for .ptd"});
+            return malformed({"tensor '", printable(name->string_view()),
+                "' lies in another file (.ptd), which is not there; give it by --data, or put it "
+                "beside the program, with the same name but for .ptd"});
         return file_.external_data()->tensor(name->string_view(), meta);
     }
     /// The bytes of flatbuffers that delegates may still claim to hold.
@@ -128,8 +127,8 @@ public:
     /// these.
     [[nodiscard]] static std::size_t first_written(const called_operator& o, std::size_t arguments) {
         const std::size_t results = o.kind != call_kind::kernel || o.op->results == variadic_results
-                                        ? 1
-                                        : static_cast<std::size_t>(o.op->results);
+            ? 1
+            : static_cast<std::size_t>(o.op->results);
         const std::size_t last = o.kind == call_kind::kernel ? results + 1 : 1;
         return arguments - std::min(arguments, last);
     }

@@ -69,7 +69,7 @@ public:
         }
         const std::uint64_t planned = plan.memories.empty() ? 0 : plan.memories[0].bytes;
         size = {std::string(name), planned, plan.memories.empty() ? 0 : plan.memories[0].lower_bound,
-                values_.size(), instructions_.size()};
+            values_.size(), instructions_.size()};
         return finish(name, inputs, outputs, planned);
     }
 
@@ -102,7 +102,7 @@ private:
     }
 
     flatbuffers::Offset<pte_fb::Method> finish(std::string_view name, const std::vector<index>& inputs,
-                                               const std::vector<index>& outputs, std::uint64_t planned) {
+        const std::vector<index>& outputs, std::uint64_t planned) {
         const std::vector<std::int64_t> sizes{0, static_cast<std::int64_t>(planned)};
         const auto chain = pte_fb::CreateChain(builder_, 0, 0, instructions_.write());
         const auto called = builder_.CreateString(name);
@@ -113,8 +113,8 @@ private:
         const auto operators = instructions_.write_operators();
         const auto delegates = delegate_pool::write(builder_, method_.delegates, segments_);
         const auto memory = builder_.CreateVector(sizes);
-        return pte_fb::CreateMethod(builder_, called, 0, values, given, made, chains, operators, delegates,
-                                    memory);
+        return pte_fb::CreateMethod(
+            builder_, called, 0, values, given, made, chains, operators, delegates, memory);
     }
 
     // --- tensors -----------------------------------------------------------------------
@@ -241,7 +241,7 @@ private:
         }
         HEADRACE_TRY(given, tensor_of(from));
         instructions_.call(executorch::kernel_for(info_of<aten::_to_copy>).kernel->name,
-                           {given, values_.boolean(false), values_.null(), made, made});
+            {given, values_.boolean(false), values_.null(), made, made});
         return {};
     }
 

@@ -49,7 +49,7 @@ private:
     [[nodiscard]] bool is_list_of_results(const pte_fb::Value& v) const {
         const pte_fb::TensorList* const l = v.kind_as_TensorList();
         return l != nullptr && l->items() != nullptr && l->items()->size() != 0 &&
-               is_result(l->items()->Get(0));
+            is_result(l->items()->Get(0));
     }
 
     result<void> put(std::int64_t index, const pte_fb::Value& v) {

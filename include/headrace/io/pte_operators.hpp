@@ -38,17 +38,10 @@ struct called_operator {
 };
 
 [[nodiscard]] inline call_kind kind_of_operator(std::string_view name) {
-    constexpr std::string_view shapes[] = {"executorch_prim::et_view.default",
-                                           "aten::view_copy.out",
-                                           "aten::squeeze_copy.dim_out",
-                                           "aten::squeeze_copy.dims_out",
-                                           "aten::unsqueeze_copy.out",
-                                           "aten::clone.out",
-                                           "aten::alias_copy.out",
-                                           "aten::detach_copy.out",
-                                           "aten::lift_fresh_copy.out",
-                                           "dim_order_ops::_clone_dim_order.out",
-                                           "dim_order_ops::_to_dim_order_copy.out"};
+    constexpr std::string_view shapes[] = {"executorch_prim::et_view.default", "aten::view_copy.out",
+        "aten::squeeze_copy.dim_out", "aten::squeeze_copy.dims_out", "aten::unsqueeze_copy.out",
+        "aten::clone.out", "aten::alias_copy.out", "aten::detach_copy.out", "aten::lift_fresh_copy.out",
+        "dim_order_ops::_clone_dim_order.out", "dim_order_ops::_to_dim_order_copy.out"};
     if (name == copy_name) return call_kind::copy;
     if (std::ranges::find(shapes, name) != std::end(shapes)) return call_kind::shape;
     if (name == "executorch_prim::et_copy_index.tensor") return call_kind::slice;
@@ -73,7 +66,7 @@ struct called_operator {
 /// True if the elements of a tensor are in another file.
 [[nodiscard]] inline bool is_external(const pte_fb::Tensor& t) {
     return t.extra() != nullptr && t.extra()->location() == pte_fb::TensorLocation::EXTERNAL &&
-           t.allocation() == nullptr;
+        t.allocation() == nullptr;
 }
 [[nodiscard]] inline bool is_constant(const pte_fb::Tensor& t) {
     return is_external(t) || (t.data() != 0 && t.allocation() == nullptr);

@@ -140,10 +140,9 @@ private:
             if (known == std::optional(true)) {  // it never jumps
                 ++i;
             } else if (to <= i || to > end) {
-                return unsupported(
-                    {where(i), "it jumps to instruction ", to,
-                     ", into or out of a branch or a loop; only cond, map, scan and while_loop "
-                     "as compilers write them are read"});
+                return unsupported({where(i), "it jumps to instruction ", to,
+                    ", into or out of a branch or a loop; only cond, map, scan and while_loop "
+                    "as compilers write them are read"});
             } else if (known) {  // it always jumps
                 i = to;
             } else {
@@ -157,8 +156,8 @@ private:
 
     /// The jump at `i` skips the instructions to run if its condition is true. If those end with a jump
     /// forward, that one skips the instructions to run otherwise.
-    result<std::pair<std::shared_ptr<outline_jumps>, std::uint32_t>> branch(std::uint32_t i, std::uint32_t to,
-                                                                            std::uint32_t end, int level) {
+    result<std::pair<std::shared_ptr<outline_jumps>, std::uint32_t>> branch(
+        std::uint32_t i, std::uint32_t to, std::uint32_t end, int level) {
         auto made = std::make_shared<outline_jumps>();
         made->condition = all_->Get(i)->call_as_JumpFalseCall()->condition();
         std::uint32_t next = to;
@@ -202,7 +201,7 @@ private:
             }
             if (test == back)
                 return malformed({where(back), "it jumps back to instruction ", i,
-                                  ", and nothing leaves that loop: it never ends"});
+                    ", and nothing leaves that loop: it never ends"});
             made->condition = all_->Get(test)->call_as_JumpFalseCall()->condition();
             HEADRACE_TRY(condition, block(i, test, level + 1));
             HEADRACE_TRY(body, block(test + 1, back, level + 1));

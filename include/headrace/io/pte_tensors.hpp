@@ -25,8 +25,8 @@
 namespace headrace::detail::pte {
 
 /// Returns a tensor's type and shape; the shape views `sizes`.
-[[nodiscard]] inline result<tensor_meta> meta_of_table(const pte_fb::Tensor& t,
-                                                       std::vector<std::int64_t>& sizes) {
+[[nodiscard]] inline result<tensor_meta> meta_of_table(
+    const pte_fb::Tensor& t, std::vector<std::int64_t>& sizes) {
     if (t.sizes() == nullptr || t.dim_order() == nullptr || t.sizes()->size() != t.dim_order()->size() ||
         t.sizes()->size() > max_rank || t.storage_offset() != 0)
         return malformed("a tensor lacks its sizes or their order, or begins inside its storage");

@@ -37,9 +37,8 @@ struct constant_place {
 // of constants that were cut out; the offset and size of each; then the rest (io/tosa_delegate.hpp).
 inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
 
-[[nodiscard]] inline result<std::vector<std::byte>> make_tosa_blob(
-    std::span<const std::byte> delegate, std::span<const std::span<const std::byte>> constants,
-    std::span<const constant_place> places) {
+[[nodiscard]] inline result<std::vector<std::byte>> make_tosa_blob(std::span<const std::byte> delegate,
+    std::span<const std::span<const std::byte>> constants, std::span<const constant_place> places) {
     HEADRACE_TRY(whole, join_tosa(delegate, constants));
     std::vector<std::byte> blob;
     for (const char c : tosa_blob_mark) blob.push_back(static_cast<std::byte>(c));
@@ -67,9 +66,8 @@ inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
 /// Returns the flatbuffer that a delegate of "tosa" was made from, byte for byte, given the segment of the
 /// constants. The bytes may be untrusted: the result is that flatbuffer, of at most `largest` bytes, or an
 /// error.
-[[nodiscard]] inline result<std::vector<std::byte>> restore_tosa(std::span<const std::byte> blob,
-                                                                 std::span<const std::byte> constants,
-                                                                 std::uint64_t largest) {
+[[nodiscard]] inline result<std::vector<std::byte>> restore_tosa(
+    std::span<const std::byte> blob, std::span<const std::byte> constants, std::uint64_t largest) {
     namespace format = detail::tosa_delegate;
     constexpr std::string_view mark = detail::pte::tosa_blob_mark;
     constexpr std::size_t head = mark.size() + sizeof(std::uint64_t);

@@ -56,12 +56,12 @@ public:
         return once(nulls_, 0, [&] { return made(pte_fb::ValueKind::Null, pte_fb::CreateNull(builder_)); });
     }
     index integer(std::int64_t n) {
-        return once(integers_, n,
-                    [&] { return made(pte_fb::ValueKind::Int, pte_fb::CreateInt(builder_, n)); });
+        return once(
+            integers_, n, [&] { return made(pte_fb::ValueKind::Int, pte_fb::CreateInt(builder_, n)); });
     }
     index boolean(bool b) {
-        return once(booleans_, b,
-                    [&] { return made(pte_fb::ValueKind::Bool, pte_fb::CreateBool(builder_, b)); });
+        return once(
+            booleans_, b, [&] { return made(pte_fb::ValueKind::Bool, pte_fb::CreateBool(builder_, b)); });
     }
     index floating(double d) {
         return once(doubles_, std::bit_cast<std::uint64_t>(d), [&] {
@@ -80,37 +80,36 @@ public:
         std::vector<std::int64_t> numbers;
         for (const std::int64_t n : items) numbers.push_back(integer(n));
         return once(integer_lists_, numbers, [&] {
-            return made(pte_fb::ValueKind::IntList,
-                        pte_fb::CreateIntList(builder_, builder_.CreateVector(numbers)));
+            return made(
+                pte_fb::ValueKind::IntList, pte_fb::CreateIntList(builder_, builder_.CreateVector(numbers)));
         });
     }
     index floatings(std::span<const double> items) {
         const std::vector<double> all(items.begin(), items.end());
-        return made(pte_fb::ValueKind::DoubleList,
-                    pte_fb::CreateDoubleList(builder_, builder_.CreateVector(all)));
+        return made(
+            pte_fb::ValueKind::DoubleList, pte_fb::CreateDoubleList(builder_, builder_.CreateVector(all)));
     }
     /// A list comes after its items.
     index tensors(const std::vector<index>& items) {
-        return made(pte_fb::ValueKind::TensorList,
-                    pte_fb::CreateTensorList(builder_, builder_.CreateVector(items)));
+        return made(
+            pte_fb::ValueKind::TensorList, pte_fb::CreateTensorList(builder_, builder_.CreateVector(items)));
     }
     index optional_tensors(const std::vector<index>& items) {
         return made(pte_fb::ValueKind::OptionalTensorList,
-                    pte_fb::CreateOptionalTensorList(builder_, builder_.CreateVector(items)));
+            pte_fb::CreateOptionalTensorList(builder_, builder_.CreateVector(items)));
     }
 
     /// Adds a tensor that check_tensor accepts.
     index tensor(const tensor_meta& meta, const tensor_place& place) {
         const auto sizes = once(sizes_, std::vector<std::int32_t>(meta.shape.begin(), meta.shape.end()),
-                                [&](const auto& s) { return builder_.CreateVector(s); });
+            [&](const auto& s) { return builder_.CreateVector(s); });
         std::vector<std::uint8_t> order(meta.rank());
         for (std::size_t i = 0; i != order.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
         const auto axes = once(orders_, order, [&](const auto& o) { return builder_.CreateVector(o); });
         flatbuffers::Offset<pte_fb::Allocation> allocation;
         if (place.memory != 0) {
-            allocation =
-                pte_fb::CreateAllocation(builder_, place.memory, static_cast<std::uint32_t>(place.offset),
-                                         static_cast<std::uint32_t>(place.offset >> 32));
+            allocation = pte_fb::CreateAllocation(builder_, place.memory,
+                static_cast<std::uint32_t>(place.offset), static_cast<std::uint32_t>(place.offset >> 32));
         }
         pte_fb::TensorBuilder t(builder_);
         t.add_scalar_type(*scalar_type_of(meta.dtype));

@@ -47,14 +47,14 @@ public:
         const tensor_meta& whole = *meta_of(to);
         const tensor_meta& part = *meta_of(slice);
         const bool fits = whole.rank() == part.rank() + 1 && whole.dtype == part.dtype &&
-                          std::equal(part.shape.begin(), part.shape.end(), whole.shape.begin() + 1);
+            std::equal(part.shape.begin(), part.shape.end(), whole.shape.begin() + 1);
         if (!fits) return malformed("et_copy_index writes a slice of a different type or shape");
         std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
         shape[0] = 1;
         const value index = tensors_.as_shape(number, {meta_of(number)->dtype, {1}, {}});
         const std::vector<std::optional<value>> at{index};
-        const args<aten::index_put> arguments{to, list<std::optional<value>>(at),
-                                              tensors_.as_shape(slice, {part.dtype, int_list(shape), {}})};
+        const args<aten::index_put> arguments{
+            to, list<std::optional<value>>(at), tensors_.as_shape(slice, {part.dtype, int_list(shape), {}})};
         return tensors_.define(indices.Get(0), tensors_.make(info_of<aten::index_put>, &arguments, whole));
     }
 
@@ -71,10 +71,10 @@ public:
         if (!dim) return malformed("aten::select_copy.int_out of no axis");
         std::vector<std::int64_t> shape(meta_of(from)->shape.begin(), meta_of(from)->shape.end());
         shape[*dim] = 1;
-        const args<aten::index_select> arguments{from, static_cast<std::int64_t>(*dim),
-                                                 tensors_.as_shape(number, {dtype::int64, {1}, {}})};
-        const value picked = tensors_.make(info_of<aten::index_select>, &arguments,
-                                           {meta_of(from)->dtype, int_list(shape), {}});
+        const args<aten::index_select> arguments{
+            from, static_cast<std::int64_t>(*dim), tensors_.as_shape(number, {dtype::int64, {1}, {}})};
+        const value picked = tensors_.make(
+            info_of<aten::index_select>, &arguments, {meta_of(from)->dtype, int_list(shape), {}});
         std::vector<std::int64_t> sizes;
         HEADRACE_TRY(meta, meta_of_table(*to, sizes));
         if (meta.dtype != meta_of(picked)->dtype || meta.elements() != meta_of(picked)->elements())

@@ -23,10 +23,8 @@ struct observer_word {
     observer_kind kind;
 };
 inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::histogram},
-                                                   {"min-max", observer_kind::min_max},
-                                                   {"moving-average", observer_kind::moving_average},
-                                                   {"percentile", observer_kind::percentile},
-                                                   {"mse", observer_kind::mean_square}};
+    {"min-max", observer_kind::min_max}, {"moving-average", observer_kind::moving_average},
+    {"percentile", observer_kind::percentile}, {"mse", observer_kind::mean_square}};
 
 [[nodiscard]] inline error no_such(const char* what, std::string_view word, const char* known) {
     return malformed({"no ", what, " is called ", in_quotes(word), "; there are ", known});
@@ -57,10 +55,10 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
         a = {.lowest = -127, .symmetric = true};
     } else if (word == "int16") {
         a = {.type = dtype::int16,
-             .lowest = -32767,
-             .highest = 32767,
-             .symmetric = true,
-             .smallest_scale = 0x1p-12};
+            .lowest = -32767,
+            .highest = 32767,
+            .symmetric = true,
+            .smallest_scale = 0x1p-12};
     } else {
         return detail::no_such("type of activations", word, "int8, int8-symmetric, int16");
     }
@@ -113,8 +111,8 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
     return true;
 }
 
-[[nodiscard]] inline quantization_rule read_quantization_rule(simdjson::dom::element json,
-                                                              const op_scheme& all) {
+[[nodiscard]] inline quantization_rule read_quantization_rule(
+    simdjson::dom::element json, const op_scheme& all) {
     using subject = quantization_rule::subject_type;
     quantization_rule rule;
     op_scheme scheme = all;
@@ -149,8 +147,8 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
 ///      "rules": [{"module": "head.*", "activations": "int16"}, {"op": "aten.softmax.int", "float": true}]}
 ///
 /// Errors do not name the file.
-[[nodiscard]] inline result<quantization_config> read_quantization_config(std::span<const std::byte> json,
-                                                                          quantization_config config = {}) {
+[[nodiscard]] inline result<quantization_config> read_quantization_config(
+    std::span<const std::byte> json, quantization_config config = {}) {
     try {
         std::pmr::monotonic_buffer_resource arena;
         json_parser parser(&arena);
@@ -158,10 +156,10 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
         simdjson::dom::object members;
         if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
         for (const auto& [key, value] : members) {
-            bool* flag = key == "equalize"         ? &config.equalize
-                         : key == "smooth"         ? &config.smooth
-                         : key == "correct_biases" ? &config.correct_biases
-                                                   : nullptr;
+            bool* flag = key == "equalize" ? &config.equalize
+                : key == "smooth"          ? &config.smooth
+                : key == "correct_biases"  ? &config.correct_biases
+                                           : nullptr;
             if (flag != nullptr) {
                 if (value.get(*flag)) fail_malformed(in_quotes(key) + " is not true or false");
             } else if (key != "rules" && !detail::read_scheme_member(config.all, key, value))

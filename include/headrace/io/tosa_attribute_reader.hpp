@@ -33,7 +33,7 @@ protected:
 
     // Reads any attribute except a region.
     result<void> read_attribute(const flatbuffers::Table& table, flatbuffers::voffset_t slot,
-                                const field_info& f, opened_operator& o) {
+        const field_info& f, opened_operator& o) {
         switch (f.kind) {
             case field_kind::integer:
                 tosa_format::member<std::int64_t>(o.arguments, f) = table.GetField<std::int32_t>(slot, 0);
@@ -72,16 +72,16 @@ private:
         tosa_format::member<std::uint8_t>(o.arguments, f) = static_cast<std::uint8_t>(number);
         return {};
     }
-    result<void> read_integers(const flatbuffers::Vector<std::int32_t>* items, const field_info& f,
-                               opened_operator& o) {
+    result<void> read_integers(
+        const flatbuffers::Vector<std::int32_t>* items, const field_info& f, opened_operator& o) {
         if (items == nullptr) return malformed({o.where, ": ", f.name, " is missing"});
         HEADRACE_TRY(spend(items->size()));
         o.lists.emplace_back(items->begin(), items->end());
         tosa_format::member<int_list>(o.arguments, f) = int_list(o.lists.back());
         return {};
     }
-    static result<void> read_number(const flatbuffers::Vector<std::uint8_t>* bytes, const field_info& f,
-                                    opened_operator& o) {
+    static result<void> read_number(
+        const flatbuffers::Vector<std::uint8_t>* bytes, const field_info& f, opened_operator& o) {
         const dtype type = meta_of(o.operands[0])->dtype;
         if (bytes == nullptr || bytes->size() != storage_bytes(type, 1)) {
             return malformed({o.where, ": ", f.name, " is not one number of its operand's type"});
@@ -90,12 +90,12 @@ private:
         return {};
     }
     // A [ubyte], such as implementation_attrs, differs from a string only in lacking a terminating zero.
-    result<void> read_text(const flatbuffers::Vector<std::uint8_t>* text, const field_info& f,
-                           opened_operator& o) {
+    result<void> read_text(
+        const flatbuffers::Vector<std::uint8_t>* text, const field_info& f, opened_operator& o) {
         if (text == nullptr) return {};
         HEADRACE_TRY(spend(text->size()));
-        tosa_format::member<std::string_view>(o.arguments, f) = {reinterpret_cast<const char*>(text->data()),
-                                                                 text->size()};
+        tosa_format::member<std::string_view>(o.arguments, f) = {
+            reinterpret_cast<const char*>(text->data()), text->size()};
         return {};
     }
 };

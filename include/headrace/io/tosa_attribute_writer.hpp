@@ -109,8 +109,8 @@ private:
         return make_text(named->second).Union();
     }
 
-    void write_slot(flatbuffers::voffset_t slot, const node& n, const field_info& f,
-                    flatbuffers::Offset<void> part) {
+    void write_slot(
+        flatbuffers::voffset_t slot, const node& n, const field_info& f, flatbuffers::Offset<void> part) {
         switch (f.kind) {
             case field_kind::integer:
                 builder_.AddElement<std::int32_t>(
@@ -126,8 +126,8 @@ private:
             case field_kind::resize:
             case field_kind::nan:
             case field_kind::rounding:
-                builder_.AddElement<std::uint32_t>(slot, tosa_format::member<std::uint8_t>(n.arguments, f),
-                                                   0);
+                builder_.AddElement<std::uint32_t>(
+                    slot, tosa_format::member<std::uint8_t>(n.arguments, f), 0);
                 break;
             default:
                 builder_.AddOffset(slot, part);

@@ -31,8 +31,8 @@ public:
 
     [[nodiscard]] static constexpr std::string_view name() { return "tosa"; }
 
-    [[nodiscard]] result<preprocess_result> preprocess(graph& program,
-                                                       std::span<const compile_spec> specs) const {
+    [[nodiscard]] result<preprocess_result> preprocess(
+        graph& program, std::span<const compile_spec> specs) const {
         named_data_store store;
         HEADRACE_TRY(made, preprocess_into(program, specs, store));
         made.data = store.output();
@@ -40,13 +40,13 @@ public:
     }
 
     /// Uses one store for all methods: the first delegate of each method carries it.
-    [[nodiscard]] result<method_results> preprocess_multimethod(const method_programs& programs,
-                                                                const method_compile_specs& specs) const {
+    [[nodiscard]] result<method_results> preprocess_multimethod(
+        const method_programs& programs, const method_compile_specs& specs) const {
         named_data_store store;
-        HEADRACE_TRY(results, preprocess_each(programs, specs,
-                                              [&](graph& program, std::span<const compile_spec> given) {
-                                                  return preprocess_into(program, given, store);
-                                              }));
+        HEADRACE_TRY(results,
+            preprocess_each(programs, specs, [&](graph& program, std::span<const compile_spec> given) {
+                return preprocess_into(program, given, store);
+            }));
         for (auto& [method, made] : results) {
             if (!made.empty()) made.front().data = store.output();
         }
@@ -54,9 +54,8 @@ public:
     }
 
 private:
-    [[nodiscard]] result<preprocess_result> preprocess_into(graph& program,
-                                                            std::span<const compile_spec> specs,
-                                                            named_data_store& store) const {
+    [[nodiscard]] result<preprocess_result> preprocess_into(
+        graph& program, std::span<const compile_spec> specs, named_data_store& store) const {
         pass_context context(rules_);
         HEADRACE_TRY(lower_(program, context));
         if (!context.diagnostics().empty()) {
@@ -71,7 +70,7 @@ private:
         for (const auto& constant : split.constants) {
             made.data_keys.push_back(key_of(constant));
             HEADRACE_TRY(store.add_named_data(made.data_keys.back(), constant, alignment_of(constant.size()),
-                                              tag == specs.end() ? std::string_view() : tag->value));
+                tag == specs.end() ? std::string_view() : tag->value));
         }
         return made;
     }

@@ -94,7 +94,7 @@ protected:
         const dtype type = tosa_format::element_type(static_cast<std::uint32_t>(t.type()));
         if (type == dtype::unknown || type == dtype::shape) {
             return unsupported({"tensor ", quoted(name), " has element type ",
-                                static_cast<std::uint32_t>(t.type()), ", which TOSA 1.0 lacks"});
+                static_cast<std::uint32_t>(t.type()), ", which TOSA 1.0 lacks"});
         }
         if (t.is_unranked()) return unsupported({"the rank of tensor ", quoted(name), " is not known"});
         std::vector<std::int64_t> shape;

@@ -140,7 +140,7 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
 [[nodiscard]] inline result<split_flatbuffer> split_tosa(std::span<const std::byte> file) {
     namespace format = detail::tosa_delegate;
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), 64,
-                                   std::numeric_limits<flatbuffers::uoffset_t>::max());
+        std::numeric_limits<flatbuffers::uoffset_t>::max());
     if (file.size() < 8 || !tosa_fb::VerifyTosaGraphBuffer(verifier))
         return malformed("malformed TOSA flatbuffer");
     split_flatbuffer split{{}, format::find_constants(file)};
@@ -154,7 +154,7 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
         if (begin < at) return malformed("constants overlap in the flatbuffer");
         format::put_number(split.delegate, begin - at);
         rest.insert(rest.end(), file.begin() + static_cast<std::ptrdiff_t>(at),
-                    file.begin() + static_cast<std::ptrdiff_t>(begin));
+            file.begin() + static_cast<std::ptrdiff_t>(begin));
         at = begin + constant.size();
     }
     rest.insert(rest.end(), file.begin() + static_cast<std::ptrdiff_t>(at), file.end());
@@ -178,7 +178,7 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     std::span<const std::byte> delegate, std::span<const std::span<const std::byte>> constants) {
     namespace format = detail::tosa_delegate;
     const bool marked = delegate.size() >= format::mark.size() &&
-                        std::memcmp(delegate.data(), format::mark.data(), format::mark.size()) == 0;
+        std::memcmp(delegate.data(), format::mark.data(), format::mark.size()) == 0;
     if (!marked) return malformed("not a TOSA delegate: the mark is missing");
     format::cursor in{delegate.subspan(format::mark.size())};
     const std::uint64_t size = in.number();

@@ -46,8 +46,8 @@ public:
         HEADRACE_TRY(e.write(g));
         return emitted_tosa(e.builder_.Release());
     }
-    [[nodiscard]] static result<std::span<const std::byte>> emit(const graph& g,
-                                                                 std::span<std::byte> buffer) {
+    [[nodiscard]] static result<std::span<const std::byte>> emit(
+        const graph& g, std::span<std::byte> buffer) {
         HEADRACE_TRY(bytes, file_size_bound(g));
         given_memory memory(buffer);
         if (memory.size() < bytes) {
@@ -91,7 +91,7 @@ private:
         tosa_fb::FinishTosaGraphBuffer(builder_, tosa_fb::CreateTosaGraph(builder_, version, all));
 
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
-                                       std::numeric_limits<flatbuffers::uoffset_t>::max());
+            std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
             return invalid("the flatbuffer that was written is malformed");
         return {};
@@ -138,8 +138,8 @@ private:
         const auto input_names = builder_.CreateVector(inputs.data(), inputs.size());
         const auto output_names = builder_.CreateVector(outputs.data(), outputs.size());
         const auto shapes = builder_.CreateVector(b.shapes.data(), b.shapes.size());
-        const auto written = tosa_fb::CreateTosaBasicBlock(builder_, block_name, operators, tensors,
-                                                           input_names, output_names, shapes);
+        const auto written = tosa_fb::CreateTosaBasicBlock(
+            builder_, block_name, operators, tensors, input_names, output_names, shapes);
         const auto blocks = builder_.CreateVector(&written, 1);
         return tosa_fb::CreateTosaRegion(builder_, block_name, blocks);
     }
@@ -201,8 +201,7 @@ private:
         const bool variable = is<tosa::variable_read>(n) || is<tosa::variable_write>(n);
         const auto code = variable ? tosa_fb::Op::IDENTITY : static_cast<tosa_fb::Op>(number);
         b.operators.push_back(tosa_fb::CreateTosaOperator(builder_, code,
-                                                          static_cast<tosa_fb::Attribute>(number), attribute,
-                                                          input_names, output_names, no_location_));
+            static_cast<tosa_fb::Attribute>(number), attribute, input_names, output_names, no_location_));
         return {};
     }
 
@@ -224,7 +223,7 @@ private:
     }
 
     result<void> write_tensor(block& b, const node& n, text name, const tensor_meta& meta,
-                              const tensor_data* data, std::string_view variable) {
+        const tensor_data* data, std::string_view variable) {
         const auto type = tosa_format::number_of(meta.dtype);
         if (!type || meta.dtype == dtype::shape) {
             return unsupported({message_prefix(n), "TOSA 1.0 has no tensors of ", name_of(meta.dtype)});
@@ -259,8 +258,7 @@ private:
         const auto dimensions = builder_.CreateVector(dimensions_.data(), dimensions_.size());
         const text variable_name = variable.empty() ? empty_text_ : make_text(variable);
         b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
-                                                      static_cast<tosa_fb::DType>(*type), bytes,
-                                                      !variable.empty(), false, variable_name));
+            static_cast<tosa_fb::DType>(*type), bytes, !variable.empty(), false, variable_name));
         return {};
     }
 
@@ -271,7 +269,7 @@ private:
         const text name = make_text(names_.make(v.variable_name));
         variables_.emplace_back(v.variable_name, name);
         return write_tensor(b, n, name, {v.type, v.shape, {}},
-                            v.initial_value.bytes != nullptr ? &v.initial_value : nullptr, v.variable_name);
+            v.initial_value.bytes != nullptr ? &v.initial_value : nullptr, v.variable_name);
     }
     result<text> variable_tensor(const node& n, std::string_view variable) const {
         for (const auto& [known, name] : variables_) {

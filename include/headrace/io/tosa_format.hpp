@@ -22,13 +22,12 @@ namespace headrace::tosa_format {
 
 static_assert(std::endian::native == std::endian::little, "tosa: constants are copied as they lie in memory");
 static_assert(static_cast<std::size_t>(tosa_fb::Op::MAX) == tosa::dialect::size,
-              "tosa: the dialect and the schema differ");
+    "tosa: the dialect and the schema differ");
 
 /// Element types of TOSA 1.0, at the index of their DType.
-inline constexpr dtype element_types[] = {
-    dtype::unknown, dtype::boolean,     dtype::int4,       dtype::int8,    dtype::int16,
-    dtype::int32,   dtype::int48,       dtype::float32,    dtype::float16, dtype::bfloat16,
-    dtype::shape,   dtype::float8_e4m3, dtype::float8_e5m2};
+inline constexpr dtype element_types[] = {dtype::unknown, dtype::boolean, dtype::int4, dtype::int8,
+    dtype::int16, dtype::int32, dtype::int48, dtype::float32, dtype::float16, dtype::bfloat16, dtype::shape,
+    dtype::float8_e4m3, dtype::float8_e5m2};
 
 [[nodiscard]] constexpr std::optional<std::uint32_t> number_of(dtype type) {
     for (std::uint32_t i = 1; i != std::size(element_types); ++i) {
@@ -44,7 +43,7 @@ inline constexpr dtype element_types[] = {
 /// attribute.
 [[nodiscard]] inline std::uint32_t number_of(const tosa_fb::TosaOperator& o) {
     const bool variable = o.attribute_type() == tosa_fb::Attribute::VariableReadAttribute ||
-                          o.attribute_type() == tosa_fb::Attribute::VariableWriteAttribute;
+        o.attribute_type() == tosa_fb::Attribute::VariableWriteAttribute;
     return o.op() == tosa_fb::Op::IDENTITY && variable ? static_cast<std::uint32_t>(o.attribute_type())
                                                        : static_cast<std::uint32_t>(o.op());
 }

@@ -111,7 +111,7 @@ private:
     // True if that origin was looked up last. Nodes of one origin are mostly adjacent.
     [[nodiscard]] bool was_last(std::string_view origin) const {
         return last_ != nullptr && origin.data() == last_origin_.data() &&
-               origin.size() == last_origin_.size();
+            origin.size() == last_origin_.size();
     }
 
     // Returns the name that a value should get; it is valid until the next call.

@@ -125,8 +125,8 @@ private:
         return create(o, op, into, s);
     }
 
-    result<void> read_variable_access(const file_operator& o, const op_info& op, const std::string& where,
-                                      scope& s) {
+    result<void> read_variable_access(
+        const file_operator& o, const op_info& op, const std::string& where, scope& s) {
         const bool reads = &op == &info_of<tosa::variable_read>;
         if (size_of(o.inputs()) != 1 || size_of(o.outputs()) != 1) {
             return malformed({where, ": has more or less than one input and output"});
@@ -154,8 +154,8 @@ private:
         return largest;
     }();
 
-    static result<void> read_operands(const file_operator& o, const op_info& op, opened_operator& into,
-                                      const scope& s) {
+    static result<void> read_operands(
+        const file_operator& o, const op_info& op, opened_operator& into, const scope& s) {
         std::vector<value>& operands = into.operands;
         for (std::size_t i = 0; i != size_of(o.inputs()); ++i) {
             HEADRACE_TRY(v, find(name_at(o.inputs(), i), "the operands of " + into.where, s));
@@ -168,8 +168,8 @@ private:
                     return malformed({into.where, ": the operand ", f.name, " is missing"});
                 tosa_format::member<value>(into.arguments, f) = operands[next++];
             } else if (f.kind == field_kind::tensors) {  // always the last operand
-                tosa_format::member<list<value>>(into.arguments, f) = {operands.data() + next,
-                                                                       operands.size() - next};
+                tosa_format::member<list<value>>(into.arguments, f) = {
+                    operands.data() + next, operands.size() - next};
                 next = operands.size();
             }
         }

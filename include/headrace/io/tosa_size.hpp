@@ -34,7 +34,7 @@ inline constexpr std::uint64_t largest_tosa_file = (std::uint64_t{1} << 31) - 1;
 
 [[nodiscard]] inline std::pmr::string too_large_text(std::string_view what, std::uint64_t bytes) {
     return text_of({what, bytes, " bytes; a TOSA file holds at most ", largest_tosa_file,
-                    ", as its offsets have 31 bits: quantize the weights, or split the model into several"});
+        ", as its offsets have 31 bits: quantize the weights, or split the model into several"});
 }
 
 inline std::uint64_t tosa_attribute_bytes(const node& n) {

@@ -23,7 +23,7 @@ namespace headrace {
 class streamed_tosa {
 public:
     streamed_tosa(std::unique_ptr<flatbuffers::Allocator> memory, flatbuffers::DetachedBuffer buffer,
-                  std::vector<detail::deferred_constant> constants)
+        std::vector<detail::deferred_constant> constants)
         : memory_(std::move(memory)), buffer_(std::move(buffer)), constants_(std::move(constants)) {}
 
     /// Returns the size of the file in bytes.

@@ -27,8 +27,8 @@ namespace detail {
 class reserved_memory final : public flatbuffers::Allocator {
 public:
     std::uint8_t* allocate(std::size_t bytes) override {
-        void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const at = ::mmap(
+            nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
         ::madvise(at, bytes, MADV_NOHUGEPAGE);  // a huge page would fill many holes
         return static_cast<std::uint8_t*>(at);

@@ -46,7 +46,7 @@ inline void add_unread(const graph& g, unread_summary& found) {
     if (found.text.empty()) return {};
     if (found.followers != 0)
         found.text += text_of({" (and ", found.followers, found.followers == 1 ? " node" : " nodes",
-                               " that it is needed for)"});
+            " that it is needed for)"});
     return unsupported(found.text);
 }
 

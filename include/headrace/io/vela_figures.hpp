@@ -126,9 +126,8 @@ private:
 
 /// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. Fails
 /// if a column is missing; the error names it.
-[[nodiscard]] inline result<vela_figures> read_vela_figures(std::string accelerator,
-                                                            std::string_view per_layer,
-                                                            std::string_view summary) {
+[[nodiscard]] inline result<vela_figures> read_vela_figures(
+    std::string accelerator, std::string_view per_layer, std::string_view summary) {
     const detail::csv_table layers(per_layer);
     const detail::csv_table totals(summary);
     for (const std::string_view column : {"Name", "NNG Operator", "Target", "Op Cycles"}) {
@@ -137,14 +136,14 @@ private:
     if (totals.size() == 0 || !totals.has("cycles_total"))
         return malformed("Vela's summary has no column 'cycles_total'");
     vela_figures figures{.accelerator = std::move(accelerator),
-                         .cycles = detail::whole_number(totals.number(0, "cycles_total")),
-                         .sram_kib = totals.number(0, "sram_memory_used"),
-                         .flash_kib = totals.number(0, "off_chip_flash_memory_used"),
-                         .layers = {}};
+        .cycles = detail::whole_number(totals.number(0, "cycles_total")),
+        .sram_kib = totals.number(0, "sram_memory_used"),
+        .flash_kib = totals.number(0, "off_chip_flash_memory_used"),
+        .layers = {}};
     for (std::size_t i = 0; i != layers.size(); ++i)
         figures.layers.push_back(
             {std::string(layers.field(i, "Name")), std::string(layers.field(i, "NNG Operator")),
-             detail::whole_number(layers.number(i, "Op Cycles")), layers.field(i, "Target") == "NPU"});
+                detail::whole_number(layers.number(i, "Op Cycles")), layers.field(i, "Target") == "NPU"});
     return figures;
 }
 

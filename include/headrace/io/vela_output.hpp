@@ -72,8 +72,8 @@ public:
     }
 
     /// Returns the model's inputs or outputs.
-    [[nodiscard]] result<std::vector<arena_tensor>> tensors(const std::string& kind,
-                                                            std::uint64_t arena) const {
+    [[nodiscard]] result<std::vector<arena_tensor>> tensors(
+        const std::string& kind, std::uint64_t arena) const {
         HEADRACE_TRY(offsets, integers(kind + "_offset"));
         HEADRACE_TRY(regions, integers(kind + "_region"));
         HEADRACE_TRY(widths, integers(kind + "_elem_size"));
@@ -127,9 +127,8 @@ private:
     if (!variables.empty()) return unsupported("the model has variables, which keep state between calls");
     HEADRACE_TRY(inputs, in.tensors("input", arena_region));
     HEADRACE_TRY(outputs, in.tensors("output", arena_region));
-    return vela_output{commands,          weights,           weights_region,
-                       arena_bytes,       arena_region,      fast_arena_bytes,
-                       fast_arena_region, std::move(inputs), std::move(outputs)};
+    return vela_output{commands, weights, weights_region, arena_bytes, arena_region, fast_arena_bytes,
+        fast_arena_region, std::move(inputs), std::move(outputs)};
 }
 
 }  // namespace headrace

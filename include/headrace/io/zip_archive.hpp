@@ -174,8 +174,8 @@ private:
     // libzip does not tell where an entry's bytes begin, but its first read after opening the entry is there.
     // The checksum of these bytes is compared, so that a wrong position can only be an error. libzip would
     // compare it as well, but takes three passes for that, and four times as long with zlib's CRC.
-    result<std::span<const std::byte>> locate(zip_file_t& file, const zip_entry& entry,
-                                              const std::string& place) const {
+    result<std::span<const std::byte>> locate(
+        zip_file_t& file, const zip_entry& entry, const std::string& place) const {
         std::byte first{};
         window_->first_read.reset();
         const zip_int64_t count = zip_fread(&file, &first, 1);

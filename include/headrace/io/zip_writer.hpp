@@ -51,7 +51,7 @@ public:
         const auto entry = static_cast<zip_uint64_t>(index);
         constexpr zip_uint16_t first_day = (1U << 5U) | 1U;  // 1 January 1980, the first that the format has
         failed_ = zip_set_file_compression(archive_, entry, ZIP_CM_STORE, 0) != 0 ||
-                  zip_file_set_dostime(archive_, entry, 0, first_day, 0) != 0 || !align(entry, name);
+            zip_file_set_dostime(archive_, entry, 0, first_day, 0) != 0 || !align(entry, name);
         position_ += bytes.size();
     }
 
@@ -85,8 +85,8 @@ private:
         position_ = begin + padding;
         const std::string fill(static_cast<std::size_t>(padding), 'Z');
         return zip_file_extra_field_set(archive_, entry, id, ZIP_EXTRA_FIELD_NEW,
-                                        reinterpret_cast<const zip_uint8_t*>(fill.data()),
-                                        static_cast<zip_uint16_t>(padding), ZIP_FL_LOCAL) == 0;
+                   reinterpret_cast<const zip_uint8_t*>(fill.data()), static_cast<zip_uint16_t>(padding),
+                   ZIP_FL_LOCAL) == 0;
     }
 
     zip_error_t error_;

@@ -82,7 +82,7 @@ HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) 
     const std::size_t words = detail::words_for(dialect.op_count);
     entry& added = entries_[size_++];
     added = {&dialect, make_array<bucket>(*arena_, dialect.op_count),
-             make_array<std::uint64_t>(*arena_, words), words};
+        make_array<std::uint64_t>(*arena_, words), words};
     return added;
 }
 

@@ -27,7 +27,7 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
 HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
     const auto is_dead = [](const node& other) {
         return other.owner != nullptr && other.first_use == nullptr && !is<builtin::placeholder>(other) &&
-               !is<builtin::output>(other);
+            !is<builtin::output>(other);
     };
     pmr_vector<node*> pending;  // usually empty, and then free
     for (node* dead = &n; dead != nullptr;) {

@@ -136,7 +136,7 @@ public:
     template <class T>
     void annotate(node& n, const T& data) {
         static_assert(std::is_trivially_copyable_v<T>,
-                      "annotation: must be trivially copyable; keep lists in the arena");
+            "annotation: must be trivially copyable; keep lists in the arena");
         T* copy = make<T>(data);
         if constexpr (!T::inherited) {
             for (annotation* a = n.annotations; a != nullptr; a = a->next) {

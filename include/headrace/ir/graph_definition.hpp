@@ -18,8 +18,8 @@
 
 namespace headrace {
 
-HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
-                                    node* before) {
+HEADRACE_INLINE node& graph::create(
+    const op_info& op, const void* arguments, std::size_t results, node* before) {
     // The results, arguments and operands of a node are in one block of memory.
     std::size_t operands = 0;
     for_each_slot(op, arguments, [&](const value&) { ++operands; });
@@ -178,8 +178,8 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
     }
 }
 
-HEADRACE_INLINE value create_constant(graph& g, const tensor_meta& meta, node* before,
-                                      std::span<std::byte> data) {
+HEADRACE_INLINE value create_constant(
+    graph& g, const tensor_meta& meta, node* before, std::span<std::byte> data) {
     node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
     g.set_meta(n.result(), meta);
     return n.result();

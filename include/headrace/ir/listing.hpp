@@ -53,7 +53,7 @@ private:
 
     arena memory_{std::pmr::get_default_resource()};
     pmr_vector<names_of_graph> graphs_;  // sorted by their owners' addresses
-    name_table<int> taken_;                    // by name, the last number that was appended
+    name_table<int> taken_;              // by name, the last number that was appended
 };
 
 namespace detail {

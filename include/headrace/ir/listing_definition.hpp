@@ -187,8 +187,8 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
     return out += ')';
 }
 
-inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                       std::pmr::string& out) {
+inline void list_graph(
+    const graph& g, const printed_names& names, const std::pmr::string& indent, std::pmr::string& out) {
     for (const node& n : g.nodes()) {
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {

@@ -29,8 +29,8 @@ HEADRACE_INLINE std::uint64_t hash_of_val(const tensor_meta& meta) {
 
 namespace detail {
 
-[[nodiscard]] inline std::span<const std::int64_t> copy_of(std::pmr::memory_resource& memory,
-                                                           std::span<const std::int64_t> items) {
+[[nodiscard]] inline std::span<const std::int64_t> copy_of(
+    std::pmr::memory_resource& memory, std::span<const std::int64_t> items) {
     return {copy_array(memory, items.data(), items.size()), items.size()};
 }
 

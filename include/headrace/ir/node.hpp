@@ -158,8 +158,8 @@ struct alignas(64) node {
 /// pointers of C.-K. Luk and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS
 /// 1996).
 inline const node* noted_ahead(const node& n) {
-    return reinterpret_cast<const node*>(reinterpret_cast<const std::byte*>(&n) +
-                                         std::ptrdiff_t{n.ahead} * std::ptrdiff_t{alignof(node)});
+    return reinterpret_cast<const node*>(
+        reinterpret_cast<const std::byte*>(&n) + std::ptrdiff_t{n.ahead} * std::ptrdiff_t{alignof(node)});
 }
 /// Records `later` as the node to prefetch, or nothing if it is too far away.
 inline void note_ahead(node& n, const node* later) {

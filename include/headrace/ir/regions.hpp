@@ -48,9 +48,8 @@ void for_each_region(const node& n, F&& f) {
     pmr_vector<graph*> met(std::bit_ceil(2 * live.size() + 1));
     std::size_t kept = 0;
     for (graph* region : live) {
-        graph*& known =
-            met[find_slot(met.size(), reinterpret_cast<std::uintptr_t>(region) / sizeof(graph),
-                          [&](std::size_t at) { return met[at] == nullptr || met[at] == region; })];
+        graph*& known = met[find_slot(met.size(), reinterpret_cast<std::uintptr_t>(region) / sizeof(graph),
+            [&](std::size_t at) { return met[at] == nullptr || met[at] == region; })];
         if (known == nullptr) live[kept++] = known = region;
     }
     live.resize(kept);

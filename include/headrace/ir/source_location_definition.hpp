@@ -38,7 +38,7 @@ struct frame_place {
 // True for an installed PyTorch package, and for the modules and tracers of a PyTorch source tree.
 [[nodiscard]] inline bool is_of_pytorch(std::string_view file) {
     for (const std::string_view part : {"-packages/torch/", "-packages\\torch\\", "/torch/nn/modules/",
-                                        "/torch/_", "/torch/fx/", "/torch/export/"}) {
+             "/torch/_", "/torch/fx/", "/torch/export/"}) {
         if (file.find(part) != std::string_view::npos) return true;
     }
     return false;

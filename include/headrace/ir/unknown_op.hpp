@@ -33,7 +33,7 @@ inline constexpr std::string_view no_complex_numbers =
 [[nodiscard]] inline std::pmr::string unknown_op_reason(const node& n, std::string_view lacking) {
     if (is_of_complex_numbers(n)) return std::pmr::string(no_complex_numbers);
     return text_of({"unknown op; Headrace has no ", lacking,
-                    " for it: exported.run_decompositions() may make others of it"});
+        " for it: exported.run_decompositions() may make others of it"});
 }
 
 }  // namespace headrace

@@ -64,8 +64,8 @@ struct comparison_options {
 /// If `other` takes integers for the reference's real numbers and has no annotations, its inputs are
 /// annotated from the reference or `through`. Errors: a model that cannot be run, inputs whose quantization
 /// is unknown, models without a common layer.
-[[nodiscard]] result<model_comparison> compare_models(const graph& reference, graph& other,
-                                                      const comparison_options& options);
+[[nodiscard]] result<model_comparison> compare_models(
+    const graph& reference, graph& other, const comparison_options& options);
 
 }  // namespace headrace
 

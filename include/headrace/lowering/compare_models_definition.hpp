@@ -30,8 +30,8 @@ namespace headrace {
 namespace detail {
 
 /// Returns the layers that are a graph's inputs, by position; null for an input that is not a layer.
-[[nodiscard]] inline std::vector<const layer_value*> input_layers(const graph& g,
-                                                                  std::span<const layer_value> layers) {
+[[nodiscard]] inline std::vector<const layer_value*> input_layers(
+    const graph& g, std::span<const layer_value> layers) {
     const std::map<result_key, std::size_t> places = places_of(layers);
     std::vector<const layer_value*> found;
     for (node& n : g.inputs()) {
@@ -43,8 +43,8 @@ namespace detail {
 
 /// Annotates an input of a lowered model with its missing metadata: the quantization of its integers, and the
 /// axis of its channels. `known` are layers of other forms of the model at that position.
-[[nodiscard]] inline result<void> complete_input(const tensor_meta& exported, node& n, graph& g,
-                                                 std::initializer_list<const layer_value*> known) {
+[[nodiscard]] inline result<void> complete_input(
+    const tensor_meta& exported, node& n, graph& g, std::initializer_list<const layer_value*> known) {
     const tensor_meta& meta = *n.results[0].meta;
     const bool same = exported.shape == meta.shape;
     if (!same && meta.rank() == 4 && exported.rank() == 4 &&
@@ -52,8 +52,7 @@ namespace detail {
         g.annotate(n, channels_last_interface{true});
     if (!same && !is_channels_last(n, meta.rank())) {
         return malformed(join_text("input ", printable(n.name()), " of the second model has ",
-                                   shape_text(meta.shape), ", the first one's has ",
-                                   shape_text(exported.shape)));
+            shape_text(meta.shape), ", the first one's has ", shape_text(exported.shape)));
     }
     const bool needs = is_floating(exported.dtype) && !is_floating(meta.dtype);
     if (!needs || n.find_annotation<interface_quantization>() != nullptr) return {};
@@ -63,16 +62,15 @@ namespace detail {
         g.annotate(n, layer->numbers);
         return {};
     }
-    return unsupported(join_text("input ", printable(n.name()), " of the second model is ",
-                                 name_of(meta.dtype),
-                                 "; give the description that was written with it (--io), or the quantized "
-                                 "program that it was made of (--through), which say what these integers "
-                                 "stand for"));
+    return unsupported(
+        join_text("input ", printable(n.name()), " of the second model is ", name_of(meta.dtype),
+            "; give the description that was written with it (--io), or the quantized "
+            "program that it was made of (--through), which say what these integers "
+            "stand for"));
 }
 
 [[nodiscard]] inline result<void> complete_inputs(const graph& from,
-                                                  std::span<const layer_value* const> layers,
-                                                  std::span<const layer_value* const> between, graph& to) {
+    std::span<const layer_value* const> layers, std::span<const layer_value* const> between, graph& to) {
     std::size_t i = 0;
     const std::vector<tensor_meta> exported = [&] {
         std::vector<tensor_meta> metas;
@@ -130,9 +128,8 @@ private:
     std::map<result_key, std::size_t> place_;
 };
 
-[[nodiscard]] inline std::vector<layer_comparison> figures_of(const graph& reference,
-                                                              std::span<const compared_layers> pairs,
-                                                              std::span<const layer_sums> sums) {
+[[nodiscard]] inline std::vector<layer_comparison> figures_of(
+    const graph& reference, std::span<const compared_layers> pairs, std::span<const layer_sums> sums) {
     const layer_order order(reference, pairs, sums);
     std::vector<layer_comparison> layers;
     for (std::size_t i = 0; i != pairs.size(); ++i) {
@@ -170,10 +167,8 @@ private:
 
 /// Returns the pairs of layers, by way of a third model if there is one.
 [[nodiscard]] inline std::vector<compared_layers> pairs_of(const graph& reference,
-                                                           std::span<const layer_value> a,
-                                                           const graph* between,
-                                                           std::span<const layer_value> t, const graph& other,
-                                                           std::span<const layer_value> b) {
+    std::span<const layer_value> a, const graph* between, std::span<const layer_value> t, const graph& other,
+    std::span<const layer_value> b) {
     std::vector<compared_layers> pairs;
     const auto add = [&](std::size_t i, std::size_t k, const layer_value* by) {
         const sizes mine = meta_of(a[i].stored)->shape;
@@ -205,8 +200,7 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
         const io_tensor& t = io.inputs[i++];
         if (!std::ranges::equal(t.shape, n.results[0].meta->shape))
             return malformed(join_text("it gives input ", printable(n.name()), " the shape ",
-                                       shape_text(t.shape), ", the model has ",
-                                       shape_text(n.results[0].meta->shape)));
+                shape_text(t.shape), ", the model has ", shape_text(n.results[0].meta->shape)));
         if (t.quantization) g.annotate(n, *t.quantization);
         if (t.channels_last) g.annotate(n, channels_last_interface{true});
         if (t.dtype == dtype::uint8 && n.results[0].meta->dtype == dtype::int8)
@@ -234,8 +228,8 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     return {};
 }
 
-HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, graph& other,
-                                                        const comparison_options& options) {
+HEADRACE_INLINE result<model_comparison> compare_models(
+    const graph& reference, graph& other, const comparison_options& options) {
     if (is_lowered(reference) && !is_lowered(other))
         return unsupported("the first model is lowered, the second is not; give the lowered one last");
     const graph& quantized = options.through == nullptr ? other : *options.through;
@@ -246,8 +240,7 @@ HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, 
     const std::vector<layer_value> a = layer_values_of(form);
     const std::vector<layer_value> t =
         options.through == nullptr ? std::vector<layer_value>() : layer_values_of(*options.through);
-    HEADRACE_TRY(detail::complete_inputs(
-        form, detail::input_layers(form, a),
+    HEADRACE_TRY(detail::complete_inputs(form, detail::input_layers(form, a),
         options.through == nullptr ? std::vector<const layer_value*>() : detail::input_layers(quantized, t),
         other));
     const std::vector<layer_value> b = layer_values_of(other);
@@ -259,7 +252,7 @@ HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, 
     HEADRACE_TRY(detail::settle(form, other, pairs, options));
     const auto add = [&](layer_sums& sums, std::size_t i, const tensor& x, const tensor& y) {
         sums.add(detail::real_numbers(*pairs[i].reference, x), elements_in_order(y, pairs[i].orders.front()),
-                 *pairs[i].meaning);
+            *pairs[i].meaning);
     };
     const detail::pair_runner runner(form, other, pairs, options);
     HEADRACE_TRY(sums, runner.sum<layer_sums>(add));

@@ -46,9 +46,8 @@ struct compared_layers {
 }
 
 /// Returns the known quantization of a value of the other model; none if it must be fitted.
-[[nodiscard]] inline std::optional<integer_meaning> known_meaning(const layer_value& reference,
-                                                                  const layer_value& other,
-                                                                  const layer_value* between) {
+[[nodiscard]] inline std::optional<integer_meaning> known_meaning(
+    const layer_value& reference, const layer_value& other, const layer_value* between) {
     const dtype type = meta_of(other.stored)->dtype;
     const bool real = is_floating(meta_of(reference.stored)->dtype) || reference.numbers.scale != 0;
     if (is_floating(type) || !real) return integer_meaning{};
@@ -64,7 +63,7 @@ struct compared_layers {
 class pair_runner {
 public:
     pair_runner(const graph& reference, const graph& other, std::span<const compared_layers> pairs,
-                const comparison_options& options)
+        const comparison_options& options)
         : other_(other),
           pairs_(pairs),
           options_(options),
@@ -80,9 +79,8 @@ public:
             const std::size_t count = std::min(at_once, options_.samples.count - first);
             std::vector<std::vector<Sum>> sums(count, std::vector<Sum>(pairs_.size()));
             HEADRACE_TRY(try_each(count, options_.in_parallel, [&](std::size_t s) {
-                return run(first + s, [&](std::size_t i, const tensor& x, const tensor& y) {
-                    add(sums[s][i], i, x, y);
-                });
+                return run(first + s,
+                    [&](std::size_t i, const tensor& x, const tensor& y) { add(sums[s][i], i, x, y); });
             }));
             for (const std::vector<Sum>& own : sums) {
                 for (std::size_t i = 0; i != total.size(); ++i) total[i] += own[i];
@@ -92,8 +90,8 @@ public:
     }
 
 private:
-    [[nodiscard]] static std::vector<value> values_of(std::span<const compared_layers> pairs,
-                                                      const layer_value* compared_layers::*side) {
+    [[nodiscard]] static std::vector<value> values_of(
+        std::span<const compared_layers> pairs, const layer_value* compared_layers::*side) {
         std::vector<value> values;
         for (const compared_layers& p : pairs) values.push_back((p.*side)->stored);
         return values;
@@ -131,8 +129,7 @@ struct fits_by_order {
 
 /// Chooses the order and the line of best fit for pairs for which they are unknown.
 [[nodiscard]] inline result<void> settle(const graph& reference, const graph& other,
-                                         std::vector<compared_layers>& pairs,
-                                         const comparison_options& options) {
+    std::vector<compared_layers>& pairs, const comparison_options& options) {
     if (std::ranges::none_of(pairs, &compared_layers::is_open)) return {};
     const pair_runner runner(reference, other, pairs, options);
     const auto add = [&](fits_by_order& sums, std::size_t i, const tensor& x, const tensor& y) {

@@ -58,8 +58,8 @@ inline void write_layer(json_writer& w, const layer_comparison& l) {
         double above;
         std::string_view color;
     };
-    static constexpr std::array shades{shade{40, "#b7e1a1"}, shade{30, "#dcedc8"}, shade{20, "#fff59d"},
-                                       shade{10, "#ffcc80"}};
+    static constexpr std::array shades{
+        shade{40, "#b7e1a1"}, shade{30, "#dcedc8"}, shade{20, "#fff59d"}, shade{10, "#ffcc80"}};
     for (const shade& s : shades) {
         if (decibels > s.above) return s.color;
     }
@@ -74,8 +74,8 @@ inline void write_layer(json_writer& w, const layer_comparison& l) {
 }  // namespace detail
 
 HEADRACE_INLINE result<comparison_order> parse_comparison_order(std::string_view text) {
-    static constexpr std::array<std::string_view, 6> names{"own",    "sqnr",      "difference",
-                                                           "cosine", "saturated", "model"};
+    static constexpr std::array<std::string_view, 6> names{
+        "own", "sqnr", "difference", "cosine", "saturated", "model"};
     const auto at = std::ranges::find(names, text);
     if (at != names.end()) return static_cast<comparison_order>(at - names.begin());
     return malformed("layers are sorted by own, sqnr, difference, cosine, saturated or model");
@@ -84,8 +84,8 @@ HEADRACE_INLINE result<comparison_order> parse_comparison_order(std::string_view
 HEADRACE_INLINE std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_order by) {
     std::vector<std::size_t> places(c.layers.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
-    std::ranges::stable_sort(places, std::ranges::greater(),
-                             [&](std::size_t i) { return detail::badness(c.layers[i], by); });
+    std::ranges::stable_sort(
+        places, std::ranges::greater(), [&](std::size_t i) { return detail::badness(c.layers[i], by); });
     return places;
 }
 
@@ -110,7 +110,7 @@ HEADRACE_INLINE std::string comparison_dot(const model_comparison& c) {
         append_json(label, l.name);  // escaped for Graphviz: names are printable
         label.pop_back();
         label += join_text("\\n", l.op, "\\n", detail::decibel_text(l.sqnr), ", adds at ",
-                           detail::decibel_text(l.own_sqnr), "\"");
+            detail::decibel_text(l.own_sqnr), "\"");
         out += join_text("  l", i, " [label=", label, ", fillcolor=\"", detail::color_of(l.sqnr), "\"]\n");
         for (const std::size_t from : l.inputs) out += join_text("  l", from, " -> l", i, "\n");
     }

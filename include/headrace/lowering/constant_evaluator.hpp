@@ -22,8 +22,8 @@ class tensor;
 /// unit that compiles a pipeline need not compile the kernels.
 struct constant_evaluator {
     using tensor_type = std::shared_ptr<const eval::tensor>;
-    [[nodiscard]] static result<std::vector<tensor_type>> evaluate(const node& n,
-                                                                   std::span<const tensor_type> operands);
+    [[nodiscard]] static result<std::vector<tensor_type>> evaluate(
+        const node& n, std::span<const tensor_type> operands);
     static void store(const tensor_type& t, const tensor_meta& meta, std::span<std::byte> data);
 };
 

@@ -17,9 +17,9 @@
 #include <headrace/base/target_text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/integer_width.hpp>
 #include <headrace/io/tosa_backend.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/infer/integer_width.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -37,7 +37,7 @@ namespace detail {
 // Ops that move or quantize elements without computing: a delegate of these alone is not worth a call.
 [[nodiscard]] inline op_list moving_ops() {
     constexpr trait moving = trait::forwarding | trait::copying | trait::reshaping | trait::permuting |
-                             trait::broadcasting | trait::quantizing | trait::dequantizing;
+        trait::broadcasting | trait::quantizing | trait::dequantizing;
     op_list found;
     const auto collect = [&](std::span<const op_info* const> ops) {
         std::ranges::copy_if(ops, std::back_inserter(found), [](auto* op) { return op->has(moving); });
@@ -101,8 +101,8 @@ private:
             }
         }
         backend_registry backends;
-        backends.add(tosa_backend([&](graph& g, pass_context& context) { return lower_delegate(g, context); },
-                                  &infer_node));
+        backends.add(tosa_backend(
+            [&](graph& g, pass_context& context) { return lower_delegate(g, context); }, &infer_node));
         auto lowered = to_backend(graphs_, partitioners, backends);
         if (!made_.refusals.empty()) return lowered_methods{};
         return lowered;
@@ -138,8 +138,8 @@ private:
     }
 
     // Chooses the target that leaves the fewest nodes on the host, and its partitions.
-    static result<void> find_partitions_for(method& m, const std::vector<target_spec>& targets,
-                                            const trial_partitioner& partitioner) {
+    static result<void> find_partitions_for(
+        method& m, const std::vector<target_spec>& targets, const trial_partitioner& partitioner) {
         graph& g = *m.host;
         std::optional<target_spec> best;
         for (const target_spec& target : targets) {
@@ -168,8 +168,7 @@ private:
     result<void> find_partitions(method& m) const {
         graph& g = *m.host;
         HEADRACE_TRY(make_functional(g));
-        const trial_partitioner partitioner(
-            delegable(), &lower_part,
+        const trial_partitioner partitioner(delegable(), &lower_part,
             {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node,
             &find_host_integers);
         HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
@@ -180,8 +179,8 @@ private:
 
     // Finds partitions for the target in the branches and bodies of nodes that stay on the host, nested ones
     // included. The partitions of graph `g` itself are those from `first` on.
-    static result<void> find_in_regions(method& m, const graph& g, std::size_t first,
-                                        const trial_partitioner& partitioner) {
+    static result<void> find_in_regions(
+        method& m, const graph& g, std::size_t first, const trial_partitioner& partitioner) {
         std::unordered_set<const node*> taken;
         for (std::size_t i = first; i != m.found.partitions.size(); ++i)
             taken.insert(m.found.partitions[i].begin(), m.found.partitions[i].end());
@@ -208,8 +207,8 @@ private:
         for (const host_node& h : found.host) {
             const auto* origin = h.which->find_annotation<provenance>();
             notes.push_back({std::string(origin_name(*h.which)),
-                             std::string(origin != nullptr ? origin->op_name : op_name(*h.which)), h.reason,
-                             std::string(source_line(*h.which))});
+                std::string(origin != nullptr ? origin->op_name : op_name(*h.which)), h.reason,
+                std::string(source_line(*h.which))});
         }
         return notes;
     }
@@ -234,8 +233,8 @@ private:
 
 }  // namespace detail
 
-result<delegated_methods> delegate_to_tosa(const std::map<std::string, graph*, std::less<>>& methods,
-                                           const delegation_options& options) {
+result<delegated_methods> delegate_to_tosa(
+    const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options) {
     return detail::delegation(methods, options).run();
 }
 

@@ -23,13 +23,12 @@ struct memory_plan;
 
 /// Executes a graph of any dialects on the CPU; `own` has the ops of user-defined dialects. A tensor of 2^31
 /// elements or more is an error.
-[[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
-                                                  const own_operators& own = {});
+[[nodiscard]] result<std::vector<tensor>> execute(
+    const graph& g, std::span<const tensor> inputs, const own_operators& own = {});
 
 /// Executes a graph in the memory of a plan, whose sizes must be those of executed_bytes().
-[[nodiscard]] result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
-                                                          std::span<const tensor> inputs,
-                                                          const own_operators& own = {});
+[[nodiscard]] result<std::vector<tensor>> execute_planned(
+    const graph& g, const memory_plan& plan, std::span<const tensor> inputs, const own_operators& own = {});
 
 /// Returns the bytes of a tensor during execution, where a few dtypes have wider elements than in files.
 [[nodiscard]] std::uint64_t executed_bytes(const tensor_meta& meta);

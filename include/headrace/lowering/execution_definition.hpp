@@ -43,8 +43,8 @@ namespace detail {
 
 }  // namespace detail
 
-result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
-                                    const own_operators& own) {
+result<std::vector<tensor>> execute(
+    const graph& g, std::span<const tensor> inputs, const own_operators& own) {
     if (const node* n = find_oversized(g))
         return unsupported({message_prefix(*n), "a tensor of 2^31 elements or more is not executed"});
     if (!detail::has_in_place_ops(g)) return run_graph(g, inputs, own);
@@ -54,8 +54,8 @@ result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inpu
     HEADRACE_TRY(make_functional(functional));
     return run_graph(functional, inputs, own);
 }
-result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
-                                            std::span<const tensor> inputs, const own_operators& own) {
+result<std::vector<tensor>> execute_planned(
+    const graph& g, const memory_plan& plan, std::span<const tensor> inputs, const own_operators& own) {
     return run_planned(g, plan, inputs, own);
 }
 std::uint64_t executed_bytes(const tensor_meta& meta) { return eval::evaluated_bytes(meta); }
@@ -77,8 +77,7 @@ namespace detail {
 
 [[nodiscard]] inline inference_rule rule_of_any(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                     higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect,
-                     memory::dialect>(
+        higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect, memory::dialect>(
         executorch::functional_of(out::functional_of(op)));
 }
 
@@ -117,7 +116,7 @@ result<void> complete_metadata(graph& g) {
         for (std::uint32_t i = first; i != n.result_count; ++i) {
             if (is_missing(i) && (is<builtin::placeholder>(n) || use_count(n.result(i)) != 0))
                 return malformed({message_prefix(n), "the file does not say which type and shape result ", i,
-                                  " has, and no rule does"});
+                    " has, and no rule does"});
         }
     }
     return {};

@@ -14,8 +14,8 @@ namespace headrace {
 
 /// Lowers a graph to the executorch dialect. All nodes for which the runtime has no kernel are in the
 /// context's diagnostics.
-[[nodiscard]] result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context,
-                                                             const run_options& options = {});
+[[nodiscard]] result<run_statistics> run_executorch_pipeline(
+    graph& g, pass_context& context, const run_options& options = {});
 
 /// Returns the nodes whose op provably becomes kernels.
 [[nodiscard]] operator_support executorch_support();

@@ -14,8 +14,7 @@ namespace headrace {
 /// Reads what load_model reads. `data` is the .ptd file of a .pte file; if it is empty and the .pte file has
 /// external constants, the .ptd file of the same stem in its folder is read.
 [[nodiscard]] result<loaded_model> load_model_with_data(const std::string& path, const std::string& method,
-                                                        const std::string& data,
-                                                        const size_choices& choices = {});
+    const std::string& data, const size_choices& choices = {});
 
 }  // namespace headrace
 

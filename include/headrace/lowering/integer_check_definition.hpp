@@ -79,15 +79,15 @@ namespace detail {
     }
     for (const assumed_input& input : widths.inputs) {
         if (!input.computed_with) continue;
-        inputs.push_back(join_text("input '", printable(input.which->name()), "' (int64) holds values in ",
-                                   range_text(input.held)));
+        inputs.push_back(join_text(
+            "input '", printable(input.which->name()), "' (int64) holds values in ", range_text(input.held)));
     }
     if (values.empty() && inputs.empty()) return {};
     bool narrows = !inputs.empty();
     for (const wide_integer& w : widths.values) narrows = narrows || w.type == dtype::int64;
-    std::string text =
-        narrows ? "int64 becomes int32, as TOSA 1.0 has no INT64; this assumes that "
-                : "TOSA 1.0 leaves open what becomes of int32 that wraps around; this assumes that ";
+    std::string text = narrows
+        ? "int64 becomes int32, as TOSA 1.0 has no INT64; this assumes that "
+        : "TOSA 1.0 leaves open what becomes of int32 that wraps around; this assumes that ";
     text += named_in_list(inputs);
     if (!inputs.empty() && !values.empty()) text += ", and that ";
     text += named_in_list(values);
@@ -99,12 +99,12 @@ namespace detail {
     constexpr std::string_view way_out =
         "; lower to a .pte file, whose kernels compute it, or compute it as float32";
     const bool wraps = w.type == dtype::int32;
-    const std::string_view why =
-        wraps ? ", where PyTorch wraps int32 around and TOSA 1.0 leaves the result open"
-              : ", which 32 bits do not hold, and TOSA 1.0 has no INT64";
+    const std::string_view why = wraps
+        ? ", where PyTorch wraps int32 around and TOSA 1.0 leaves the result open"
+        : ", which 32 bits do not hold, and TOSA 1.0 has no INT64";
     if (w.certain) return join_text("its values are in ", range_text(w.computed), why, way_out);
     return join_text("it may not fit in 32 bits, as far as is known before the program runs",
-                     wraps ? "" : ", and TOSA 1.0 has no INT64", way_out);
+        wraps ? "" : ", and TOSA 1.0 has no INT64", way_out);
 }
 
 /// In PyTorch, the least int32 is its own negation; TOSA leaves this case open (TOSA 1.0, 2.3: SUB and ABS).
@@ -137,9 +137,8 @@ private:
             return made.result();
         };
         const auto constant = [&](std::int32_t number) {
-            return create_constant(g, {dtype::int32, {}, {}}, &n, [&](std::span<std::byte> bytes) {
-                std::memcpy(bytes.data(), &number, sizeof number);
-            });
+            return create_constant(g, {dtype::int32, {}, {}}, &n,
+                [&](std::span<std::byte> bytes) { std::memcpy(bytes.data(), &number, sizeof number); });
         };
         const value is_lowest = add.operator()<aten::eq_tensor>({x, constant(lowest)}, dtype::boolean);
         const value other = add.operator()<aten::maximum>({x, constant(lowest + 1)}, dtype::int32);
@@ -184,8 +183,8 @@ result<void> prepare_integers(graph& g) {
     copy_graph(g, functional);
     if (!make_functional(functional)) return {};  // the pipeline will report why
     bool negates = false;
-    for_each_graph(functional,
-                   [&](const graph& sub) { negates = negates || detail::may_negate_lowest(sub); });
+    for_each_graph(
+        functional, [&](const graph& sub) { negates = negates || detail::may_negate_lowest(sub); });
     const bool folds = detail::has_wide_constants(functional);
     if (!negates && !folds) return {};
     HEADRACE_TRY(make_functional(g));
@@ -217,8 +216,8 @@ result<integer_check> check_integers(const graph& g, bool strict) {
         for (const assumed_input& input : widths.inputs) {
             if (!input.computed_with) continue;
             refusals.report(*input.which,
-                            "its values may not fit in 32 bits, and TOSA 1.0 has no INT64; make it "
-                            "an input of int32, or leave --strict out to assume that they do");
+                "its values may not fit in 32 bits, and TOSA 1.0 has no INT64; make it "
+                "an input of int32, or leave --strict out to assume that they do");
         }
     }
     check.refusals = refusals.diagnostics();

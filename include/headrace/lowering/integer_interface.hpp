@@ -43,10 +43,9 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     if (!is_float(input.result()) || input.first_use == nullptr) return {};
     const auto* how = sole_quantization(input);
     if (how == nullptr)
-        return unsupported(
-            {message_prefix(input),
-             "this input is not quantized, or in several ways; only a model that begins with a "
-             "quantize can take integers"});
+        return unsupported({message_prefix(input),
+            "this input is not quantized, or in several ways; only a model that begins with a "
+            "quantize can take integers"});
     pmr_vector<node*> readers;
     for (const edge& use : input.uses()) readers.push_back(use.target);
     g.set_meta(input.result(), {how->dtype, meta_of(input.result())->shape, {}});
@@ -65,7 +64,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         const auto* how = match<quantized_decomposed::dequantize_per_tensor>(*operand.slot);
         if (how == nullptr)
             return unsupported({message_prefix(*operand.source),
-                                "this output is not dequantized: the model computes it in floating point"});
+                "this output is not dequantized: the model computes it in floating point"});
         given[operand.operand] = {how->scale, how->zero_point, how->quant_min, how->quant_max};
         node& last = *operand.source;
         g.set_operand(operand, how->input);

@@ -68,8 +68,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 
 /// Returns the exported program's inputs rounded as inputs_for rounds them: the program's outputs for these
 /// are the reference for the graph's. Nothing if the graph's interface is not quantized.
-[[nodiscard]] inline std::optional<std::vector<tensor>> rounded_inputs(const graph& g,
-                                                                       std::span<const tensor> exported) {
+[[nodiscard]] inline std::optional<std::vector<tensor>> rounded_inputs(
+    const graph& g, std::span<const tensor> exported) {
     std::vector<tensor> rounded;
     bool changes = false;
     for (const node& n : g.inputs()) {
@@ -124,8 +124,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 
 /// Returns the largest difference between two lists of tensors, beyond the granted amount of each, relative
 /// to 1 + the magnitude of the element in `a`. NaN equals NaN; infinite if shapes differ.
-[[nodiscard]] inline double largest_difference(std::span<const tensor> a, std::span<const tensor> b,
-                                               std::span<const double> granted = {}) {
+[[nodiscard]] inline double largest_difference(
+    std::span<const tensor> a, std::span<const tensor> b, std::span<const double> granted = {}) {
     double largest = 0;
     for (std::size_t i = 0; i != std::min(a.size(), b.size()); ++i) {
         if (a[i].shape() != b[i].shape()) return std::numeric_limits<double>::infinity();

@@ -26,8 +26,8 @@ struct integer_meaning {
 };
 
 /// Returns the meaning of integers within two bounds: a number up to half a step outside is not saturated.
-[[nodiscard]] inline integer_meaning meaning_of(double scale, double offset, std::int64_t lowest,
-                                                std::int64_t highest) {
+[[nodiscard]] inline integer_meaning meaning_of(
+    double scale, double offset, std::int64_t lowest, std::int64_t highest) {
     const double one = scale * (static_cast<double>(lowest) - 0.5) + offset;
     const double end = scale * (static_cast<double>(highest) + 0.5) + offset;
     return {scale, offset, std::min(one, end), std::max(one, end)};
@@ -147,7 +147,7 @@ namespace detail {
 
 // Appends to `order` in all ways that the sizes allow, first axes first.
 inline void extend_order(const eval::extents& exported, const eval::extents& lowered, element_order& order,
-                         std::vector<element_order>& found) {
+    std::vector<element_order>& found) {
     constexpr std::size_t most_orders = 24;  // for tensors whose axes all have the same size
     if (found.size() == most_orders) return;
     if (order.size() == exported.size()) {
@@ -166,8 +166,8 @@ inline void extend_order(const eval::extents& exported, const eval::extents& low
 }  // namespace detail
 
 /// Returns the orders that the shapes allow, the identity first; several if sizes happen to be equal.
-[[nodiscard]] inline std::vector<element_order> possible_orders(std::span<const std::int64_t> exported,
-                                                                std::span<const std::int64_t> lowered) {
+[[nodiscard]] inline std::vector<element_order> possible_orders(
+    std::span<const std::int64_t> exported, std::span<const std::int64_t> lowered) {
     std::vector<element_order> found;
     const eval::extents from = detail::without_ones(exported);
     const eval::extents to = detail::without_ones(lowered);

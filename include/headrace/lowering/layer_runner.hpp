@@ -22,8 +22,8 @@ public:
 
 private:
     struct kept_values;
-    [[nodiscard]] result<std::vector<tensor>> run_region(const graph& g, std::span<const tensor> inputs,
-                                                         kept_values& kept) const;
+    [[nodiscard]] result<std::vector<tensor>> run_region(
+        const graph& g, std::span<const tensor> inputs, kept_values& kept) const;
 
     const graph& graph_;
     std::vector<value> wanted_;

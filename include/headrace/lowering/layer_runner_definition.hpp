@@ -34,9 +34,8 @@ HEADRACE_INLINE result<std::vector<tensor>> layer_runner::run(std::span<const te
     return found;
 }
 
-HEADRACE_INLINE result<std::vector<tensor>> layer_runner::run_region(const graph& g,
-                                                                     std::span<const tensor> inputs,
-                                                                     kept_values& kept) const {
+HEADRACE_INLINE result<std::vector<tensor>> layer_runner::run_region(
+    const graph& g, std::span<const tensor> inputs, kept_values& kept) const {
     std::vector<std::vector<tensor>> values(g.id_bound());
     std::vector<std::size_t> readers(g.id_bound(), 0);
     std::size_t next_input = 0;

@@ -25,8 +25,8 @@ namespace detail {
 
 template <class Dialect>
 [[nodiscard]] bool holds_dialect(const graph& g) {
-    return std::ranges::any_of(g.census().present(info_of_dialect<Dialect>),
-                               [](std::uint64_t word) { return word != 0; });
+    return std::ranges::any_of(
+        g.census().present(info_of_dialect<Dialect>), [](std::uint64_t word) { return word != 0; });
 }
 
 /// Maps values to those from which they were quantized, dequantized or reshaped.
@@ -67,8 +67,7 @@ inline constexpr auto no_layer = static_cast<std::size_t>(-1);
 [[nodiscard]] inline std::vector<bool> depends_on_inputs(const graph& g) {
     std::vector<bool> depends(g.id_bound(), false);
     for (const node& n : g.nodes()) {
-        depends[n.id] =
-            is<builtin::placeholder>(n) ||
+        depends[n.id] = is<builtin::placeholder>(n) ||
             std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return depends[e.source->id]; });
     }
     return depends;
@@ -76,20 +75,20 @@ inline constexpr auto no_layer = static_cast<std::size_t>(-1);
 
 [[nodiscard]] inline bool only_moves(const node& n) {
     constexpr trait moving = trait::reshaping | trait::permuting | trait::forwarding | trait::broadcasting |
-                             trait::slicing | trait::splitting;
+        trait::slicing | trait::splitting;
     return n.op->functional().has(moving);
 }
 
 [[nodiscard]] inline bool is_layer(const node& n) {
     return !is<builtin::output>(n) && !is<builtin::constant>(n) && !is<delegate::call_delegate>(n) &&
-           !is_of_dialect<quantized_decomposed::dialect>(n) && !only_moves(n) && out_buffers(n).empty();
+        !is_of_dialect<quantized_decomposed::dialect>(n) && !only_moves(n) && out_buffers(n).empty();
 }
 
 [[nodiscard]] inline bool is_numeric(const tensor_meta* meta) {
     if (meta == nullptr || meta->elements() == 0) return false;
     return is_floating(meta->dtype) || is_boolean(meta->dtype) || meta->dtype == dtype::int8 ||
-           meta->dtype == dtype::uint8 || meta->dtype == dtype::int16 || meta->dtype == dtype::int32 ||
-           meta->dtype == dtype::int64;
+        meta->dtype == dtype::uint8 || meta->dtype == dtype::int16 || meta->dtype == dtype::int32 ||
+        meta->dtype == dtype::int64;
 }
 
 /// Collects the layers of a graph and of the delegates that it calls.

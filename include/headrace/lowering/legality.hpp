@@ -32,7 +32,7 @@ namespace detail {
         return false;
     const std::span<const result_slot> results(n.results, n.result_count);
     return std::any_of(results.begin(), results.end(),
-                       [](const result_slot& r) { return r.meta && is_floating(r.meta->dtype); });
+        [](const result_slot& r) { return r.meta && is_floating(r.meta->dtype); });
 }
 
 // True if the node's operand is dequantized, or its result quantized, by ops that have become casts.
@@ -47,11 +47,11 @@ namespace detail {
         return false;
     };
     return reaches_cast([](const node& at, auto& seen) {
-               for (const edge& e : at.operand_edges()) seen.push_back(e.source);
-           }) &&
-           reaches_cast([](const node& at, auto& seen) {
-               for (const edge& e : at.uses()) seen.push_back(e.target);
-           });
+        for (const edge& e : at.operand_edges()) seen.push_back(e.source);
+    }) &&
+        reaches_cast([](const node& at, auto& seen) {
+            for (const edge& e : at.uses()) seen.push_back(e.target);
+        });
 }
 
 // In a quantized program, one float op makes dozens of its neighbours illegal. Its author needs to be told
@@ -62,11 +62,12 @@ inline bool report_floats(graph& g, pass_context& context) {
         for (const node& n : sub.nodes()) {
             if (!computes_floats(n)) continue;
             found = true;
-            context.report(n, is_between_casts(n)
-                                  ? "it is quantized, but has no form in integers here, and the target does "
-                                    "not have floating point; lower to TOSA-1.0+INT+FP"
-                                  : "it computes in floating point, which the target does not have; quantize "
-                                    "it, or lower to TOSA-1.0+INT+FP");
+            context.report(n,
+                is_between_casts(n)
+                    ? "it is quantized, but has no form in integers here, and the target does "
+                      "not have floating point; lower to TOSA-1.0+INT+FP"
+                    : "it computes in floating point, which the target does not have; quantize "
+                      "it, or lower to TOSA-1.0+INT+FP");
         }
     });
     return found;
@@ -83,8 +84,8 @@ inline void report_illegal_types(graph& g, pass_context& context) {
             if (legal) continue;
             const std::pmr::string& reason = legal.error().message;
             const std::pmr::string prefix = message_prefix(n);
-            context.report(n,
-                           std::string_view(reason).substr(reason.starts_with(prefix) ? prefix.size() : 0));
+            context.report(
+                n, std::string_view(reason).substr(reason.starts_with(prefix) ? prefix.size() : 0));
         }
     });
 }

@@ -43,7 +43,7 @@ namespace detail {
 [[nodiscard]] inline std::size_t count_transposes(const graph& g) {
     const census& c = g.census();
     return c.count(info_of<tosa::transpose>) + c.count(info_of<aten::permute>) +
-           c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
+        c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
 }
 
 /// The state of a lowering of one model to TOSA.
@@ -107,10 +107,9 @@ private:
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));
         pass_context context(&infer_node);
-        HEADRACE_TRY(statistics, run_standard_pipeline(g, context,
-                                                       {.clock = &steady_nanoseconds,
-                                                        .observer = this,
-                                                        .after_pass = &model_lowering::after_pass}));
+        HEADRACE_TRY(statistics,
+            run_standard_pipeline(g, context,
+                {.clock = &steady_nanoseconds, .observer = this, .after_pass = &model_lowering::after_pass}));
         report.passes = std::move(statistics);
         outcome_.refusals = integers.refusals;
         for (const diagnostic& d : context.diagnostics()) {
@@ -215,11 +214,11 @@ private:
 // Returns a copy of the graph whose constants view those of the original.
 [[nodiscard]] inline program copied(const program& p) {
     program copy{.file = {},
-                 .graph = std::make_unique<graph>(),
-                 .user_outputs = p.user_outputs,
-                 .mutations = p.mutations,
-                 .torch_version = p.torch_version,
-                 .sizes = p.sizes};
+        .graph = std::make_unique<graph>(),
+        .user_outputs = p.user_outputs,
+        .mutations = p.mutations,
+        .torch_version = p.torch_version,
+        .sizes = p.sizes};
     copy_graph(*p.graph, *copy.graph);
     return copy;
 }
@@ -241,23 +240,21 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
     if (done.failure) return *std::move(done.failure);
     if (!done.refusals.empty()) return detail::error_of(done.refusals);
     return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report),
-                         std::move(done.warnings)};
+        std::move(done.warnings)};
 }
 
 result<void> refuse_mutations(const program& p) {
     for (const auto& [buffer, write] : detail::buffer_writes(*p.graph)) {
-        return unsupported(
-            join_text(message_prefix(*write), "it writes to the buffer ", buffer->name(),
-                      " in place, and a TOSA graph without variables would lose that; return "
-                      "the new value as an output, or lower with --state io, or with --state variable and a "
-                      "target that has +var"));
+        return unsupported(join_text(message_prefix(*write), "it writes to the buffer ", buffer->name(),
+            " in place, and a TOSA graph without variables would lose that; return "
+            "the new value as an output, or lower with --state io, or with --state variable and a "
+            "target that has +var"));
     }
     if (p.mutations.empty()) return {};
-    return unsupported(
-        join_text(p.mutations.front().name,
-                  ": the program writes it back when it ends, which a TOSA graph without "
-                  "variables cannot; return the new value as an output, or lower with --state io, or with "
-                  "--state variable and a target that has +var"));
+    return unsupported(join_text(p.mutations.front().name,
+        ": the program writes it back when it ends, which a TOSA graph without "
+        "variables cannot; return the new value as an output, or lower with --state io, or with "
+        "--state variable and a target that has +var"));
 }
 
 }  // namespace headrace

@@ -38,13 +38,13 @@ struct lowered_package {
 // program, along with delegation_definition.hpp and the files that it names.
 
 /// Lowers methods, by name, to a package. Names become file names: see is_plain_name.
-[[nodiscard]] result<lowered_package> lower_to_package(std::map<std::string, program, std::less<>> methods,
-                                                       const package_options& options = {});
+[[nodiscard]] result<lowered_package> lower_to_package(
+    std::map<std::string, program, std::less<>> methods, const package_options& options = {});
 
 /// Returns the JSON that `headrace lower --report` writes for a package, without a final newline. `models`
 /// has the file of each method.
-[[nodiscard]] std::string package_report_json(const lowered_package& package,
-                                              const std::map<std::string, std::string, std::less<>>& models);
+[[nodiscard]] std::string package_report_json(
+    const lowered_package& package, const std::map<std::string, std::string, std::less<>>& models);
 
 /// Returns the passes that prepare a host graph for its runtime: to_out_variants and plan_memory.
 [[nodiscard]] const pass_registry& host_passes();

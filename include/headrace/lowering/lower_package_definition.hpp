@@ -50,8 +50,8 @@ public:
                 HEADRACE_TRY(options_.observer.begin(*p.graph));
             }
         }
-        HEADRACE_TRY(delegated,
-                     delegate_to_tosa(graphs, {options_.target, options_.partition, options_.observer}));
+        HEADRACE_TRY(
+            delegated, delegate_to_tosa(graphs, {options_.target, options_.partition, options_.observer}));
         made_.refusals = std::move(delegated.refusals);
         if (!made_.refusals.empty()) return std::move(made_);
         made_.methods = std::move(delegated.reports);
@@ -78,9 +78,9 @@ private:
         std::map<const node*, std::size_t> numbers;
         for (const lowered_delegate& d : m.delegates) {
             const std::size_t i = entry.calls.size();
-            HEADRACE_TRY(number, made_.files.add_delegate(m.is_whole ? name : join_text(name, '_', i),
-                                                          d.delegation.backend, d.processed.processed_bytes,
-                                                          d.processed.data_keys));
+            HEADRACE_TRY(number,
+                made_.files.add_delegate(m.is_whole ? name : join_text(name, '_', i), d.delegation.backend,
+                    d.processed.processed_bytes, d.processed.data_keys));
             if (m.is_whole) entry.delegate = number;
             entry.calls.push_back(number);
             numbers[d.call] = number;
@@ -94,7 +94,7 @@ private:
     }
 
     result<void> add_host(const std::string& name, graph& host,
-                          const std::map<const node*, std::size_t>& numbers, package_method& entry) {
+        const std::map<const node*, std::size_t>& numbers, package_method& entry) {
         if (options_.plan_memory) {
             pass_context context(&infer_node);
             to_out_variants convert;
@@ -140,13 +140,13 @@ inline void write_method_report(json_writer& w, const std::string& model, const 
 
 }  // namespace detail
 
-result<lowered_package> lower_to_package(std::map<std::string, program, std::less<>> methods,
-                                         const package_options& options) {
+result<lowered_package> lower_to_package(
+    std::map<std::string, program, std::less<>> methods, const package_options& options) {
     return detail::package_lowering(std::move(methods), options).run();
 }
 
-std::string package_report_json(const lowered_package& package,
-                                const std::map<std::string, std::string, std::less<>>& models) {
+std::string package_report_json(
+    const lowered_package& package, const std::map<std::string, std::string, std::less<>>& models) {
     json_writer w;
     w.begin_object();
     w.begin_object("methods");

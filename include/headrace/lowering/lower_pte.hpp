@@ -46,8 +46,8 @@ struct lowered_pte {
 
 /// Lowers methods, by name, to one file that has each distinct constant once. The host's kernels compute the
 /// nodes that are not delegated.
-[[nodiscard]] result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods,
-                                               const pte_options& options = {});
+[[nodiscard]] result<lowered_pte> lower_to_pte(
+    std::map<std::string, program, std::less<>> methods, const pte_options& options = {});
 
 }  // namespace headrace
 

@@ -99,8 +99,8 @@ private:
     // The delegate's graph is in its bytes: the host's passes need not see it.
     static void replace_call(node& call, std::size_t number) {
         graph& g = *call.owner;
-        const args<executorch::call_delegate> arguments{static_cast<std::int64_t>(number),
-                                                        args_of<delegate::call_delegate>(call).operands};
+        const args<executorch::call_delegate> arguments{
+            static_cast<std::int64_t>(number), args_of<delegate::call_delegate>(call).operands};
         node& made = g.create<executorch::call_delegate>(arguments, call.result_count, &call);
         for (std::uint32_t i = 0; i != call.result_count; ++i) {
             made.results[i] = call.results[i];
@@ -145,8 +145,8 @@ private:
 
 }  // namespace detail
 
-result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods,
-                                 const pte_options& options) {
+result<lowered_pte> lower_to_pte(
+    std::map<std::string, program, std::less<>> methods, const pte_options& options) {
     return detail::pte_lowering(std::move(methods), options).run();
 }
 

@@ -37,10 +37,10 @@ struct lowering_observer {
     /// Returns the options of an observed and timed run. They refer to this observer.
     [[nodiscard]] run_options watched_run() {
         return {.clock = &steady_nanoseconds,
-                .observer = this,
-                .after_pass = [](void* self, const pass_record& pass, graph& g) {
-                    return static_cast<lowering_observer*>(self)->see(pass, g);
-                }};
+            .observer = this,
+            .after_pass = [](void* self, const pass_record& pass, graph& g) {
+                return static_cast<lowering_observer*>(self)->see(pass, g);
+            }};
     }
 };
 

@@ -23,9 +23,8 @@ struct layer_match {
 /// from the exported nodes; the last value of a name is taken, since it is the layer's result. Outputs match
 /// by position.
 [[nodiscard]] std::vector<layer_match> match_layers(const graph& reference,
-                                                    std::span<const layer_value> layers_of_reference,
-                                                    const graph& other,
-                                                    std::span<const layer_value> layers_of_other);
+    std::span<const layer_value> layers_of_reference, const graph& other,
+    std::span<const layer_value> layers_of_other);
 
 }  // namespace headrace
 

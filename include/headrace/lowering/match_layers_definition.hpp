@@ -93,7 +93,7 @@ private:
         if (n.op != m.op) return false;
         return std::ranges::all_of(*n.op, [&](const field_info& f) {
             const bool is_setting = f.kind > field_kind::optional_tensors && f.kind != field_kind::region &&
-                                    f.kind != field_kind::data;
+                f.kind != field_kind::data;
             return !is_setting || equal_field(f, n.arguments, m.arguments);
         });
     }
@@ -134,8 +134,8 @@ private:
     return !is_floating(real.dtype) || lowered.dtype != dtype::int32;
 }
 
-[[nodiscard]] inline std::vector<std::size_t> matches_by_name(std::span<const layer_value> a,
-                                                              std::span<const layer_value> b) {
+[[nodiscard]] inline std::vector<std::size_t> matches_by_name(
+    std::span<const layer_value> a, std::span<const layer_value> b) {
     std::unordered_map<std::string_view, std::size_t> named;
     for (std::size_t i = 0; i != a.size(); ++i) {
         named.emplace(a[i].name, i);
@@ -155,10 +155,8 @@ private:
     return found;
 }
 
-[[nodiscard]] inline std::vector<std::size_t> matches_by_structure(const graph& first,
-                                                                   std::span<const layer_value> a,
-                                                                   const graph& second,
-                                                                   std::span<const layer_value> b) {
+[[nodiscard]] inline std::vector<std::size_t> matches_by_structure(
+    const graph& first, std::span<const layer_value> a, const graph& second, std::span<const layer_value> b) {
     const structure_matcher matcher(first, second);
     const std::map<result_key, std::size_t> places = places_of(b);
     std::vector<std::size_t> found(a.size(), no_layer);
@@ -173,7 +171,7 @@ private:
 
 /// Inputs and outputs match by their positions.
 inline void match_interfaces(const graph& first, std::span<const layer_value> a, const graph& second,
-                             std::span<const layer_value> b, std::vector<std::size_t>& found) {
+    std::span<const layer_value> b, std::vector<std::size_t>& found) {
     const std::map<result_key, std::size_t> mine = places_of(a);
     const std::map<result_key, std::size_t> its = places_of(b);
     std::vector<std::size_t> of_other(b.size(), no_layer);
@@ -205,7 +203,7 @@ inline void match_interfaces(const graph& first, std::span<const layer_value> a,
 }  // namespace detail
 
 HEADRACE_INLINE std::vector<layer_match> match_layers(const graph& reference, std::span<const layer_value> a,
-                                                      const graph& other, std::span<const layer_value> b) {
+    const graph& other, std::span<const layer_value> b) {
     const bool by_name = is_lowered(reference) || is_lowered(other);
     std::vector<std::size_t> found =
         by_name ? detail::matches_by_name(a, b) : detail::matches_by_structure(reference, a, other, b);

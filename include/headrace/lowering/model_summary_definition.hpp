@@ -15,13 +15,13 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/graph_interface.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/model_summary.hpp>
-#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
@@ -38,11 +38,11 @@ namespace detail {
     if (is<tosa::const_>(constant) && meta.elements() == 1 && !is_floating(meta.dtype)) return true;
     const auto uses = constant.uses();
     return constant.first_use != nullptr && std::all_of(uses.begin(), uses.end(), [](const edge& e) {
-               const node& user = *e.target;
-               const bool converts = is_of_dialect<quantized_decomposed::dialect>(user) ||
-                                     is<tosa::rescale>(user) || is<tosa::table>(user);
-               return converts && e.operand != 0;
-           });
+        const node& user = *e.target;
+        const bool converts = is_of_dialect<quantized_decomposed::dialect>(user) || is<tosa::rescale>(user) ||
+            is<tosa::table>(user);
+        return converts && e.operand != 0;
+    });
 }
 
 class summary_maker {
@@ -86,8 +86,8 @@ private:
     std::map<std::string_view, op_summary> ops_;
 };
 
-[[nodiscard]] inline std::string described(const interface_tensor& t, const quantization* quantized_by,
-                                           dtype quantized_to) {
+[[nodiscard]] inline std::string described(
+    const interface_tensor& t, const quantization* quantized_by, dtype quantized_to) {
     const std::string plain(meta_text(t.meta));
     std::string text = join_text(printable(t.name), ": ");
     if (t.quantization != nullptr) {
@@ -128,7 +128,7 @@ private:
         const auto read = match_dequantize(v);
         const tensor_meta* integers = read ? meta_of(read->integers) : nullptr;
         all.push_back(described(tensors[all.size()], integers == nullptr ? nullptr : &read->parameters,
-                                integers == nullptr ? dtype::unknown : integers->dtype));
+            integers == nullptr ? dtype::unknown : integers->dtype));
     }
     return all;
 }

@@ -39,8 +39,8 @@ struct loaded_model {
 };
 /// Reads what read_model reads, or a method of a package. The method's name may be empty if there is only
 /// one.
-[[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method,
-                                              const size_choices& choices = {});
+[[nodiscard]] result<loaded_model> load_model(
+    const std::string& path, const std::string& method, const size_choices& choices = {});
 
 /// The interface that the tensors in a file belong to: that of the graph, or that of the exported program,
 /// whose images are NCHW. Integers for real numbers suit both.
@@ -56,8 +56,8 @@ struct given_inputs {
 /// seed if no file is given. Real numbers for a placeholder that takes integers are quantized as its
 /// annotation says (ir/signature.hpp). Errors state the dtype that an input takes, with its scale and zero
 /// point.
-[[nodiscard]] result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files,
-                                               interface_side side = interface_side::graph);
+[[nodiscard]] result<given_inputs> read_inputs(
+    const graph& g, const std::vector<std::string>& files, interface_side side = interface_side::graph);
 
 /// Returns only the tensors.
 [[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);

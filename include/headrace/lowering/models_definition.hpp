@@ -35,8 +35,8 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>
-#include <headrace/io/pte_reader.hpp>
 #include <headrace/io/pt2_unread.hpp>
+#include <headrace/io/pte_reader.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
@@ -128,14 +128,15 @@ namespace detail {
     if (is_floating(wanted)) {
         for (const edge& e : placeholder.uses()) {
             if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*e.target))
-                return text + join_text(" numbers, which the model quantizes itself (",
-                                        quantization_text(q->scale, q->zero_point), ")");
+                return text +
+                    join_text(" numbers, which the model quantizes itself (",
+                        quantization_text(q->scale, q->zero_point), ")");
         }
         return text + " numbers";
     }
     if (const auto* q = quantization_at(placeholder))
         return text +
-               join_text(" quantized values (", quantization_text(q->scale, q->zero_point), "), or floats");
+            join_text(" quantized values (", quantization_text(q->scale, q->zero_point), "), or floats");
     return text;
 }
 
@@ -168,12 +169,12 @@ namespace detail {
 [[nodiscard]] inline bool takes_bytes(const node& placeholder) {
     const value v{&const_cast<node&>(placeholder), 0};
     return meta_of(v)->dtype == dtype::int8 &&
-           (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
+        (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
 }
 
 // Converts integers of another dtype if the wanted one can hold all of them.
-[[nodiscard]] inline result<tensor> as_integers(const std::string& file, const tensor& given,
-                                                const node& placeholder) {
+[[nodiscard]] inline result<tensor> as_integers(
+    const std::string& file, const tensor& given, const node& placeholder) {
     const std::vector<std::int64_t> numbers = given.to<std::int64_t>();
     tensor made = tensor::of(placeholder.results[0].meta->dtype, given.shape(), numbers);
     for (std::int64_t i = 0; i != made.size(); ++i) {
@@ -181,16 +182,16 @@ namespace detail {
         if (made.integer(i) != number) {
             const bool are_bytes = given.type() == dtype::uint8 && made.type() == dtype::int8;
             return malformed(join_text(file, ": holds ", number, wanted_text(placeholder),
-                                       are_bytes ? "; if these are bytes without a sign, say so with --io, "
-                                                   "the description that `lower --io` wrote"
-                                                 : ""));
+                are_bytes ? "; if these are bytes without a sign, say so with --io, "
+                            "the description that `lower --io` wrote"
+                          : ""));
         }
     }
     return made;
 }
 
-[[nodiscard]] inline result<tensor> read_tensor(const std::string& file, const node& placeholder,
-                                                interface_side side, bool& quantizes) {
+[[nodiscard]] inline result<tensor> read_tensor(
+    const std::string& file, const node& placeholder, interface_side side, bool& quantizes) {
     HEADRACE_TRY(array, read_npy(file));
     const tensor_meta& wanted = *placeholder.results[0].meta;
     const bool permutes = side == interface_side::exported && is_channels_last(placeholder, wanted.rank());
@@ -198,8 +199,7 @@ namespace detail {
     if (permutes) shape = {shape[0], shape[3], shape[1], shape[2]};
     if (!std::ranges::equal(array.meta.shape, shape)) {
         return malformed(join_text(file, ": shape ", shape_text(array.meta.shape), " for input ",
-                                   printable(placeholder.name()), ", which has ",
-                                   shape_text(int_list(shape))));
+            printable(placeholder.name()), ", which has ", shape_text(int_list(shape))));
     }
     tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
     if (permutes) given = eval::permuted(given, to_channels_last);
@@ -217,8 +217,8 @@ namespace detail {
 
 // Returns the .ptd file of a .pte file: the given one or, if one is needed, that of the same stem; empty for
 // none.
-[[nodiscard]] inline std::string external_data_path(const pte_file& file, const std::string& path,
-                                                    std::string_view method, const std::string& data) {
+[[nodiscard]] inline std::string external_data_path(
+    const pte_file& file, const std::string& path, std::string_view method, const std::string& data) {
     if (!data.empty()) return data;
     const auto chosen = file.method(method);
     if (!chosen || !pte_file::needs_external_data(*chosen.value())) return {};
@@ -227,8 +227,8 @@ namespace detail {
     return std::filesystem::exists(beside, none) ? beside.string() : std::string();
 }
 
-[[nodiscard]] inline result<program> read_pte_method(mapped_file file, const std::string& path,
-                                                     std::string_view method, const std::string& data = {}) {
+[[nodiscard]] inline result<program> read_pte_method(
+    mapped_file file, const std::string& path, std::string_view method, const std::string& data = {}) {
     program p;
     auto opened = pte_file::open(file.bytes());
     if (!opened) {
@@ -322,12 +322,12 @@ inline result<void> read_package(const std::string& path, const std::string& nam
 
 }  // namespace detail
 
-result<loaded_model> load_model(const std::string& path, const std::string& method,
-                                const size_choices& choices) {
+result<loaded_model> load_model(
+    const std::string& path, const std::string& method, const size_choices& choices) {
     return load_model_with_data(path, method, {}, choices);
 }
 result<loaded_model> load_model_with_data(const std::string& path, const std::string& method,
-                                          const std::string& data, const size_choices& choices) {
+    const std::string& data, const size_choices& choices) {
     loaded_model loaded;
     if (package::is_package(path)) {
         if (!data.empty()) return invalid({path, ": is a package; external data is for .pte files"});
@@ -335,8 +335,9 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     } else if (!method.empty() || !data.empty()) {
         HEADRACE_TRY(file, open_mapped(path));
         if (!pte_file::is_pte(file.bytes()))
-            return invalid(path + (method.empty() ? ": is not a .pte file; only these have external data"
-                                                  : ": is not a package or a .pte file"));
+            return invalid(path +
+                (method.empty() ? ": is not a .pte file; only these have external data"
+                                : ": is not a package or a .pte file"));
         HEADRACE_TRY(model, detail::read_pte_method(std::move(file), path, method, data));
         loaded.model = std::move(model);
     } else {
@@ -355,8 +356,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
             const std::uint64_t bytes = packed_bytes(*n.results[0].meta);
             if (bytes > max_computed_bytes)
                 return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
-                                             " bytes; give it as a file: random inputs have at most ",
-                                             max_computed_bytes));
+                    " bytes; give it as a file: random inputs have at most ", max_computed_bytes));
             given.tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
             HEADRACE_TRY(t, detail::read_tensor(files[k], n, side, given.quantized_here));
@@ -366,8 +366,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
     }
     if (!files.empty() && files.size() != k) {
         return malformed(join_text("the model has ", counted_text(k, "input"), ", but ",
-                                   counted_text(files.size(), "file"), files.size() == 1 ? " was" : " were",
-                                   " given"));
+            counted_text(files.size(), "file"), files.size() == 1 ? " was" : " were", " given"));
     }
     return given;
 }

@@ -25,12 +25,8 @@ struct element_class {
     bool is_quantized = false;
 };
 inline constexpr std::array<element_class, 7> element_classes{{{"float32", dtype::float32},
-                                                               {"float16", dtype::float16},
-                                                               {"bfloat16", dtype::bfloat16},
-                                                               {"quantized", dtype::float32, true},
-                                                               {"int32", dtype::int32},
-                                                               {"int64", dtype::int64},
-                                                               {"bool", dtype::boolean}}};
+    {"float16", dtype::float16}, {"bfloat16", dtype::bfloat16}, {"quantized", dtype::float32, true},
+    {"int32", dtype::int32}, {"int64", dtype::int64}, {"bool", dtype::boolean}}};
 /// Ranks below this one are probed.
 inline constexpr std::size_t probed_ranks = 7;
 

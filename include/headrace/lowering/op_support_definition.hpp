@@ -70,8 +70,8 @@ private:
 
     // Sets arguments for inference: programs are exported in eval mode.
     [[nodiscard]] samples::arguments for_inference(samples::arguments all) const {
-        static constexpr std::array<std::string_view, 4> of_training{"dropout", "dropout_p", "train",
-                                                                     "training"};
+        static constexpr std::array<std::string_view, 4> of_training{
+            "dropout", "dropout_p", "train", "training"};
         for (std::size_t i = 0; i != all.size(); ++i) {
             if (std::ranges::find(of_training, op_.fields[i].name) == of_training.end()) continue;
             all[i].absent = false;
@@ -99,9 +99,8 @@ private:
     }
 
     // Returns why the program is refused, or nothing if it is lowered.
-    [[nodiscard]] std::optional<std::pmr::string> refusal(const samples::arguments& all,
-                                                          const element_class& elements,
-                                                          bool first_result) const {
+    [[nodiscard]] std::optional<std::pmr::string> refusal(
+        const samples::arguments& all, const element_class& elements, bool first_result) const {
         const lowering_outcome outcome = try_lowering(
             [&]() -> result<program> {
                 program p = elements.is_quantized ? *quantized(all) : program_of(all);
@@ -135,8 +134,8 @@ private:
         program p;
         p.graph = std::make_unique<graph>();
         graph& g = *p.graph;
-        const samples::argument_struct given(op_, all,
-                                             [&](const samples::operand& o) { return input(g, o); });
+        const samples::argument_struct given(
+            op_, all, [&](const samples::operand& o) { return input(g, o); });
         node* n = &g.create(op_, given.data(), op_.results == variadic_results ? 1U : result_count());
         inference inferred(g.arena());
         if (!infer_node(*n, inferred)) return {};
@@ -190,9 +189,8 @@ private:
             if (fields[i] != "running_var")
                 for (double& x : numbers) x = static_cast<double>(random() % 9) / 4 - 1;
             const tensor data = tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
-            const value made = create_constant(g, meta, &placeholder, [&](std::span<std::byte> bytes) {
-                std::ranges::copy(data.bytes(), bytes.begin());
-            });
+            const value made = create_constant(g, meta, &placeholder,
+                [&](std::span<std::byte> bytes) { std::ranges::copy(data.bytes(), bytes.begin()); });
             g.replace_all_uses(placeholder.result(), made);
             g.erase(placeholder);
         }
@@ -215,8 +213,8 @@ private:
         pass_context context(&infer_node);
         auto inputs = model_inputs(*p.graph, {});
         if (!inputs) return std::nullopt;
-        const sample_source one{1,
-                                [&](std::size_t) -> result<std::vector<tensor>> { return inputs.value(); }};
+        const sample_source one{
+            1, [&](std::size_t) -> result<std::vector<tensor>> { return inputs.value(); }};
         const auto done = quantize_graph(*p.graph, context, {}, one);
         if (!done || !is_quantized_program(*p.graph)) return std::nullopt;
         return p;

@@ -96,7 +96,7 @@ struct own_dialects<dialects<Dialects...>> {
     template <class... Sources>
     static opt_program program() {
         opt_program made{&find_op<Dialects...>, operators_of<Dialects...>, &verify_by_op<Dialects...>,
-                         &infer_own_or_any<Dialects...>};
+            &infer_own_or_any<Dialects...>};
         (add_to<Sources>(made), ...);
         return made;
     }

@@ -57,18 +57,18 @@ struct opt_request {
 /// Returns the options that a command takes.
 [[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
     static constexpr std::string_view show[] = {"-o"};
-    static constexpr std::string_view opt[] = {"-o",   "--passes",     "--all", "--verify",
-                                               "--in", "--reproducer", "--ir",  "--ir-around"};
-    static constexpr std::string_view lower[] = {"-o",           "--pipeline", "--verify",   "--in",
-                                                 "--reproducer", "--ir",       "--ir-around"};
+    static constexpr std::string_view opt[] = {
+        "-o", "--passes", "--all", "--verify", "--in", "--reproducer", "--ir", "--ir-around"};
+    static constexpr std::string_view lower[] = {
+        "-o", "--pipeline", "--verify", "--in", "--reproducer", "--ir", "--ir-around"};
     static constexpr std::string_view run[] = {"--in", "--out"};
     static constexpr std::string_view plan[] = {"--verify", "--in"};
-    return command == "show"    ? std::span<const std::string_view>(show)
-           : command == "opt"   ? std::span<const std::string_view>(opt)
-           : command == "lower" ? std::span<const std::string_view>(lower)
-           : command == "run"   ? std::span<const std::string_view>(run)
-           : command == "plan"  ? std::span<const std::string_view>(plan)
-                                : std::span<const std::string_view>();
+    return command == "show" ? std::span<const std::string_view>(show)
+        : command == "opt"   ? std::span<const std::string_view>(opt)
+        : command == "lower" ? std::span<const std::string_view>(lower)
+        : command == "run"   ? std::span<const std::string_view>(run)
+        : command == "plan"  ? std::span<const std::string_view>(plan)
+                             : std::span<const std::string_view>();
 }
 
 /// Parses a command line; the result is empty if it is not what run_opt_program takes.
@@ -126,8 +126,7 @@ inline int opt_failure(const error& e) {
 }
 
 inline void print_opt_usage(const opt_program& own, const char* name) {
-    std::fprintf(
-        stderr,
+    std::fprintf(stderr,
         "error: usage: %s COMMAND FILE\n"
         "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
         "  opt FILE [--passes a,b|--all] [-o FILE.hr] the graph after passes\n"
@@ -142,8 +141,8 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
         std::fprintf(stderr, "pipeline %s: %zu passes\n", std::string(p.name).c_str(), p.passes.size());
     std::fprintf(stderr, "passes:\n");
     for (const any_pass& p : own.passes.passes())
-        std::fprintf(stderr, "  %-30s %s\n", std::string(p.name()).c_str(),
-                     std::string(p.info().summary).c_str());
+        std::fprintf(
+            stderr, "  %-30s %s\n", std::string(p.name()).c_str(), std::string(p.info().summary).c_str());
 }
 
 /// Infers the metadata that nodes lack, including those of user-defined dialects.
@@ -193,10 +192,10 @@ using refused_nodes = pmr_vector<diagnostic>;
 }
 
 [[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
-                                                        const pmr_vector<any_pass>& passes, graph& g,
-                                                        pass_context& context, pass_watcher& watcher) {
-    pass_manager manager(passes, {.run_checks_after_each_pass = true,
-                                  .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
+    const pmr_vector<any_pass>& passes, graph& g, pass_context& context, pass_watcher& watcher) {
+    pass_manager manager(passes,
+        {.run_checks_after_each_pass = true,
+            .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
     manager.add_checks([&](const graph& now) { return verify_all(own, now); });
     return manager(g, context);
 }
@@ -204,7 +203,7 @@ using refused_nodes = pmr_vector<diagnostic>;
 /// Runs the passes before the failed one again, and writes the graph. Runs fewer of them if the remaining
 /// passes require one that would have run.
 [[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
-                                            const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
+    const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
         HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
@@ -212,14 +211,14 @@ using refused_nodes = pmr_vector<diagnostic>;
         if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
         HEADRACE_TRY(left, own.passes.select(again.progress.left()));
         if (count != 0 && !pass_manager(std::move(left)).solve_constraints()) continue;
-        return write_reproducer(asked.reproducer, *p.graph,
-                                {again.progress.left(), asked.verify, asked.inputs});
+        return write_reproducer(
+            asked.reproducer, *p.graph, {again.progress.left(), asked.verify, asked.inputs});
     }
 }
 
 /// Runs passes with all checks. Returns the nodes that they refuse.
-[[nodiscard]] inline result<refused_nodes> transform(const opt_program& own, const opt_request& asked,
-                                                     const pmr_vector<any_pass>& chosen, graph& g) {
+[[nodiscard]] inline result<refused_nodes> transform(
+    const opt_program& own, const opt_request& asked, const pmr_vector<any_pass>& chosen, graph& g) {
     pass_manager ordered(chosen);
     HEADRACE_TRY(ordered.solve_constraints());
     const pmr_vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
@@ -241,15 +240,15 @@ using refused_nodes = pmr_vector<diagnostic>;
     }
     pass_context context(own.infer);
     if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
-        return with_reproducer(done.error(), asked.reproducer,
-                               [&] { return reproduce(own, asked, passes, watcher); });
+        return with_reproducer(
+            done.error(), asked.reproducer, [&] { return reproduce(own, asked, passes, watcher); });
     }
     if (watcher.texts) watcher.texts->end();
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
 
-[[nodiscard]] inline result<refused_nodes> optimize(const opt_program& own, const opt_request& asked,
-                                                    graph& g) {
+[[nodiscard]] inline result<refused_nodes> optimize(
+    const opt_program& own, const opt_request& asked, graph& g) {
     if (!asked.all_passes) {
         HEADRACE_TRY(named, own.passes.select(asked.passes));
         return transform(own, asked, named, g);
@@ -265,8 +264,8 @@ using refused_nodes = pmr_vector<diagnostic>;
 }
 
 /// Nodes that no pass has refused but that may not be left are refused as well.
-[[nodiscard]] inline result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_request& asked,
-                                                             graph& g) {
+[[nodiscard]] inline result<refused_nodes> lower_by_pipeline(
+    const opt_program& own, const opt_request& asked, graph& g) {
     const opt_pipeline& pipeline = *pipeline_for(own, asked);
     HEADRACE_TRY(refused, transform(own, asked, pipeline.passes, g));
     std::set<std::string_view> told;
@@ -275,13 +274,13 @@ using refused_nodes = pmr_vector<diagnostic>;
     for (const node* n : pipeline.illegal_nodes(g)) {
         if (told.contains(n->name())) continue;
         all.push_back({std::pmr::string(n->name()), std::pmr::string(op_name(*n)),
-                       "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
+            "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
     }
     return all;
 }
 
-[[nodiscard]] inline result<void> write_results(const std::vector<std::string>& files,
-                                                const std::vector<tensor>& outputs) {
+[[nodiscard]] inline result<void> write_results(
+    const std::vector<std::string>& files, const std::vector<tensor>& outputs) {
     if (files.size() != outputs.size())
         return unwritable(
             {"the graph has ", counted_text(outputs.size(), "output"), ", but --out names ", files.size()});
@@ -292,14 +291,14 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-[[nodiscard]] inline result<void> execute_and_print(const opt_program& own, const opt_request& asked,
-                                                    const graph& g) {
+[[nodiscard]] inline result<void> execute_and_print(
+    const opt_program& own, const opt_request& asked, const graph& g) {
     HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
     HEADRACE_TRY(outputs, execute(g, inputs, own.operators));
     if (!asked.results.empty()) return write_results(asked.results, outputs);
     for (std::size_t i = 0; i != outputs.size(); ++i) {
         std::printf("output %zu: %s%s", i, std::string(name_of(outputs[i].type())).c_str(),
-                    shape_text(outputs[i].shape()).c_str());
+            shape_text(outputs[i].shape()).c_str());
         constexpr std::int64_t shown = 8;
         for (std::int64_t k = 0; k != std::min(outputs[i].size(), shown); ++k)
             std::printf("%s%.6g", k == 0 ? " = " : ", ", outputs[i].real(k));
@@ -308,8 +307,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-[[nodiscard]] inline result<void> print_plan(const opt_program& own, const opt_request& asked,
-                                             const graph& g) {
+[[nodiscard]] inline result<void> print_plan(
+    const opt_program& own, const opt_request& asked, const graph& g) {
     HEADRACE_TRY(plan, make_memory_plan(g));
     if (asked.verify) {
         HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
@@ -320,10 +319,10 @@ using refused_nodes = pmr_vector<diagnostic>;
 }
 
 /// Runs `opt` or `lower`: the graph is not written if a node is refused.
-[[nodiscard]] inline result<int> transform_and_write(const opt_program& own, const opt_request& asked,
-                                                     program& p) {
-    HEADRACE_TRY(refused, asked.command == "opt" ? optimize(own, asked, *p.graph)
-                                                 : lower_by_pipeline(own, asked, *p.graph));
+[[nodiscard]] inline result<int> transform_and_write(
+    const opt_program& own, const opt_request& asked, program& p) {
+    HEADRACE_TRY(refused,
+        asked.command == "opt" ? optimize(own, asked, *p.graph) : lower_by_pipeline(own, asked, *p.graph));
     for (const std::string& line : refusal_lines(refused))
         std::fprintf(stderr, "error: %s\n", printable(line, max_printed_message).c_str());
     if (!refused.empty()) return 1;

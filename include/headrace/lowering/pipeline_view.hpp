@@ -132,8 +132,8 @@ using name_set = std::unordered_set<std::string_view>;
 
 /// Returns what an op can become, pass by pass: a pass that meets one op of it may emit everything that it
 /// produces. `left` receives the ops that can remain at the end.
-[[nodiscard]] inline std::vector<flow_step> flow_of(const pipeline_description& d, std::string_view op,
-                                                    op_name_list& left) {
+[[nodiscard]] inline std::vector<flow_step> flow_of(
+    const pipeline_description& d, std::string_view op, op_name_list& left) {
     std::vector<flow_step> steps;
     op_name_list now{op};
     for (std::size_t i = 0; i != d.passes.size(); ++i) {
@@ -152,9 +152,8 @@ using name_set = std::unordered_set<std::string_view>;
 
 /// Returns the op that a user's text names; dialect and overload may be left out if it is unambiguous.
 /// Otherwise returns none, and `candidates` are the possible ops.
-[[nodiscard]] inline std::optional<std::string_view> find_op(const pipeline_description& d,
-                                                             std::string_view text,
-                                                             op_name_list& candidates) {
+[[nodiscard]] inline std::optional<std::string_view> find_op(
+    const pipeline_description& d, std::string_view text, op_name_list& candidates) {
     const op_name_list all = ops_of(d);
     const auto pick = [&](auto matches) {
         candidates.clear();
@@ -169,7 +168,7 @@ using name_set = std::unordered_set<std::string_view>;
         }) ||
         pick([&](std::string_view op) {
             return detail::without_overload(op) == text ||
-                   detail::without_overload(detail::in_dialect(op)) == text;
+                detail::without_overload(detail::in_dialect(op)) == text;
         })) {
         return candidates.size() == 1 ? std::optional(candidates[0]) : std::nullopt;
     }
@@ -178,8 +177,8 @@ using name_set = std::unordered_set<std::string_view>;
 }
 
 /// True if there is a pass of that name. Otherwise `candidates` are the passes whose names contain it.
-[[nodiscard]] inline bool has_pass(const pipeline_description& d, std::string_view name,
-                                   op_name_list& candidates) {
+[[nodiscard]] inline bool has_pass(
+    const pipeline_description& d, std::string_view name, op_name_list& candidates) {
     candidates.clear();
     for (const pass_description& p : d.passes) {
         if (p.name == name) return true;

@@ -17,8 +17,7 @@ namespace headrace {
 /// differ from an execution without a plan. Kernels have wider elements than files for a few dtypes, so the
 /// executed plan is a separate one, which counts in executed_bytes().
 [[nodiscard]] inline result<void> check_planned_execution(const graph& g, planning_options planning,
-                                                          std::span<const tensor> inputs,
-                                                          const own_operators& own = {}) {
+    std::span<const tensor> inputs, const own_operators& own = {}) {
     planning.bytes_of = &executed_bytes;
     planning.alignment = std::max<std::uint64_t>(planning.alignment, 8);
     HEADRACE_TRY(plan, make_memory_plan(g, planning));

@@ -58,9 +58,9 @@ public:
 
 private:
     [[nodiscard]] error unfit(const std::string& file, std::string_view what) const {
-        return malformed(join_text(file, ": ", what, " for input ", printable(name_), ", which has ",
-                                   name_of(meta_.dtype), shape_text(meta_.shape),
-                                   "; give one sample of this shape, or several along axis 0"));
+        return malformed(
+            join_text(file, ": ", what, " for input ", printable(name_), ", which has ", name_of(meta_.dtype),
+                shape_text(meta_.shape), "; give one sample of this shape, or several along axis 0"));
     }
 
     // Returns the number of samples in an array; 0 if it does not fit the input.
@@ -71,15 +71,14 @@ private:
         if (given.size() == wanted.size() + 1 && std::ranges::equal(given.subspan(1), wanted))
             return given[0];
         const bool batches = given.size() == wanted.size() && !wanted.empty() && wanted[0] > 0 &&
-                             given[0] % wanted[0] == 0 &&
-                             std::ranges::equal(given.subspan(1), wanted.subspan(1));
+            given[0] % wanted[0] == 0 && std::ranges::equal(given.subspan(1), wanted.subspan(1));
         return batches ? given[0] / wanted[0] : 0;
     }
 
     [[nodiscard]] result<void> read_file(const std::string& file) {
         HEADRACE_TRY(array, read_npy(file));
         const bool same_kind = is_floating(array.meta.dtype) == is_floating(meta_.dtype) &&
-                               is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
+            is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
         if (!same_kind) return unfit(file, join_text("numbers of type ", name_of(array.meta.dtype)));
         const std::int64_t count = samples_in(array.meta.shape);
         if (count == 0 || meta_.elements() == 0)
@@ -88,8 +87,8 @@ private:
         files_.push_back(bytes);
         const std::size_t size = bytes->size() / static_cast<std::size_t>(count);
         for (std::size_t i = 0; i != static_cast<std::size_t>(count); ++i) {
-            const tensor given = tensor::view(array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()},
-                                              bytes->data() + i * size);
+            const tensor given = tensor::view(
+                array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()}, bytes->data() + i * size);
             samples_.push_back(given.cast(meta_.dtype));
             HEADRACE_TRY(check_numbers(file, i, samples_.back()));
         }
@@ -103,7 +102,7 @@ private:
         const auto numbers = t.data<float>();
         const auto refused = [&](auto at, std::string_view what) {
             return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ", what,
-                                       " as element ", at - numbers.begin(), "; ranges need finite numbers"));
+                " as element ", at - numbers.begin(), "; ranges need finite numbers"));
         };
         const auto undefined = std::ranges::find_if(numbers, [](float x) { return std::isnan(x); });
         if (undefined != numbers.end()) return refused(undefined, "NaN");
@@ -121,25 +120,25 @@ private:
 
 using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 
-[[nodiscard]] inline result<samples_of_inputs> read_inputs(const graph& g,
-                                                           const std::vector<std::string>& files) {
+[[nodiscard]] inline result<samples_of_inputs> read_inputs(
+    const graph& g, const std::vector<std::string>& files) {
     auto inputs = std::make_shared<std::vector<input_samples>>();
     for (const node& n : g.inputs()) {
         if (inputs->size() == files.size()) {
             return malformed(join_text("no samples are given for input ", printable(n.name()),
-                                       "; give a file or a directory for each input, in order"));
+                "; give a file or a directory for each input, in order"));
         }
         inputs->emplace_back(n);
         HEADRACE_TRY(inputs->back().read(files[inputs->size() - 1]));
         if (inputs->back().size() != inputs->front().size()) {
             return malformed(join_text(files[inputs->size() - 1], ": it has ",
-                                       counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
-                                       inputs->front().size(), "; each input needs the same number"));
+                counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
+                inputs->front().size(), "; each input needs the same number"));
         }
     }
     if (inputs->size() != files.size())
         return malformed(join_text("the model has ", counted_text(inputs->size(), "input"),
-                                   ", samples are given for ", files.size()));
+            ", samples are given for ", files.size()));
     if (inputs->empty()) return unsupported("the model has no inputs to give samples of");
     return inputs;
 }
@@ -153,8 +152,8 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 }
 
 /// Refuses infinities in inputs that are not masks.
-[[nodiscard]] inline result<void> check_infinities(const std::vector<input_samples>& inputs,
-                                                   const std::vector<std::string>& masks) {
+[[nodiscard]] inline result<void> check_infinities(
+    const std::vector<input_samples>& inputs, const std::vector<std::string>& masks) {
     for (const input_samples& input : inputs) {
         const bool is_mask = std::ranges::find(masks, input.name()) != masks.end();
         if (input.infinite() && !is_mask) return *input.infinite();
@@ -164,7 +163,7 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 
 [[nodiscard]] inline bool is_quantized(const graph& g) {
     return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
-                               [](std::uint64_t word) { return word != 0; });
+        [](std::uint64_t word) { return word != 0; });
 }
 
 }  // namespace detail
@@ -189,13 +188,14 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
         return !within || std::chrono::steady_clock::now() - since < std::chrono::duration<double>(*within);
     };
     if (options.search_for) {
-        HEADRACE_TRY(found, search_quantization(g, options.config, samples, &infer_node, options.in_parallel,
-                                                goes_on));
+        HEADRACE_TRY(found,
+            search_quantization(g, options.config, samples, &infer_node, options.in_parallel, goes_on));
         search = std::move(found);
     }
     if (options.int16_share > 0) {
-        HEADRACE_TRY(mixed, mix_precision(g, search.best, options.int16_share, samples, &infer_node,
-                                          options.in_parallel, goes_on));
+        HEADRACE_TRY(mixed,
+            mix_precision(
+                g, search.best, options.int16_share, samples, &infer_node, options.in_parallel, goes_on));
         search.best = std::move(mixed);
     }
     pass_context context(&infer_node);

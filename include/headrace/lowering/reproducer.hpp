@@ -80,8 +80,8 @@ private:
 
 /// Writes a graph as text to `path`, whose name ends in .hr, with large constants in files next to it. The
 /// first line says what to run; `PROGRAM opt FILE` runs it.
-[[nodiscard]] inline result<void> write_reproducer(const std::string& path, const graph& g,
-                                                   const reproducer& r) {
+[[nodiscard]] inline result<void> write_reproducer(
+    const std::string& path, const graph& g, const reproducer& r) {
     return write_graph_text(path, g, {.heading = detail::reproducer_line(r)});
 }
 

@@ -63,7 +63,7 @@ public:
         std::array<char, 64> digits{};
         std::snprintf(digits.data(), digits.size(), "%.3g, %g", off, tolerance);
         return invalid(join_text(pass, " changes the result: the largest relative difference is ",
-                                 digits.data(), " is tolerated"));
+            digits.data(), " is tolerated"));
     }
 
     /// Returns the largest distance of an output in the last check, in its quantization steps, from the

@@ -173,8 +173,7 @@ public:
         integers base;
         const std::size_t rank = pick<std::size_t>({0, 1, 2, 2, 3, 3, 4, 4, 5});
         for (std::size_t d = 0; d != rank; ++d) base.push_back(pick<std::int64_t>({1, 2, 3, 4}));
-        return draw(
-            op,
+        return draw(op,
             pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8}),
             base);
     }
@@ -256,8 +255,7 @@ private:
         a.number = pick({scalar(1), scalar(2), scalar(0.5), scalar(0), scalar(true)});
         a.type = pick({dtype::float32, dtype::int64, dtype::int8, dtype::boolean, type_});
         a.text = pick({"none", "tanh", "valid", "same", "constant", "reflect", "circular", "replicate",
-                       "floor", "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji", "linear",
-                       "nearest"});
+            "floor", "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji", "linear", "nearest"});
         a.tensors = {tensor()};
         if (field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors) {
             for (std::size_t more = up_to(2); more != 0; --more) a.tensors.push_back(tensor());

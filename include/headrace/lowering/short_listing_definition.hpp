@@ -98,9 +98,8 @@ private:
         const value from = shown(input);
         const value to{const_cast<node*>(&n), 0};
         const bool is_only_user = input.producer->first_use != nullptr &&
-                                  input.producer->first_use == input.producer->last_use &&
-                                  input.producer->result_count == 1 && !hidden_.contains(input.producer) &&
-                                  !is<builtin::placeholder>(*input.producer);
+            input.producer->first_use == input.producer->last_use && input.producer->result_count == 1 &&
+            !hidden_.contains(input.producer) && !is<builtin::placeholder>(*input.producer);
         const value carrier = is_only_user ? from : to;
         set_type(carrier, type, q);
         if (is_only_user) hide(n, carrier);
@@ -170,7 +169,7 @@ private:
     }
 
     void list(const graph& g, const std::string& indent, std::string& out,
-              const std::set<const node*>* only) const {
+        const std::set<const node*>* only) const {
         for (const node& n : g.nodes()) {
             if (hidden_.contains(&n) || (only != nullptr && !only->contains(&n))) continue;
             out += indent + line_of(n) + '\n';
@@ -265,8 +264,8 @@ HEADRACE_INLINE short_listing::short_listing(const graph& g) : content_(std::mak
 HEADRACE_INLINE short_listing::short_listing(short_listing&&) noexcept = default;
 HEADRACE_INLINE short_listing::~short_listing() = default;
 HEADRACE_INLINE std::string short_listing::text() const { return content_->text(); }
-HEADRACE_INLINE std::optional<std::string> short_listing::around(std::string_view name,
-                                                                 std::size_t depth) const {
+HEADRACE_INLINE std::optional<std::string> short_listing::around(
+    std::string_view name, std::size_t depth) const {
     return content_->around(name, depth);
 }
 HEADRACE_INLINE std::vector<std::string> short_listing::names() const { return content_->names(); }

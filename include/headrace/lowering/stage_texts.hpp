@@ -20,8 +20,8 @@
 namespace headrace {
 
 /// Returns the file of a stage, such as `folder/007_decompose_gelu.hr`; makes the folder.
-[[nodiscard]] inline std::filesystem::path stage_path(const std::filesystem::path& folder, int number,
-                                                      std::string_view name, std::string_view extension) {
+[[nodiscard]] inline std::filesystem::path stage_path(
+    const std::filesystem::path& folder, int number, std::string_view name, std::string_view extension) {
     std::error_code ignored;  // writing into a folder that could not be made fails with the cause
     std::filesystem::create_directories(folder, ignored);
     constexpr std::size_t digits = 3;

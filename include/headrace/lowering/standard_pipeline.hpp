@@ -15,8 +15,8 @@ namespace headrace {
 /// Lowers a graph to its target and checks the result. Nodes that cannot be lowered, or that the target does
 /// not take, are all reported in the context's diagnostics; if there are any, the remaining graph is not
 /// TOSA.
-[[nodiscard]] result<run_statistics> run_standard_pipeline(graph& g, pass_context& context,
-                                                           const run_options& options = {});
+[[nodiscard]] result<run_statistics> run_standard_pipeline(
+    graph& g, pass_context& context, const run_options& options = {});
 
 /// Returns the nodes whose op the pipeline provably lowers.
 [[nodiscard]] operator_support standard_pipeline_support();

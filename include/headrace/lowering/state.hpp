@@ -56,8 +56,8 @@ namespace detail {
 
 /// Replaces the output node by one with other values; annotations of the outputs are kept, position by
 /// position.
-inline node& replace_output(graph& g, std::span<const value> values,
-                            std::span<const std::size_t> taken_over) {
+inline node& replace_output(
+    graph& g, std::span<const value> values, std::span<const std::size_t> taken_over) {
     node& before = *g.output();
     node& made = g.create<builtin::output>({.values = list<value>(values)});
     const auto pick = [&]<class T>(const list<T>& from) {
@@ -125,7 +125,7 @@ inline void find_writes(program& p) {
     if (names != nullptr) all_names.assign(names->names.begin(), names->names.end());
     for (const auto& [buffer, write] : written) {
         p.mutations.push_back({mutation::kind_type::buffer, std::string(buffer->name()), values.size(),
-                               std::string(buffer->name())});
+            std::string(buffer->name())});
         values.push_back(buffer->result());
         all_names.push_back(g.own(join_text("new_", buffer->name())));
     }
@@ -222,9 +222,9 @@ inline void leave_inputs_unwritten(program& p) {
         const tensor_meta& meta = *meta_of(input->result());
         if (meta.dtype != s.meta.dtype || meta.shape != s.meta.shape)
             return unsupported(join_text(s.name, ": the state is ", name_of(s.meta.dtype), " and becomes ",
-                                         name_of(meta.dtype),
-                                         " or gets another layout, which a variable's first value does not; "
-                                         "use --state io"));
+                name_of(meta.dtype),
+                " or gets another layout, which a variable's first value does not; "
+                "use --state io"));
         node* const first = g.first();
         node& declared = g.create<tosa::variable>({s.name, meta.shape, meta.dtype, s.data}, first);
         node& read = g.create<tosa::variable_read>({s.name, meta.shape, meta.dtype}, first);

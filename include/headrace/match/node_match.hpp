@@ -73,7 +73,7 @@ struct nodes_in {
 template <fixed_string Name, class Ops, bool Optional, class... Operands>
 struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
     using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
-                           typename nodes_in<Operands>::type{}));
+        typename nodes_in<Operands>::type{}));
 };
 template <fixed_string Name>
 struct nodes_in<constant_pattern<Name>> {
@@ -149,8 +149,7 @@ class node_match {
             using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
             if constexpr (!IsSymbol) {
                 // Symbols do not reach functions with an explicit return type; this reports the fault there.
-                static_assert(
-                    node_is_in_pattern<diagnosis>,
+                static_assert(node_is_in_pattern<diagnosis>,
                     "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
             } else if constexpr (!requires { name_missing_in(detail::missing_name<node_match>{}); }) {
                 static_cast<void>(detail::note_missing_name<node_match, diagnosis>{});

@@ -182,8 +182,8 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     if (!matcher.match(n)) return false;
     const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return take_result<Policy>(apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...),
-                                   out);
+        return take_result<Policy>(
+            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 
@@ -193,7 +193,7 @@ struct match_rules {
     constexpr auto operator=(F) const {  // NOLINT: it creates a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return std::conditional_t<std::is_empty_v<F>, rule_list<match_rule<P, F>>,
-                                  rule_list<reported_rule>>{};
+            rule_list<reported_rule>>{};
     }
 };
 // Replaces match_rules after an error.
@@ -231,9 +231,9 @@ inline constexpr bool writes_node_pattern = [] {
 template <class P>
 [[nodiscard]] constexpr auto on_match(P) {
     static_assert(detail::writes_node_pattern<P>,
-                  "match: its pattern is no node of an op; return node_of<…>(…) of the parameters");
+        "match: its pattern is no node of an op; return node_of<…>(…) of the parameters");
     return std::conditional_t<detail::writes_node_pattern<P>, detail::match_rules<P>,
-                              detail::no_match_rules>{};
+        detail::no_match_rules>{};
 }
 
 }  // namespace headrace

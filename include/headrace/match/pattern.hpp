@@ -60,8 +60,8 @@ private:
         return {write(e.call).producer, I};
     }
     value write(const filled_constant& c) {
-        return find_or_create(info_of<builtin::constant>, &default_args<builtin::constant>, 1,
-                              {.filled_with = c.number});
+        return find_or_create(
+            info_of<builtin::constant>, &default_args<builtin::constant>, 1, {.filled_with = c.number});
     }
     value write(const any_constant_type&) {
         return graph_.create<builtin::constant>({}).result();  // each one is a separate constant
@@ -76,7 +76,7 @@ private:
         const auto put = [&](std::size_t field, const auto& argument) {
             given |= std::uint64_t{1} << field;
             write_argument(fields_of<Op>[field], static_cast<std::uint32_t>(field),
-                           reinterpret_cast<std::byte*>(&a), argument, rule, bindings);
+                reinterpret_cast<std::byte*>(&a), argument, rule, bindings);
         };
         std::size_t i = 0;
         std::apply([&](const Ts&... items) { (put(places[i++], items), ...); }, e.arguments);
@@ -93,13 +93,13 @@ private:
 
     template <class Label, class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a,
-                        const named_argument<Label, T>& argument, matching_rule& rule,
-                        pmr_vector<literal_binding>& bindings) {
+        const named_argument<Label, T>& argument, matching_rule& rule,
+        pmr_vector<literal_binding>& bindings) {
         write_argument(f, field, a, argument.item, rule, bindings);
     }
     template <class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a, const T& argument,
-                        matching_rule& rule, pmr_vector<literal_binding>& bindings) {
+        matching_rule& rule, pmr_vector<literal_binding>& bindings) {
         if constexpr (std::is_same_v<T, any_literal_type>) {
             rule.free_fields |= std::uint64_t{1} << field;
         } else if constexpr (std::is_same_v<T, std::nullopt_t>) {
@@ -116,8 +116,7 @@ private:
     }
     template <class... Ts>
     void write_argument(const field_info& f, std::uint32_t, std::byte* a,
-                        const tensors_expression<Ts...>& argument, matching_rule&,
-                        pmr_vector<literal_binding>&) {
+        const tensors_expression<Ts...>& argument, matching_rule&, pmr_vector<literal_binding>&) {
         if (f.kind == field_kind::tensors) {
             auto& items = lists_.emplace_back();
             std::apply(
@@ -126,8 +125,8 @@ private:
             store(f, a, list<value>(items));
         } else {
             auto& items = optional_lists_.emplace_back();
-            std::apply([&](const Ts&... each) { (items.push_back(write_or_none(each)), ...); },
-                       argument.items);
+            std::apply(
+                [&](const Ts&... each) { (items.push_back(write_or_none(each)), ...); }, argument.items);
             store(f, a, list<std::optional<value>>(items));
         }
     }
@@ -177,12 +176,12 @@ private:
             return x.field == y.field && x.placeholder == y.placeholder;
         };
         return a.commutative == b.commutative && a.free_fields == b.free_fields &&
-               a.filled_with == b.filled_with && a.name == b.name &&
-               std::equal(a.literals.begin(), a.literals.end(), b.literals.begin(), b.literals.end(),
-                          same_binding);
+            a.filled_with == b.filled_with && a.name == b.name &&
+            std::equal(
+                a.literals.begin(), a.literals.end(), b.literals.begin(), b.literals.end(), same_binding);
     }
-    value find_or_create(const op_info& op, const void* arguments, std::size_t results,
-                         const matching_rule& rule) {
+    value find_or_create(
+        const op_info& op, const void* arguments, std::size_t results, const matching_rule& rule) {
         for (node& n : graph_.nodes_of(op)) {
             const auto* other = n.find_annotation<matching_rule>();
             if (other != nullptr && same_rule(rule, *other) && equal_arguments(op, arguments, n.arguments))
@@ -235,18 +234,16 @@ template <pattern_function F>
 class pattern {
     using facts = detail::pattern_facts<F>;
     using fault = typename facts::fault;
-    static_assert(
-        calls_known_ops<fault>,
+    static_assert(calls_known_ops<fault>,
         "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
     static_assert(arity_fits<fault>,
-                  "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
-    static_assert(
-        arguments_fit<fault>,
+        "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
+    static_assert(arguments_fit<fault>,
         "pattern: an op does not take such an argument; see wrong_argument<Op, Field, Given, Takes>");
     static_assert(placeholders_used<fault>,
-                  "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
+        "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
     static_assert(returns_calls<fault>,
-                  "pattern: it returns something that no call makes; see no_call<Expression>, return a call");
+        "pattern: it returns something that no call makes; see no_call<Expression>, return a call");
 
 public:
     using function = F;
@@ -266,7 +263,7 @@ public:
 template <pattern_function F>
 [[nodiscard]] std::unique_ptr<graph> make_pattern(const F& f) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto g = std::make_unique<graph>();
     if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*g, f);
     return g;

@@ -205,8 +205,8 @@ constexpr bool operands_given(const std::array<std::size_t, N>& places) {
 }
 
 template <expression_side Side, class... Ts, std::size_t N, std::size_t F>
-constexpr std::size_t first_misfit(const std::array<std::size_t, N>& places,
-                                   const std::array<field_info, F>& fields) {
+constexpr std::size_t first_misfit(
+    const std::array<std::size_t, N>& places, const std::array<field_info, F>& fields) {
     std::size_t i = 0;
     const auto sound = [&]<class T>() {
         if (places[i] >= F || !fits<Side, argument_type<T>>(fields[places[i]])) return false;
@@ -323,8 +323,8 @@ private:
         expression_facts<Side, T>::note(uses);
     }
     template <std::size_t I>
-    static constexpr void note_argument(placeholder_uses& uses, std::type_identity<wildcard<I>>,
-                                        const field_info& f) {
+    static constexpr void note_argument(
+        placeholder_uses& uses, std::type_identity<wildcard<I>>, const field_info& f) {
         uses[I].note(f.kind, f.optional);
     }
 };

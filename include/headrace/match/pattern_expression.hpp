@@ -166,8 +166,7 @@ inline constexpr std::size_t input_count = detail::count_inputs<F>();
 
 /// Matches callables that take at least one wildcard and return an expression.
 template <class F>
-concept pattern_function = input_count<F>
-!= 0;
+concept pattern_function = input_count<F> != 0;
 
 /// Returns the expression of a pattern's callable.
 template <pattern_function F>

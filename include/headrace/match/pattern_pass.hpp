@@ -112,19 +112,18 @@ private:
     using facts = detail::pattern_facts<Pattern>;
     using traits = detail::replacement_traits<Replacement, Pattern>;
     static_assert(sound_expression<typename facts::fault>,
-                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
-    static_assert(
-        can_replace<typename traits::fault>,
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    static_assert(can_replace<typename traits::fault>,
         "replacement: it is not an expression and emits nothing; see not_a_replacement<T>, make it callable");
     static_assert(replacement_fits<typename traits::fault>,
-                  "replacement: its inputs or outputs differ from the pattern's; give it the same signature");
+        "replacement: its inputs or outputs differ from the pattern's; give it the same signature");
     static_assert(sound_replacement<typename traits::fault>,
-                  "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+        "replacement: its expression is ill-formed; see the diagnosis, fix that call");
     static constexpr bool sound = facts::sound && traits::sound;
     static constexpr bool always = [] {
         if constexpr (sound) {
             return sizeof...(Filters) == 0 && !traits::may_decline &&
-                   detail::matches_every_node<typename facts::expression>;
+                detail::matches_every_node<typename facts::expression>;
         } else {
             return false;
         }
@@ -170,8 +169,8 @@ public:
             bool failed = false;
             for_each_graph(g, [&](graph& sub) {
                 if (failed) return;
-                auto replaced = replace_pattern_with_filters(sub, detail::graph_of<Pattern>(), with, filters,
-                                                             context, options);
+                auto replaced = replace_pattern_with_filters(
+                    sub, detail::graph_of<Pattern>(), with, filters, context, options);
                 failed = !replaced;
                 if (failed) {
                     fault = std::move(replaced).error();

@@ -91,7 +91,7 @@ private:
 class replacement_copy {
 public:
     replacement_copy(const graph& from, pass_context::node_inference rules, const subgraph_match& m,
-                     const replacement_site& site)
+        const replacement_site& site)
         : from_(from), rules_(rules), match_(m), site_(site), made_(from.id_bound()) {}
 
     outcome_kind run(value_list& with) {
@@ -227,9 +227,9 @@ concept emitting_function = requires { typename detail::emitting_signature_of<F>
 
 /// Matches callables that return a replacement graph for each match.
 template <class F>
-concept graph_callback =
-    !pattern_function<F> && std::is_invocable_r_v<result<std::shared_ptr<const graph>>, const F&,
-                                                  const subgraph_match&, const graph&, const graph&>;
+concept graph_callback = !pattern_function<F> &&
+    std::is_invocable_r_v<result<std::shared_ptr<const graph>>, const F&, const subgraph_match&, const graph&,
+        const graph&>;
 
 /// The replacement of a match. It has the inputs of the pattern, in order, and returns one value for each
 /// that the pattern returns. It is made from
@@ -250,9 +250,8 @@ public:
         using expression = decltype(expression_of(f));
         using facts = detail::expression_facts<detail::expression_side::replacement, expression>;
         static_assert(sound_expression<typename facts::fault>,
-                      "replacement: its expression is ill-formed; see the diagnosis, fix that call");
-        static_assert(
-            results_are_inferred<decltype(detail::find_not_inferred(typename facts::called{}))>,
+            "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+        static_assert(results_are_inferred<decltype(detail::find_not_inferred(typename facts::called{}))>,
             "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         if constexpr (std::is_same_v<typename facts::fault, no_fault>) {
             auto g = std::make_shared<graph>();
@@ -265,7 +264,7 @@ public:
     template <graph_callback F>
     replacement(F f) {
         make_ = [f = std::move(f)](const subgraph_match& m, const graph& pattern,
-                                   const detail::replacement_site& site, value_list& with) {
+                    const detail::replacement_site& site, value_list& with) {
             const result<std::shared_ptr<const graph>> made = f(m, std::as_const(site.g), pattern);
             if (!made) {
                 site.context.report(site.current, made.error().message, made.error().kind);
@@ -278,7 +277,7 @@ public:
     template <emitting_function F>
     replacement(F f) {
         make_ = [f = std::move(f)](const subgraph_match& m, const graph&,
-                                   const detail::replacement_site& site, value_list& with) {
+                    const detail::replacement_site& site, value_list& with) {
             using produces = typename detail::emitting_signature_of<F>::produces;
             emission made(site.g, &site.current, site.before, site.context);
             emit<produces> e(made);
@@ -296,18 +295,17 @@ public:
 
     /// Makes the replacement of one match; `with` receives the values that replace the returned ones.
     detail::outcome_kind operator()(const subgraph_match& m, const graph& pattern,
-                                    const detail::replacement_site& site, value_list& with) const {
+        const detail::replacement_site& site, value_list& with) const {
         return make_ ? make_(m, pattern, site, with) : detail::outcome_kind::declined;
     }
 
 private:
-    using make_function = std::function<detail::outcome_kind(const subgraph_match&, const graph& pattern,
-                                                             const detail::replacement_site&, value_list&)>;
+    using make_function = std::function<detail::outcome_kind(
+        const subgraph_match&, const graph& pattern, const detail::replacement_site&, value_list&)>;
 
     static make_function from_graph(const graph* g, pass_context::node_inference rules) {
-        return
-            [g, rules](const subgraph_match& m, const graph&, const detail::replacement_site& site,
-                       value_list& with) { return detail::replacement_copy(*g, rules, m, site).run(with); };
+        return [g, rules](const subgraph_match& m, const graph&, const detail::replacement_site& site,
+                   value_list& with) { return detail::replacement_copy(*g, rules, m, site).run(with); };
     }
 
     make_function make_;

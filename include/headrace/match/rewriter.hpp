@@ -51,8 +51,7 @@ namespace detail {
 class pattern_rewrite {
 public:
     pattern_rewrite(graph& g, const graph& pattern, const replacement& with,
-                    std::span<const match_filter> filters, pass_context& context,
-                    const rewrite_options& options)
+        std::span<const match_filter> filters, pass_context& context, const rewrite_options& options)
         : graph_(g), pattern_(pattern), with_(with), filters_(filters), context_(context), options_(options) {
         options_.matching.match_output = false;
         options_.matching.remove_overlapping_matches = false;
@@ -64,7 +63,7 @@ public:
         if (!matches) return fault(matches.error().message);
         erase_if(matches.value(), [&](const subgraph_match& m) {
             return !std::all_of(filters_.begin(), filters_.end(),
-                                [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
+                [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
         });
         subgraph_matcher::remove_overlapping(matches.value());
         pmr_vector<replaced_pattern> replaced;
@@ -133,7 +132,7 @@ private:
             const node* const before = v.producer;
             for (bool changed = true; changed && v;) {
                 const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
-                                                [&](const auto& change) { return change.first == v; });
+                    [&](const auto& change) { return change.first == v; });
                 changed = found != changes_.rend();
                 if (changed) v = found->second;
             }
@@ -145,8 +144,8 @@ private:
     // Dead nodes were erased with the match that made them dead, even if they belong to another.
     [[nodiscard]] static bool all_alive(const subgraph_match& m, const pmr_vector<node*>& nodes) {
         return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
-               std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
-                           [](value v) { return !v || v.producer->owner != nullptr; });
+            std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
+                [](value v) { return !v || v.producer->owner != nullptr; });
     }
     [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
         if (with.size() != m.returning_values.size()) {
@@ -198,14 +197,13 @@ private:
 /// are skipped. New nodes get inferred metadata and the annotations of the nodes that they replace. A match
 /// whose replacement fails or declines is kept; the context's diagnostics give the reason. An error, prefixed
 /// by the options' name, is a fault of the pattern or of the replacement: too few outputs, or another shape.
-[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
-    graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g,
+    const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
 }
-[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(
-    graph& g, const graph& pattern, const replacement& with, pass_context& context,
-    const rewrite_options& options = {}) {
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const graph& pattern,
+    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
     return replace_pattern_with_filters(g, pattern, with, {}, context, options);
 }
 
@@ -213,8 +211,7 @@ namespace detail {
 
 template <pattern_function F>
 result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
-                                                     std::span<const match_filter> filters,
-                                                     pass_context& context, const rewrite_options& options) {
+    std::span<const match_filter> filters, pass_context& context, const rewrite_options& options) {
     const auto written = std::make_shared<graph>();
     write_expression(*written, f);
     auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
@@ -228,11 +225,11 @@ result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const
 
 /// Replaces matches of a pattern that is given as an expression.
 template <pattern_function F>
-[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
-    graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
-    pass_context& context, const rewrite_options& options = {}) {
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g, const F& f,
+    const replacement& with, std::span<const match_filter> filters, pass_context& context,
+    const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
         return detail::replace_written(g, f, with, filters, context, options);
     } else {
@@ -241,11 +238,9 @@ template <pattern_function F>
 }
 template <pattern_function F>
 [[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
-                                                                   const replacement& with,
-                                                                   pass_context& context,
-                                                                   const rewrite_options& options = {}) {
+    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
         return detail::replace_written(g, f, with, {}, context, options);
     } else {
@@ -263,9 +258,9 @@ struct rewrite_rule {
 };
 template <pattern_function F>
 [[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
-                                     pmr_vector<match_filter> filters = {}, matcher_options matching = {}) {
+    pmr_vector<match_filter> filters = {}, matcher_options matching = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto written = std::make_shared<graph>();
     if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*written, f);
     return {std::move(name), std::move(written), std::move(with), std::move(filters), std::move(matching)};
@@ -278,8 +273,8 @@ namespace detail {
 
 /// Runs steps in turn, each `result<std::size_t>(graph&)`, until none rewrites anything.
 template <class Step, class Name>
-result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& step, Name&& name,
-                                          std::size_t limit) {
+result<std::size_t> repeat_to_fixed_point(
+    graph& g, std::size_t steps, Step&& step, Name&& name, std::size_t limit) {
     if (limit == 0) limit = default_rewrite_limit(g.size());
     std::size_t total = 0;
     for (bool changed = true; changed;) {
@@ -294,7 +289,7 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
             active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
             if (total > limit) {
                 return invalid({active, ": no fixed point after ", total,
-                                " rewrites; the patterns match what they made"});
+                    " rewrites; the patterns match what they made"});
             }
         }
     }
@@ -306,13 +301,13 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
 /// Applies the rules in turn until none matches, and returns the number of replaced matches. After more than
 /// `limit` rewrites (0: in proportion to the graph's size) it fails; the error names the patterns that still
 /// match.
-[[nodiscard]] inline result<std::size_t> rewrite_to_fixed_point(graph& g, std::span<const rewrite_rule> rules,
-                                                                pass_context& context,
-                                                                std::size_t limit = 0) {
+[[nodiscard]] inline result<std::size_t> rewrite_to_fixed_point(
+    graph& g, std::span<const rewrite_rule> rules, pass_context& context, std::size_t limit = 0) {
     const auto step = [&](std::size_t i) -> result<std::size_t> {
         const rewrite_rule& r = rules[i];
-        HEADRACE_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
-                                                            {.matching = r.matching, .name = r.name}));
+        HEADRACE_TRY(replaced,
+            replace_pattern_with_filters(
+                g, *r.pattern, r.with, r.filters, context, {.matching = r.matching, .name = r.name}));
         return replaced.size();
     };
     const auto name = [&](std::size_t i) { return std::string_view(rules[i].name); };

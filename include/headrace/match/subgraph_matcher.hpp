@@ -147,14 +147,14 @@ private:
         for (const node& n : g.nodes()) position[n.id] = at++;
         for (auto& nodes : candidates) {
             std::sort(nodes.begin(), nodes.end(),
-                      [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+                [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
         }
         return candidates;
     }
 
     // Chooses a node for each anchor in turn, and gives up a choice as soon as the chosen ones cannot match.
     void extend(const pmr_vector<pmr_vector<node*>>& candidates, pmr_vector<node*>& chosen,
-                pmr_vector<subgraph_match>& found) const {
+        pmr_vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
         for (node* candidate : candidates[next]) {
             chosen.push_back(candidate);
@@ -189,7 +189,7 @@ private:
             for (const edge& e : to->uses()) {
                 const value used{const_cast<node*>(from), e.slot->result};
                 const bool may_leave = (options_.match_output && is<builtin::output>(*e.target)) ||
-                                       std::find(returned.begin(), returned.end(), used) != returned.end();
+                    std::find(returned.begin(), returned.end(), used) != returned.end();
                 if (!may_leave && std::find(inside.begin(), inside.end(), e.target) == inside.end())
                     return false;
             }
@@ -202,8 +202,8 @@ private:
     [[nodiscard]] bool is_convex(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
         const bool single = anchors_.size() == 1 && !options_.match_output &&
-                            std::all_of(returned.begin(), returned.end(),
-                                        [&](const value& v) { return v.producer == anchors_[0]; });
+            std::all_of(
+                returned.begin(), returned.end(), [&](const value& v) { return v.producer == anchors_[0]; });
         return single || detail::execution_span(m.nodes()).convex();
     }
 

@@ -33,8 +33,8 @@ struct matcher_options {
 namespace detail {
 
 /// Returns the address of element `i`, in row-major order, of a constant; for dtypes of whole bytes.
-[[nodiscard]] inline const std::byte* element_of(const tensor_data& data, const tensor_meta& meta,
-                                                 std::int64_t i) {
+[[nodiscard]] inline const std::byte* element_of(
+    const tensor_data& data, const tensor_meta& meta, std::int64_t i) {
     const std::int64_t size = traits_of(meta.dtype).bits / 8;
     if (data.strides.empty()) return data.bytes + i * size;
     std::int64_t offset = 0;
@@ -79,7 +79,7 @@ namespace detail {
     // equal_field reads both at the offset of its field.
     const field_info at_start{a.field->name, a.field->kind, a.field->optional, 0};
     return equal_field(at_start, static_cast<const std::byte*>(a.arguments) + a.field->offset,
-                       static_cast<const std::byte*>(b.arguments) + b.field->offset);
+        static_cast<const std::byte*>(b.arguments) + b.field->offset);
 }
 
 /// Matches the nodes of a pattern with those of a graph, starting from pairs of anchors. Pairs still to be
@@ -214,9 +214,8 @@ private:
         const auto* rule = p.find_annotation<matching_rule>();
         const auto& ops = options_.commutative_ops;
         return p.operand_count >= 2 && p.op->field_count >= 2 && p.op->fields[0].kind == field_kind::tensor &&
-               p.op->fields[1].kind == field_kind::tensor &&
-               ((rule != nullptr && rule->commutative) ||
-                std::find(ops.begin(), ops.end(), p.op) != ops.end());
+            p.op->fields[1].kind == field_kind::tensor &&
+            ((rule != nullptr && rule->commutative) || std::find(ops.begin(), ops.end(), p.op) != ops.end());
     }
 
     // Compares literals, and adds goals for the operands.
@@ -230,8 +229,7 @@ private:
         };
         std::uint32_t index = 0;
         for (const field_info& f : *p.op) {
-            const bool free =
-                options_.ignore_literals ||
+            const bool free = options_.ignore_literals ||
                 (rule != nullptr && (rule->free_fields >> std::min<std::uint32_t>(index, 63) & 1U) != 0);
             const std::uint32_t field = index++;
             if (!holds_tensors(f.kind)) {
@@ -263,7 +261,7 @@ private:
     }
 
     bool literal_matches(const field_info& f, std::uint32_t field, const node& p, const node& n,
-                         const matching_rule* rule, bool free) {
+        const matching_rule* rule, bool free) {
         if (rule != nullptr) {
             for (const literal_binding& b : rule->literals) {
                 if (b.field == field) return bind_literal(b.placeholder, {&n.op->fields[field], n.arguments});

@@ -90,8 +90,8 @@ private:
         std::iota(order.begin(), order.end(), std::size_t{0});
         pmr_vector<decltype(key(0))> keys;
         for (const std::size_t i : order) keys.push_back(key(i));
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+        std::stable_sort(
+            order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
         return order;
     }
     [[nodiscard]] order_type by_size() const {
@@ -167,7 +167,7 @@ private:
             const auto top = std::find(order.begin(), order.end(), ending_at(offsets_, peak).front());
             const auto first = std::find_if(order.begin(), top, [&](std::size_t i) {
                 return std::find(neighbours_[*top].begin(), neighbours_[*top].end(), i) !=
-                       neighbours_[*top].end();
+                    neighbours_[*top].end();
             });
             std::rotate(first, top, top + 1);
         }
@@ -206,8 +206,7 @@ private:
         for (const order_type& n : neighbours_) visits += n.size();
         return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);
     }
-    [[nodiscard]] order_type ending_at(const pmr_vector<std::uint64_t>& offsets,
-                                       std::uint64_t end) const {
+    [[nodiscard]] order_type ending_at(const pmr_vector<std::uint64_t>& offsets, std::uint64_t end) const {
         order_type found;
         for (std::size_t i = 0; i != blocks_.size(); ++i) {
             if (offsets[i] + blocks_[i].bytes == end) found.push_back(i);

@@ -131,8 +131,8 @@ HEADRACE_INLINE void liveness::touch(std::optional<std::size_t> position) {
     if (position) tensors_[*position].last = std::max(tensors_[*position].last, step_);
 }
 
-HEADRACE_INLINE live_tensor& liveness::add(const node& n, std::uint32_t result, std::uint32_t first,
-                                           std::uint32_t memory) {
+HEADRACE_INLINE live_tensor& liveness::add(
+    const node& n, std::uint32_t result, std::uint32_t first, std::uint32_t memory) {
     set(n, result, tensors_.size());
     tensors_.push_back(
         {.tensor = {const_cast<node*>(&n), result}, .first = first, .last = first, .memory = memory});

@@ -31,12 +31,12 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
     std::pmr::string name(n.results[t.tensor.result].name);
     if (name.empty()) name = text_of({"result ", t.tensor.result, " of node ", n.id});
     return text_of({"'", name, "' of ", n.op->name, " at bytes ", t.offset, " to ", t.offset + t.bytes,
-                    ", steps ", t.first, " to ", t.last});
+        ", steps ", t.first, " to ", t.last});
 }
 
 /// Computes the sizes of all tensors.
-[[nodiscard]] inline result<pmr_vector<planned_tensor>> measure(const liveness& lifetimes,
-                                                                const planning_options& options) {
+[[nodiscard]] inline result<pmr_vector<planned_tensor>> measure(
+    const liveness& lifetimes, const planning_options& options) {
     constexpr std::int64_t max_elements = std::int64_t{1} << 48;
     pmr_vector<planned_tensor> tensors;
     for (const live_tensor& live : lifetimes.tensors()) {
@@ -55,8 +55,8 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
 }
 
 // Computes the largest sum of live bytes of all steps, and the first step that has it.
-inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps,
-                          planned_memory& m) {
+inline void measure_bound(
+    std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps, planned_memory& m) {
     pmr_vector<std::uint64_t> live(steps + std::size_t{1});
     for (const planned_tensor& t : tensors) {
         if (t.memory != memory || !t.is_placed) continue;
@@ -124,17 +124,17 @@ HEADRACE_INLINE result<void> verify_plan(const graph& g, const memory_plan& plan
             return invalid({"the plan's memory does not hold tensor ", detail::tensor_text(t)});
         by_start.push_back(&t);
     }
-    std::stable_sort(by_start.begin(), by_start.end(),
-                     [](const auto* a, const auto* b) { return a->first < b->first; });
+    std::stable_sort(
+        by_start.begin(), by_start.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
     pmr_vector<const planned_tensor*> active;
     for (const planned_tensor* t : by_start) {
         erase_if(active, [&](const planned_tensor* other) { return other->last < t->first; });
         for (const planned_tensor* other : active) {
             const bool overlap = t->memory == other->memory && t->offset < other->offset + other->bytes &&
-                                 other->offset < t->offset + t->bytes;
+                other->offset < t->offset + t->bytes;
             if (overlap)
                 return invalid({"two tensors that live at the same time overlap: ",
-                                detail::tensor_text(*other), ", and ", detail::tensor_text(*t)});
+                    detail::tensor_text(*other), ", and ", detail::tensor_text(*t)});
         }
         active.push_back(t);
     }

@@ -62,8 +62,8 @@ struct joined<ops<As...>, ops<Bs...>, Lists...> : joined<ops<As..., Bs...>, List
 /// Every functional op with an out-variant (trait::has_out), in the order of the dialects. For ATen these are
 /// the ops with an out-variant in PyTorch, except composite ops such as conv2d; for TOSA all ops that
 /// compute, except RESHAPE, which is a view.
-using functional_ops = typename detail::joined<
-    ops_where<aten::dialect, trait::has_out>, ops_where<quantized_decomposed::dialect, trait::has_out>,
+using functional_ops = typename detail::joined<ops_where<aten::dialect, trait::has_out>,
+    ops_where<quantized_decomposed::dialect, trait::has_out>,
     ops_where<dim_order_ops::dialect, trait::has_out>, ops_where<tosa::dialect, trait::has_out>>::type;
 
 /// The op `Op` with an additional argument `out`: one buffer for each result, which it overwrites. Its
@@ -102,11 +102,11 @@ template <op_tag Op>
 inline constexpr auto fields_of<out::variant<Op>> = [] {
     using variant_args = args<out::variant<Op>>;
     static_assert(std::is_standard_layout_v<variant_args>,
-                  "out_variant: arguments that lie in several bases; give the op one struct of arguments");
+        "out_variant: arguments that lie in several bases; give the op one struct of arguments");
     std::array<field_info, fields_of<Op>.size() + 1> fields{};
     std::ranges::copy(fields_of<Op>, fields.begin());
     fields.back() = {"out", kind_of<typename out::variant<Op>::buffers>, false,
-                     static_cast<std::uint16_t>(offsetof(variant_args, out))};
+        static_cast<std::uint16_t>(offsetof(variant_args, out))};
     return fields;
 }();
 

@@ -67,7 +67,7 @@ private:
         const planned_tensor* const t = plan.find(v);
         if (t == nullptr) return {};
         return {static_cast<std::int64_t>(t->memory), static_cast<std::int64_t>(t->offset),
-                static_cast<std::int64_t>(t->bytes)};
+            static_cast<std::int64_t>(t->bytes)};
     }
     static void record(graph& g, const memory_plan& plan, std::size_t& placed) {
         for (node* n = g.first(); n != nullptr;) {
@@ -111,8 +111,8 @@ private:
             bytes.push_back(static_cast<std::int64_t>(m.bytes));
             bounds.push_back(static_cast<std::int64_t>(m.lower_bound));
         }
-        g.annotate(*output,
-                   memory_sizes{g.own(list<std::int64_t>(bytes)), g.own(list<std::int64_t>(bounds))});
+        g.annotate(
+            *output, memory_sizes{g.own(list<std::int64_t>(bytes)), g.own(list<std::int64_t>(bounds))});
     }
 };
 

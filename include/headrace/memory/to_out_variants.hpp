@@ -80,14 +80,14 @@ private:
 
     static bool is_left(const node& n) {
         static constexpr auto of_graphs = every_op<higher_order::dialect> | every_op<delegate::dialect> |
-                                          every_op<memory::dialect> | every_op<out::dialect>;
+            every_op<memory::dialect> | every_op<out::dialect>;
         static constexpr auto with_own_memory =
             ops_in<builtin::placeholder, builtin::constant, builtin::output, tosa::const_, tosa::const_shape,
-                   tosa::cond_if, tosa::while_loop, tosa::variable_read>;
+                tosa::cond_if, tosa::while_loop, tosa::variable_read>;
         const auto without_buffer =
             trait::aliasing | trait::in_place | trait::host_number | trait::no_results;
         return n.result_count == 0 || n.op->has(without_buffer) || of_graphs.contains(*n.op) ||
-               with_own_memory.contains(*n.op);
+            with_own_memory.contains(*n.op);
     }
     static error missing_variants(const std::vector<std::string_view>& missing) {
         std::string text = "no out-variant is known for ";

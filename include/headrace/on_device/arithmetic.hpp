@@ -18,9 +18,9 @@ namespace detail {
 
 template <integer A, integer B>
 struct products {
-    static constexpr std::int64_t all[4]{
-        A::bounds::lowest * B::bounds::lowest, A::bounds::lowest* B::bounds::highest,
-        A::bounds::highest* B::bounds::lowest, A::bounds::highest* B::bounds::highest};
+    static constexpr std::int64_t all[4]{A::bounds::lowest * B::bounds::lowest,
+        A::bounds::lowest* B::bounds::highest, A::bounds::highest* B::bounds::lowest,
+        A::bounds::highest* B::bounds::highest};
     static constexpr std::int64_t lowest = std::min({all[0], all[1], all[2], all[3]}),
                                   highest = std::max({all[0], all[1], all[2], all[3]});
 };
@@ -31,7 +31,7 @@ struct products {
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto add(A a, B b) {
     using R = detail::wrapped<A::bounds::lowest + B::bounds::lowest, A::bounds::highest + B::bounds::highest,
-                              detail::rep_of<A, B>>;
+        detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::plus(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
@@ -39,7 +39,7 @@ HEADRACE_INLINE constexpr auto add(A a, B b) {
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto sub(A a, B b) {
     using R = detail::wrapped<A::bounds::lowest - B::bounds::highest, A::bounds::highest - B::bounds::lowest,
-                              detail::rep_of<A, B>>;
+        detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::minus(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
@@ -64,7 +64,7 @@ HEADRACE_INLINE constexpr auto mul(A a, B b) {
                 detail::machine<std::int64_t>::plus(std::int64_t{x} * y, rounding) >> Shift);
         };
         using whole = number<(Shift > 62 ? detail::int32_lowest : R::bounds::lowest),
-                             (Shift > 62 ? detail::int32_highest : R::bounds::highest), typename R::rep>;
+            (Shift > 62 ? detail::int32_highest : R::bounds::highest), typename R::rep>;
         return whole{m::each(wide, detail::as_in<R>(a), detail::as_in<R>(b))};
     }
 }
@@ -73,8 +73,7 @@ template <integer A, integer B>
 HEADRACE_INLINE constexpr auto intdiv(A a, B b) {
     constexpr std::int64_t most = std::max(-A::bounds::lowest, A::bounds::highest);
     using R = detail::wrapped<(B::bounds::lowest < 0 ? -most : std::min<std::int64_t>(A::bounds::lowest, 0)),
-                              (B::bounds::lowest < 0 ? most : std::max<std::int64_t>(A::bounds::highest, 0)),
-                              detail::rep_of<A, B>>;
+        (B::bounds::lowest < 0 ? most : std::max<std::int64_t>(A::bounds::highest, 0)), detail::rep_of<A, B>>;
     using m = typename R::math;
     const auto quotient = [](std::int32_t x, std::int32_t y) {
         return y == 0 ? 0 : y == -1 ? detail::machine<std::int32_t>::minus(0, x) : x / y;
@@ -85,7 +84,7 @@ HEADRACE_INLINE constexpr auto intdiv(A a, B b) {
 template <nan_mode = nan_mode::propagate, integer A, integer B>
 HEADRACE_INLINE constexpr auto maximum(A a, B b) {
     using R = number<std::max(A::bounds::lowest, B::bounds::lowest),
-                     std::max(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
+        std::max(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
     using m = typename R::math;
     if constexpr (A::bounds::lowest >= B::bounds::highest)
         return R{detail::as_in<R>(a)};
@@ -98,7 +97,7 @@ HEADRACE_INLINE constexpr auto maximum(A a, B b) {
 template <nan_mode = nan_mode::propagate, integer A, integer B>
 HEADRACE_INLINE constexpr auto minimum(A a, B b) {
     using R = number<std::min(A::bounds::lowest, B::bounds::lowest),
-                     std::min(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
+        std::min(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
     using m = typename R::math;
     if constexpr (A::bounds::highest <= B::bounds::lowest)
         return R{detail::as_in<R>(a)};
@@ -119,7 +118,7 @@ HEADRACE_INLINE constexpr auto abs(A a) {
     constexpr std::int64_t most = std::max(-A::bounds::lowest, A::bounds::highest);
     using m = typename A::math;
     using R = number<(most > detail::int32_highest ? A::bounds::lowest : 0),
-                     std::min(most, detail::int32_highest), typename A::rep>;
+        std::min(most, detail::int32_highest), typename A::rep>;
     if constexpr (A::bounds::lowest >= 0)
         return a;
     else
@@ -166,7 +165,7 @@ HEADRACE_INLINE constexpr auto select(C c, A a, B b) {
     using T = detail::rep_of<C, A, B>;
     using m = detail::machine<T>;
     using R = number<std::min(A::bounds::lowest, B::bounds::lowest),
-                     std::max(A::bounds::highest, B::bounds::highest), T>;
+        std::max(A::bounds::highest, B::bounds::highest), T>;
     return R{m::chosen(m::of(c.value), detail::as_in<R>(a), detail::as_in<R>(b))};
 }
 

@@ -17,24 +17,24 @@ namespace headrace::on_device {
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto bitwise_and(A a, B b) {
     constexpr std::int64_t mask = std::max(detail::mask_over(A::bounds::lowest, A::bounds::highest),
-                                           detail::mask_over(B::bounds::lowest, B::bounds::highest));
+        detail::mask_over(B::bounds::lowest, B::bounds::highest));
     constexpr bool is_signed = A::bounds::lowest < 0 && B::bounds::lowest < 0;
     constexpr std::int64_t most = A::bounds::lowest < 0 ? (B::bounds::lowest < 0 ? mask : B::bounds::highest)
-                                  : B::bounds::lowest < 0 ? A::bounds::highest
-                                                          : std::min(A::bounds::highest, B::bounds::highest);
+        : B::bounds::lowest < 0                         ? A::bounds::highest
+                                                        : std::min(A::bounds::highest, B::bounds::highest);
     using R = number<(is_signed ? -1 - mask : 0), most, detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::bits_and(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
 namespace detail {
 template <integer A, integer B>
-using bits_of_both = number<(A::bounds::lowest < 0 || B::bounds::lowest < 0
-                                 ? -1 - std::max(mask_over(A::bounds::lowest, A::bounds::highest),
-                                                 mask_over(B::bounds::lowest, B::bounds::highest))
-                                 : 0),
-                            std::max(mask_over(A::bounds::lowest, A::bounds::highest),
-                                     mask_over(B::bounds::lowest, B::bounds::highest)),
-                            rep_of<A, B>>;
+using bits_of_both = number<(A::bounds::lowest < 0 || B::bounds::lowest < 0 ? -1 -
+                                        std::max(mask_over(A::bounds::lowest, A::bounds::highest),
+                                            mask_over(B::bounds::lowest, B::bounds::highest))
+                                                                            : 0),
+    std::max(
+        mask_over(A::bounds::lowest, A::bounds::highest), mask_over(B::bounds::lowest, B::bounds::highest)),
+    rep_of<A, B>>;
 }
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto bitwise_or(A a, B b) {
@@ -125,7 +125,7 @@ HEADRACE_INLINE constexpr auto arithmetic_right_shift(A a, B b) {
     using T = detail::rep_of<A, B>;
     using m = detail::machine<T>;
     using R = number<std::min<std::int64_t>(A::bounds::lowest, 0),
-                     std::max<std::int64_t>(A::bounds::highest, 0), T>;
+        std::max<std::int64_t>(A::bounds::highest, 0), T>;
     const T x = m::of(a.value), by = detail::distance<T>(b);
     if constexpr (Round) {
         // A shift by 0 has no last bit: the first shift then goes as far as the distance, and the bit is

@@ -52,17 +52,17 @@ constexpr const char* refusal(const convolution& s, core_id core) {
     if (s.input.type != element::int8) return "the input is not int8";
     if (s.weight_zero != 0) return "the weights have a zero point other than 0";
     if (!fits_result(s)) return "the scaled values do not fit the output's elements";
-    const packing wanted = s.is_depthwise         ? packing::rows
-                           : core == core_id::mve ? packing::c4k16
-                           : core == core_id::dsp ? packing::c2k4
-                                                  : packing::c4;
+    const packing wanted = s.is_depthwise ? packing::rows
+        : core == core_id::mve            ? packing::c4k16
+        : core == core_id::dsp            ? packing::c2k4
+                                          : packing::c4;
     if (s.weights != wanted) return "the weights are packed for another core";
     if (core == core_id::portable) return "";
     if (s.output.type != element::int8) return "the output is not int8";
     // The DSP extension's planes take Helium's form of the scale, too: it is converted for each plane.
-    const bool has_scale = core == core_id::mve ? s.scale == scaling::doubled
-                                                : s.scale == scaling::high_word ||
-                                                      (s.is_depthwise && s.scale == scaling::doubled);
+    const bool has_scale = core == core_id::mve
+        ? s.scale == scaling::doubled
+        : s.scale == scaling::high_word || (s.is_depthwise && s.scale == scaling::doubled);
     if (!has_scale) return "the scale needs a product of 64 bits";
     if (s.is_depthwise && s.dilation != extent{}) return "the depthwise window is dilated";
     if (core == core_id::mve && s.is_depthwise) {
@@ -83,7 +83,7 @@ struct extents {
 /// The extents of the image that windows read.
 constexpr extents read_extents(const convolution& s) {
     return {(s.output.size[1] - 1) * s.stride.height + (s.kernel.height - 1) * s.dilation.height + 1,
-            (s.output.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1};
+        (s.output.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1};
 }
 
 /// Bytes of a copy of a small image with what windows read outside of it, so that no window is tested; 0 if
@@ -92,7 +92,7 @@ constexpr std::int32_t image_copy_bytes(const convolution& s) {
     const auto [height, width] = read_extents(s);
     const std::int64_t bytes = std::int64_t{s.input.size[0]} * height * width * s.in_channels();
     const bool has_border = s.pad.top > 0 || s.pad.left > 0 || height - s.pad.top > s.input.size[1] ||
-                            width - s.pad.left > s.input.size[2];
+        width - s.pad.left > s.input.size[2];
     return has_border && bytes <= image_on_stack ? static_cast<std::int32_t>(bytes) : 0;
 }
 
@@ -162,7 +162,7 @@ constexpr std::int64_t patch_instructions(const convolution& s, core_id core) {
         const int gathers = p.row_chunks != 0 && !p.has_planes ? 3 : p.has_planes ? 2 : p.has_runs ? 1 : 0;
         const std::int64_t blocks = (pixels + p.pixels - 1) / p.pixels;
         return pixels * groups * (chunks * 29 + 42) / 4 + blocks * (groups * 20 + 55) +
-               gathered * sixteenths[gathers] / 16 + pixels * (p.has_planes ? 25 : 65);
+            gathered * sixteenths[gathers] / 16 + pixels * (p.has_planes ? 25 : 65);
     }
     if (core == core_id::dsp) {
         const std::int64_t steps = round_up(s.depth(), 4) / 2, pairs = round_up(s.out_channels(), 2) / 2;
@@ -170,8 +170,7 @@ constexpr std::int64_t patch_instructions(const convolution& s, core_id core) {
         // One or two pixels that fill no block go one by one; three are filled up.
         const std::int64_t single = pixels % 4 == 3 ? 0 : pixels % 4, blocks = (pixels - single + 3) / 4;
         return blocks * pairs * (steps * 13 + steps / 5 + 57) +
-               single * pairs * (steps * 5 + steps / 6 + 26) + gathered * sixteenths[speed] / 16 +
-               pixels * 60;
+            single * pairs * (steps * 5 + steps / 6 + 26) + gathered * sixteenths[speed] / 16 + pixels * 60;
     }
     const std::int64_t chunks = round_up(s.depth(), 4) / 4, groups = round_up(s.out_channels(), 4) / 4;
     constexpr std::int64_t sixteenths[] = {112, 96, 16};

@@ -47,8 +47,7 @@ HEADRACE_INLINE void with_memory(std::int8_t* memory, F f) {
 /// Blocks of patches, of the image itself or of a copy with its border.
 template <class Patches, convolution S, core_id core>
 HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w,
-                                 const typename Patches::per_channel* q, typename Patches::result* y,
-                                 std::int8_t* scratch) {
+    const typename Patches::per_channel* q, typename Patches::result* y, std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
         static constexpr patch_plan plan = plan_of<Patches>(S);
         if constexpr (constexpr std::int32_t copied = image_copy_bytes(S); copied != 0) {
@@ -64,8 +63,7 @@ HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w,
 
 template <class Planes, convolution S, core_id core>
 HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w,
-                                const typename Planes::per_channel* q, typename Planes::result* y,
-                                std::int8_t* scratch) {
+    const typename Planes::per_channel* q, typename Planes::result* y, std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
         static constexpr plane_plan plan = planes_on(S, core);
         convolve_planes<Planes>(plan, x, w, q, y, memory);
@@ -81,9 +79,9 @@ struct clamp_and_finish {
 
 /// The function of stored values, which kernels saturate only.
 template <convolution S, class Finish>
-using finish_stored = std::conditional_t<S.scale != scaling::none && (S.minimum > lowest_of(S.output.type) ||
-                                                                      S.maximum < highest_of(S.output.type)),
-                                         clamp_and_finish<S.minimum, S.maximum, Finish>, Finish>;
+using finish_stored = std::conditional_t<S.scale != scaling::none &&
+        (S.minimum > lowest_of(S.output.type) || S.maximum < highest_of(S.output.type)),
+    clamp_and_finish<S.minimum, S.maximum, Finish>, Finish>;
 
 /// Clamps and finishes stored values.
 template <convolution S, class Core, class Finish, tensor... Extra>
@@ -100,7 +98,7 @@ struct residual_patches : Patches {
     static constexpr std::int32_t channels = S.out_channels();
 
     static void multiply(const patch_plan& p, std::int8_t* patch, const std::int8_t* w,
-                         const typename Patches::per_channel* q, result* const* out, std::int32_t pixels) {
+        const typename Patches::per_channel* q, result* const* out, std::int32_t pixels) {
         constexpr tensor row = dense(S.output.type, channels);
         constexpr std::int32_t width = patch_width<Patches>;
         auto* const block =
@@ -110,15 +108,15 @@ struct residual_patches : Patches {
         Patches::multiply(p, patch, w, q, results, pixels);  // may step the pointers
         for (std::int32_t i = 0; i != pixels; ++i)
             if (i == 0 || out[i] != out[i - 1])  // a last block is filled up by its last pixel
-                kernel<elementwise<finish_stored<S, Finish>, row, row, row>, Core>::run(block + i * channels,
-                                                                                        out[i], out[i]);
+                kernel<elementwise<finish_stored<S, Finish>, row, row, row>, Core>::run(
+                    block + i * channels, out[i], out[i]);
     }
 };
 
 template <class Patches, convolution S, class Core, class Finish, tensor... Extra>
 HEADRACE_INLINE void run_patches_and_finish(const std::int8_t* x, const element_t<Extra.type>*... extra,
-                                            const std::int8_t* w, const typename Patches::per_channel* q,
-                                            typename Patches::result* y, std::int8_t* scratch) {
+    const std::int8_t* w, const typename Patches::per_channel* q, typename Patches::result* y,
+    std::int8_t* scratch) {
     if constexpr (S.is_over_extra) {
         run_patches<residual_patches<Patches, S, Core, Finish>, S, Core::id>(x, w, q, y, scratch);
     } else {
@@ -132,7 +130,7 @@ template <convolution S, class Finish, tensor... Extra>
 struct kernel<conv2d<S, Finish, Extra...>, portable> {
     static_assert(!S.is_in_place || can_be_in_place(S), "this convolution cannot write over its input");
     static_assert(!S.is_over_extra || (can_be_over_extra(S) && sizeof...(Extra) == 1),
-                  "this convolution cannot write over an operand");
+        "this convolution cannot write over an operand");
     static constexpr std::int32_t scratch = choose(S, core_id::portable).scratch;
     using input = element_t<S.input.type>;
     using output = element_t<S.output.type>;
@@ -140,7 +138,7 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
     using per_channel = detail::per_channel_t<S>;
 
     static constexpr void run(const input* x, const element_t<Extra.type>*... extra, const weight* w,
-                              const per_channel* q, output* y, std::int8_t* memory = nullptr) {
+        const per_channel* q, output* y, std::int8_t* memory = nullptr) {
         if (std::is_constant_evaluated()) {
             detail::convolve_in_compiler<S, Finish, Extra...>(x, extra..., w, q, y);
         } else if constexpr (!detail::has_blocks(S, core_id::portable)) {
@@ -153,13 +151,13 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
         } else {
             if constexpr (S.is_depthwise) {
                 using planes = detail::portable_planes<S.scale, output, per_channel,
-                                                       detail::key_of(S, core_id::portable)>;
+                    detail::key_of(S, core_id::portable)>;
                 detail::run_planes<planes, S, core_id::portable>(x, w, q, y, memory);
                 detail::finish<S, portable, Finish, Extra...>(extra..., y);
             } else {
                 using patches = detail::portable_patches<S.scale, output, per_channel>;
-                detail::run_patches_and_finish<patches, S, portable, Finish, Extra...>(x, extra..., w, q, y,
-                                                                                       memory);
+                detail::run_patches_and_finish<patches, S, portable, Finish, Extra...>(
+                    x, extra..., w, q, y, memory);
             }
         }
     }

@@ -49,7 +49,7 @@ struct kernel<conv3d<S, Finish>, portable> {
     using per_channel = typename sums::template per_channel<S.scale>;
 
     static constexpr void run(const element_t<S.input.type>* in, const weight* weights,
-                              const per_channel* channels, element_t<S.output.type>* out) {
+        const per_channel* channels, element_t<S.output.type>* out) {
         for (std::int32_t n = 0; n != S.output.size[0]; ++n) {
             for (std::int32_t d = 0; d != S.output.size[1]; ++d) {
                 for (std::int32_t y = 0; y != S.output.size[2]; ++y) {
@@ -57,7 +57,7 @@ struct kernel<conv3d<S, Finish>, portable> {
                         for (std::int32_t c = 0; c != S.output.size[4]; ++c) {
                             const auto sum =
                                 sum_at(in + n * S.input.stride[0] + first_channel(c) * S.input.stride[4],
-                                       {d, y, x}, weights + c * step, detail::bias_of(channels[c]));
+                                    {d, y, x}, weights + c * step, detail::bias_of(channels[c]));
                             const auto v =
                                 sums::template result<S.scale, S.minimum, S.maximum>(sum, channels[c]);
                             store<S.output.type>(out + S.output.at(n, d, y, x, c), Finish::of(v));
@@ -77,8 +77,8 @@ private:
         return S.is_depthwise ? c / (S.output.size[4] / S.input.size[4]) : 0;
     }
 
-    static constexpr typename sums::sum sum_at(const element_t<S.input.type>* in, volume at, const weight* w,
-                                               typename sums::sum sum) {
+    static constexpr typename sums::sum sum_at(
+        const element_t<S.input.type>* in, volume at, const weight* w, typename sums::sum sum) {
         for (std::int32_t i = 0; i != S.kernel.depth; ++i) {
             for (std::int32_t j = 0; j != S.kernel.height; ++j) {
                 for (std::int32_t k = 0; k != S.kernel.width; ++k, w += tap) {
@@ -86,10 +86,10 @@ private:
                     const std::int32_t y = at.height * S.stride.height - S.pad.height + j * S.dilation.height;
                     const std::int32_t x = at.width * S.stride.width - S.pad.width + k * S.dilation.width;
                     const bool is_inside = 0 <= d && d < S.input.size[1] && 0 <= y && y < S.input.size[2] &&
-                                           0 <= x && x < S.input.size[3];
+                        0 <= x && x < S.input.size[3];
                     if (!is_inside) continue;
                     sum = sums::add_pixel(sum, S.channels(), in + S.input.at(d, y, x, 0), S.input.stride[4],
-                                          S.input_zero, w, S.weight_zero);
+                        S.input_zero, w, S.weight_zero);
                 }
             }
         }

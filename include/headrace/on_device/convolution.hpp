@@ -88,7 +88,7 @@ constexpr bool can_be_in_place(const convolution& s) {
 /// before it is finished.
 constexpr bool can_be_over_extra(const convolution& s) {
     return !s.is_depthwise && !s.is_in_place && s.scale != scaling::none && bytes_of(s.output.type) == 1 &&
-           s.output.is_dense();
+        s.output.is_dense();
 }
 
 }  // namespace headrace::on_device

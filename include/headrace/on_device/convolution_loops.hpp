@@ -20,13 +20,11 @@ namespace headrace::on_device::detail {
 template <convolution S>
 using weight_t = std::conditional_t<S.is_integer(), std::int8_t, element_t<S.input.type>>;
 template <convolution S>
-using sum_t =
-    std::conditional_t<!S.is_integer(), float,
-                       std::conditional_t<S.input.type == element::int8, std::int32_t, std::int64_t>>;
+using sum_t = std::conditional_t<!S.is_integer(), float,
+    std::conditional_t<S.input.type == element::int8, std::int32_t, std::int64_t>>;
 template <convolution S>
-using per_channel_t =
-    std::conditional_t<S.scale == scaling::none, sum_t<S>,
-                       std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
+using per_channel_t = std::conditional_t<S.scale == scaling::none, sum_t<S>,
+    std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
 
 template <convolution S>
 HEADRACE_INLINE constexpr auto weight_less_zero(weight_t<S> w) {
@@ -55,8 +53,7 @@ HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q
 /// copied, the results may be written over it.
 template <convolution S, class Finish, tensor... Extra>
 constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                                    const weight_t<S>* w, const per_channel_t<S>* q,
-                                    element_t<S.output.type>* y) {
+    const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     using total = std::conditional_t<S.is_integer(), std::int64_t, float>;
     constexpr std::int32_t height = read_extents(S).height, width = read_extents(S).width;
     constexpr std::int32_t channels = S.in_channels(), depth = S.depth(), results = S.out_channels();
@@ -96,8 +93,8 @@ constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const elem
                     total sum = bias_of(q[oc]);
                     for (std::int32_t k = 0; k != depth; ++k) sum += image[first + taps[k]] * rows[row + k];
                     store<S.output.type>(y + S.output.at(n, oy, ox, oc),
-                                         Finish::of(result_of<S>(static_cast<sum_t<S>>(sum), q[oc]),
-                                                    load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
+                        Finish::of(result_of<S>(static_cast<sum_t<S>>(sum), q[oc]),
+                            load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
                 }
             }
 }
@@ -105,7 +102,7 @@ constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const elem
 /// All layouts, types and attributes by loops over indices. Elements of the input are read through `x`.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                       const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
+    const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr std::int32_t in_channels = S.is_depthwise ? 1 : S.in_channels();
     for (std::int32_t n = 0; n != S.output.size[0]; ++n)
         for (std::int32_t oy = 0; oy != S.output.size[1]; ++oy)
@@ -121,21 +118,20 @@ void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.t
                                 0 <= iy && iy < S.input.size[1] && 0 <= ix && ix < S.input.size[2];
                             for (std::int32_t ic = 0; ic != in_channels; ++ic, ++k)
                                 sum = multiply_add(sum,
-                                                   is_inside
-                                                       ? x[S.input.at(n, iy, ix, first + ic)]
-                                                       : static_cast<element_t<S.input.type>>(S.input_zero),
-                                                   weight_less_zero<S>(w[weight_at(S, oc, k)]));
+                                    is_inside ? x[S.input.at(n, iy, ix, first + ic)]
+                                              : static_cast<element_t<S.input.type>>(S.input_zero),
+                                    weight_less_zero<S>(w[weight_at(S, oc, k)]));
                         }
                     store<S.output.type>(y + S.output.at(n, oy, ox, oc),
-                                         Finish::of(result_of<S>(sum, q[oc]),
-                                                    load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
+                        Finish::of(
+                            result_of<S>(sum, q[oc]), load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
                 }
 }
 
 /// In place, pixel by pixel: the channels of one are copied before its results are written.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                          const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
+    const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr convolution pixel = [] {
         convolution one = S;
         one.input = dense(S.input.type, 1, 1, 1, S.in_channels());
@@ -148,8 +144,8 @@ void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extr
                 std::array<element_t<S.input.type>, static_cast<std::size_t>(S.in_channels())> copy{};
                 for (std::int32_t c = 0; c != S.in_channels(); ++c)
                     copy[static_cast<std::size_t>(c)] = x[S.input.at(n, i, j, c)];
-                convolve_by_index<pixel, Finish, Extra...>(
-                    copy.data(), extra + (Extra.at(n, i, j, 0) - Extra.offset)..., w, q,
+                convolve_by_index<pixel, Finish, Extra...>(copy.data(),
+                    extra + (Extra.at(n, i, j, 0) - Extra.offset)..., w, q,
                     y + (S.output.at(n, i, j, 0) - S.output.offset));
             }
 }
@@ -157,7 +153,7 @@ void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extr
 /// In place, plane by plane.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                          const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
+    const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr std::int32_t height = S.input.size[1], width = S.input.size[2];
     constexpr convolution plane = [] {
         convolution one = S;
@@ -170,8 +166,8 @@ void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extr
             std::array<element_t<S.input.type>, static_cast<std::size_t>(height * width)> copy{};
             for (std::int32_t i = 0; i != height * width; ++i)
                 copy[static_cast<std::size_t>(i)] = x[S.input.at(n, i / width, i % width, c)];
-            convolve_by_index<plane, Finish, Extra...>(
-                copy.data(), extra + (Extra.at(n, 0, 0, c) - Extra.offset)..., w + weight_at(S, c, 0), q + c,
+            convolve_by_index<plane, Finish, Extra...>(copy.data(),
+                extra + (Extra.at(n, 0, 0, c) - Extra.offset)..., w + weight_at(S, c, 0), q + c,
                 y + (S.output.at(n, 0, 0, c) - S.output.offset));
         }
 }

@@ -35,8 +35,8 @@ struct stream {
 /// One loop. It is shared by all tensors with these element types and strides, which take `F`.
 template <class F, class Out, class... In>
 struct line_of {
-    HEADRACE_INLINE static constexpr void run(std::int32_t n, element_t<Out::type>* out,
-                                              const element_t<In::type>*... in) {
+    HEADRACE_INLINE static constexpr void run(
+        std::int32_t n, element_t<Out::type>* out, const element_t<In::type>*... in) {
         // Broadcast operands are loaded once; the compiler cannot know that the result does not change them.
         run(std::index_sequence_for<In...>(), n, out, in..., load<In::type>(in)...);
     }
@@ -51,8 +51,7 @@ private:
     }
     template <std::size_t... K>
     HEADRACE_INLINE static constexpr void run(std::index_sequence<K...>, std::int32_t n,
-                                              element_t<Out::type>* out, const element_t<In::type>*... in,
-                                              value_of<In::type>... first) {
+        element_t<Out::type>* out, const element_t<In::type>*... in, value_of<In::type>... first) {
         for (std::int32_t i = 0; i < n; ++i)
             store<Out::type>(out + i * Out::stride, F::of(value<In>(in, i, first)...));
     }
@@ -62,8 +61,8 @@ struct shared_line;
 template <class F, class Out, class... In>
 struct shared_line<line_of<F, Out, In...>> {
     // All that `F::of` calls becomes a part of the loop, also where compilers would rather not.
-    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run(std::int32_t n, element_t<Out::type>* out,
-                                                               const element_t<In::type>*... in) {
+    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run(
+        std::int32_t n, element_t<Out::type>* out, const element_t<In::type>*... in) {
         line_of<F, Out, In...>::run(n, out, in...);
     }
 };
@@ -94,7 +93,7 @@ struct kernel<elementwise<F, Out, In...>, portable> {
     static constexpr std::int32_t scratch = 0;
     static constexpr void run(const element_t<In.type>*... in, element_t<Out.type>* out) {
         detail::elementwise_loops<F, Out, detail::operands_of<F, Out, In...>,
-                                  std::make_index_sequence<sizeof...(In)>>::run(in..., out);
+            std::make_index_sequence<sizeof...(In)>>::run(in..., out);
     }
 };
 

@@ -51,8 +51,7 @@ inline constexpr twiddles<N> twiddles_of{};
 /// Transforms n elements in place, which lie `by` apart. The turn has n * every parts of the table. A product
 /// with `direction` turns the sine.
 HEADRACE_SHARED constexpr void transform_line(float* re, float* im, std::int32_t n, std::int32_t by,
-                                              const float* cosine, const float* sine, std::int32_t every,
-                                              float direction) {
+    const float* cosine, const float* sine, std::int32_t every, float direction) {
     // The places of the elements, their bits reversed, is where the halves of halves lie.
     for (std::int32_t i = 1, k = 0; i < n; ++i) {
         std::int32_t bit = n / 2;
@@ -84,13 +83,13 @@ constexpr bool is_power_of_two(std::int32_t n) { return std::has_single_bit(stat
 template <tensor In>
 struct transform {
     static_assert(is_power_of_two(In.size[1]) && is_power_of_two(In.size[2]),
-                  "fft2d: height and width are powers of two");
+        "fft2d: height and width are powers of two");
     static constexpr std::int32_t height = In.size[1], width = In.size[2],
                                   longest = height > width ? height : width;
 
     static constexpr void line(float* re, float* im, std::int32_t n, std::int32_t by, float direction) {
-        transform_line(re, im, n, by, twiddles_of<longest>.cosine, twiddles_of<longest>.sine, longest / n,
-                       direction);
+        transform_line(
+            re, im, n, by, twiddles_of<longest>.cosine, twiddles_of<longest>.sine, longest / n, direction);
     }
 };
 
@@ -99,8 +98,8 @@ struct transform {
 template <tensor In, tensor Out, bool Inverse>
 struct kernel<fft2d<In, Out, Inverse>, portable> {
     static constexpr std::int32_t scratch = 0;
-    static constexpr void run(const float* real, const float* imaginary, float* out_real,
-                              float* out_imaginary) {
+    static constexpr void run(
+        const float* real, const float* imaginary, float* out_real, float* out_imaginary) {
         using t = detail::transform<In>;
         constexpr float direction = Inverse ? 1.F : -1.F;
         for (std::int32_t n = 0; n != In.size[0]; ++n) {

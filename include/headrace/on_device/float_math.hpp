@@ -97,8 +97,8 @@ HEADRACE_SHARED constexpr float exp(float x) {
     const auto turns = static_cast<float>(n);
     // ln 2 in two parts, the first of so few bits that the product is exact.
     const float r = x - turns * 0.693359375F - turns * -2.12194440e-4F;
-    const float tail = detail::polynomial(r, 1.989124721e-4F, 1.393388142e-3F, 8.333310485e-3F,
-                                          4.166646302e-2F, 1.666666716e-1F, 0.5F);
+    const float tail = detail::polynomial(
+        r, 1.989124721e-4F, 1.393388142e-3F, 8.333310485e-3F, 4.166646302e-2F, 1.666666716e-1F, 0.5F);
     return detail::times_power_of_two(1 + (r + r * r * tail), n);
 }
 /// TOSA 1.0, 2.5.8 (LOG). Error: 1.
@@ -109,9 +109,9 @@ HEADRACE_SHARED constexpr float log(float x) {
     const detail::split s = detail::split_of(x);
     const auto exponent = static_cast<float>(s.exponent);
     const float z = s.fraction - 1, square = z * z;
-    const float tail = detail::polynomial(z, 6.971611828e-2F, -1.147973388e-1F, 1.168541983e-1F,
-                                          -1.242568716e-1F, 1.424905807e-1F, -1.666780263e-1F,
-                                          2.000071555e-1F, -2.499999702e-1F, 3.333333135e-1F);
+    const float tail =
+        detail::polynomial(z, 6.971611828e-2F, -1.147973388e-1F, 1.168541983e-1F, -1.242568716e-1F,
+            1.424905807e-1F, -1.666780263e-1F, 2.000071555e-1F, -2.499999702e-1F, 3.333333135e-1F);
     const float low = tail * z * square + exponent * -2.12194440e-4F - 0.5F * square;
     return z + low + exponent * 0.693359375F;
 }
@@ -125,8 +125,8 @@ struct angle {
 };
 /// Multiplies by the bits of 2 / pi that matter (Payne and Hanek), so any number is reduced to its last bit.
 HEADRACE_SHARED constexpr angle reduced(float x) {
-    constexpr std::uint32_t bits[9]{0,           0xA2F9836EU, 0x4E441529U, 0xFC2757D1U, 0xF534DDC0U,
-                                    0xDB629599U, 0x3C439041U, 0xFE5163ABU, 0xDEBBC561U};
+    constexpr std::uint32_t bits[9]{0, 0xA2F9836EU, 0x4E441529U, 0xFC2757D1U, 0xF534DDC0U, 0xDB629599U,
+        0x3C439041U, 0xFE5163ABU, 0xDEBBC561U};
     if (magnitude(x) <= 0.785398185F) return {0, x};
     const std::uint32_t word = bits_of(x);
     const std::uint64_t fraction = (word & 0x7FFFFFU) | 0x800000U;
@@ -186,9 +186,10 @@ HEADRACE_SHARED constexpr float tanh(float x) {
     if (size > 0.625F) return detail::with_sign_of(1 - 2 / (exp(2 * size) + 1), x);
     const float z = x * x;
     if (z == 0) return x;  // -0 stays
-    return x + x * z *
-                   detail::polynomial(z, 2.269501798e-3F, -8.323187009e-3F, 2.176250331e-2F, -5.395846069e-2F,
-                                      1.333329976e-1F, -3.333333433e-1F);
+    return x +
+        x * z *
+        detail::polynomial(z, 2.269501798e-3F, -8.323187009e-3F, 2.176250331e-2F, -5.395846069e-2F,
+            1.333329976e-1F, -3.333333433e-1F);
 }
 /// TOSA 1.0, 2.3.3 (SIGMOID). Error: 2.5.
 HEADRACE_SHARED constexpr float sigmoid(float x) {
@@ -201,14 +202,16 @@ HEADRACE_SHARED constexpr float erf(float x) {
     if (x != x) return x;
     if (size >= 4) return detail::with_sign_of(1, x);
     if (size > 0.93F) {
-        const float logarithm = detail::polynomial(size, 2.774852987e-7F, -4.499955139e-6F, 1.279368189e-5F,
-                                                   2.762448275e-4F, -3.668697318e-3F, 2.402030304e-2F,
-                                                   -1.066690236e-1F, -6.348386407e-1F, -1.287342459e-1F);
+        const float logarithm =
+            detail::polynomial(size, 2.774852987e-7F, -4.499955139e-6F, 1.279368189e-5F, 2.762448275e-4F,
+                -3.668697318e-3F, 2.402030304e-2F, -1.066690236e-1F, -6.348386407e-1F, -1.287342459e-1F);
         return detail::with_sign_of(1 - exp(size * logarithm - size), x);
     }
     const float z = x * x;
-    return x + x * detail::polynomial(z, 8.316879394e-5F, -8.130444912e-4F, 5.199989304e-3F, -2.685899660e-2F,
-                                      1.128368899e-1F, -3.761263192e-1F, 1.283791661e-1F);
+    return x +
+        x *
+        detail::polynomial(z, 8.316879394e-5F, -8.130444912e-4F, 5.199989304e-3F, -2.685899660e-2F,
+            1.128368899e-1F, -3.761263192e-1F, 1.283791661e-1F);
 }
 
 namespace detail {

@@ -92,15 +92,15 @@ HEADRACE_INLINE constexpr auto cast(A a) {
 /// TOSA 1.0, 2.4.17 (TABLE) of int8: 256 entries, the first for -128.
 template <integer A>
 HEADRACE_INLINE constexpr auto table(A a, const std::int8_t* entries) {
-    static_assert(A::bounds::lowest >= -128 && A::bounds::highest <= 127,
-                  "table: 256 entries are for numbers of int8");
+    static_assert(
+        A::bounds::lowest >= -128 && A::bounds::highest <= 127, "table: 256 entries are for numbers of int8");
     return number<-128, 127, typename A::rep>{A::math::lookup(entries + 128, a.value)};
 }
 /// TABLE of int16: 513 entries, between which it interpolates, to seven bits more.
 template <integer A>
 HEADRACE_INLINE constexpr auto table(A a, const std::int16_t* entries) {
     static_assert(A::bounds::lowest >= -32768 && A::bounds::highest <= 32767,
-                  "table: 513 entries are for numbers of int16");
+        "table: 513 entries are for numbers of int16");
     const auto interpolated = [=](std::int32_t x) {
         const std::int16_t* place = entries + 256 + (x >> 7);
         return place[0] * 128 + (place[1] - place[0]) * (x & 127);

@@ -149,7 +149,7 @@ template <class Plan, class Core, class... Layers>
 constexpr std::int32_t more_scratch(layers<Layers...>) {
     std::int32_t most = 0;
     ((most = call<Layers, Core, Plan>::more_scratch > most ? call<Layers, Core, Plan>::more_scratch : most),
-     ...);
+        ...);
     return most;
 }
 

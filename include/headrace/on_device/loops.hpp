@@ -71,8 +71,8 @@ private:
 
 /// The loops over tensors of the same sizes; `without` is an axis that is left out.
 template <class... Tensors>
-constexpr loop_nest<1 + sizeof...(Tensors)> loops_over(int without, const tensor& first,
-                                                       const Tensors&... others) {
+constexpr loop_nest<1 + sizeof...(Tensors)> loops_over(
+    int without, const tensor& first, const Tensors&... others) {
     constexpr int count = 1 + sizeof...(Tensors);
     const tensor* const all[]{&first, &others...};
     loop_nest<count> nest;

@@ -36,9 +36,8 @@ struct matmul {};
 
 namespace detail {
 template <matrix_product M>
-using product_sum =
-    std::conditional_t<is_floating(M.a.type), float,
-                       std::conditional_t<M.a.type == element::int8, std::int32_t, std::int64_t>>;
+using product_sum = std::conditional_t<is_floating(M.a.type), float,
+    std::conditional_t<M.a.type == element::int8, std::int32_t, std::int64_t>>;
 template <matrix_product M>
 using product_scale = std::conditional_t<M.a.type == element::int16, wide_channel, channel>;
 
@@ -58,8 +57,7 @@ HEADRACE_INLINE constexpr auto product_result(product_sum<M> sum, const product_
 /// All types and layouts by loops over indices.
 template <matrix_product M, class Finish, tensor... Extra>
 constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M.b.type>* b,
-                                 const element_t<Extra.type>*... extra, const product_scale<M>* q,
-                                 element_t<M.output.type>* y) {
+    const element_t<Extra.type>*... extra, const product_scale<M>* q, element_t<M.output.type>* y) {
     for (std::int32_t n = 0; n != M.output.size[0]; ++n)
         for (std::int32_t i = 0; i != M.output.size[1]; ++i)
             for (std::int32_t j = 0; j != M.output.size[2]; ++j) {
@@ -75,8 +73,8 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
                         sum += left * right;
                 }
                 store<M.output.type>(y + M.output.at(n, i, j),
-                                     Finish::of(product_result<M>(static_cast<product_sum<M>>(sum), q),
-                                                load<Extra.type>(extra + Extra.at(n, i, j))...));
+                    Finish::of(product_result<M>(static_cast<product_sum<M>>(sum), q),
+                        load<Extra.type>(extra + Extra.at(n, i, j))...));
             }
 }
 
@@ -90,8 +88,8 @@ constexpr std::int32_t scratch_by_rows(const matrix_product& m, std::int32_t chu
 /// Sums of one row of a with four columns of b, which lie `column` bytes apart: `n` is a multiple of `chunk`.
 struct portable_dots {
     static constexpr std::int32_t chunk = 4;
-    HEADRACE_SHARED static void four(const std::int8_t* a, const std::int8_t* b, std::int32_t column,
-                                     std::int32_t n, std::int32_t* sums) {
+    HEADRACE_SHARED static void four(
+        const std::int8_t* a, const std::int8_t* b, std::int32_t column, std::int32_t n, std::int32_t* sums) {
         std::int32_t s = 0, t = 0, u = 0, v = 0;
         const std::int8_t *c = b + column, *d = c + column, *e = d + column;
 #pragma GCC unroll 4
@@ -113,14 +111,14 @@ struct row_products {
 
     template <class Finish, tensor... Extra>
     static void run(const std::int8_t* a, const std::int8_t* b, const element_t<Extra.type>*... extra,
-                    const channel* q, element_t<M.output.type>* y, std::int8_t* memory) {
+        const channel* q, element_t<M.output.type>* y, std::int8_t* memory) {
         std::int8_t* const columns = memory;
         auto* const column_sums = reinterpret_cast<std::int32_t*>(memory + round_up(width * depth, 16));
         std::int8_t* const row = memory + round_up(width * depth, 16) + width * 4;
         for (std::int32_t n = 0; n != M.output.size[0]; ++n) {
             for (std::int32_t j = 0; j != width; ++j)
                 column_sums[j] = copy_line(b + M.b.at(n, 0, j < M.b.size[2] ? j : 0), M.depth(),
-                                           M.b.stride[1], columns + j * depth, depth);
+                    M.b.stride[1], columns + j * depth, depth);
             for (std::int32_t i = 0; i != M.output.size[1]; ++i) {
                 const std::int32_t row_sum =
                     copy_line(a + M.a.at(n, i, 0), M.depth(), M.a.stride[2], row, depth);
@@ -131,8 +129,8 @@ struct row_products {
                     for (std::int32_t l = 0; l != 4 && j + l < M.output.size[2]; ++l) {
                         const std::int32_t sum = sums[l] - M.a_zero * column_sums[j + l] + base;
                         store<M.output.type>(y + M.output.at(n, i, j + l),
-                                             Finish::of(product_result<M>(sum, q),
-                                                        load<Extra.type>(extra + Extra.at(n, i, j + l))...));
+                            Finish::of(product_result<M>(sum, q),
+                                load<Extra.type>(extra + Extra.at(n, i, j + l))...));
                     }
                 }
             }
@@ -141,8 +139,8 @@ struct row_products {
 
     /// Copies n elements at a distance of `step`, fills them up to `filled` with zeros, and returns their
     /// sum.
-    HEADRACE_SHARED static std::int32_t copy_line(const std::int8_t* from, std::int32_t n, std::int32_t step,
-                                                  std::int8_t* to, std::int32_t filled) {
+    HEADRACE_SHARED static std::int32_t copy_line(
+        const std::int8_t* from, std::int32_t n, std::int32_t step, std::int8_t* to, std::int32_t filled) {
         std::int32_t sum = 0;
         for (std::int32_t k = 0; k != n; ++k, from += step) sum += *from, to[k] = *from;
         for (std::int32_t k = n; k != filled; ++k) to[k] = 0;
@@ -154,8 +152,8 @@ template <class Dots, matrix_product M, class Finish, tensor... Extra>
 struct matmul_by_rows {
     static constexpr std::int32_t scratch = scratch_by_rows(M, Dots::chunk);
     static constexpr void run(const element_t<M.a.type>* a, const element_t<M.b.type>* b,
-                              const element_t<Extra.type>*... extra, const product_scale<M>* q,
-                              element_t<M.output.type>* y, std::int8_t* memory = nullptr) {
+        const element_t<Extra.type>*... extra, const product_scale<M>* q, element_t<M.output.type>* y,
+        std::int8_t* memory = nullptr) {
         if constexpr (M.a.type == element::int8)
             if (!std::is_constant_evaluated())
                 return row_products<M, Dots>::template run<Finish, Extra...>(a, b, extra..., q, y, memory);

@@ -95,17 +95,19 @@ public:
         return port_span<p, typename p::element_type>(memory().template get<p::buffer>() + p::type.offset);
     }
     template <fixed_text Name>
-    requires(inputs::template find<Name> < inputs::size) auto input() {
+        requires(inputs::template find<Name> < inputs::size)
+    auto input() {
         return input<inputs::template find<Name>>();
     }
     template <std::size_t Index>
     auto output() {
         using p = typename outputs::template get<Index>;
-        return port_span<p, const typename p::element_type>(memory().template get<p::buffer>() +
-                                                            p::type.offset);
+        return port_span<p, const typename p::element_type>(
+            memory().template get<p::buffer>() + p::type.offset);
     }
     template <fixed_text Name>
-    requires(outputs::template find<Name> < outputs::size) auto output() {
+        requires(outputs::template find<Name> < outputs::size)
+    auto output() {
         return output<outputs::template find<Name>>();
     }
 
@@ -117,7 +119,9 @@ public:
 
     /// Runs the sample that the header carries, and compares its results: true if this board computes what
     /// `headrace run` does. States begin anew afterwards.
-    [[nodiscard]] bool self_test() requires(requires { typename Description::sample; }) {
+    [[nodiscard]] bool self_test()
+        requires(requires { typename Description::sample; })
+    {
         using expected = typename Description::sample;
         sample_numbers numbers;
         const auto fill = [&]<std::size_t... I>(std::index_sequence<I...>) { (fill_input<I>(numbers), ...); };

@@ -61,8 +61,8 @@ HEADRACE_SHARED constexpr void copy_dense(std::int32_t n, T* to, const T* from) 
 #endif
 }
 template <class T, class U>
-HEADRACE_SHARED constexpr void copy_strided(std::int32_t n, T* to, std::int32_t to_stride, const U* from,
-                                            std::int32_t from_stride) {
+HEADRACE_SHARED constexpr void copy_strided(
+    std::int32_t n, T* to, std::int32_t to_stride, const U* from, std::int32_t from_stride) {
 #pragma GCC unroll 4
     for (std::int32_t i = 0; i < n; ++i) to[i * to_stride] = static_cast<T>(from[i * from_stride]);
 }
@@ -177,8 +177,8 @@ struct kernel<tile<In, Out>, portable> {
 template <tensor Values, tensor Indices, tensor Out>
 struct kernel<gather<Values, Indices, Out>, portable> {
     static constexpr std::int32_t scratch = 0;
-    static constexpr void run(const element_t<Values.type>* values, const std::int32_t* indices,
-                              element_t<Out.type>* out) {
+    static constexpr void run(
+        const element_t<Values.type>* values, const std::int32_t* indices, element_t<Out.type>* out) {
         for (std::int32_t n = 0; n != Out.size[0]; ++n) {
             for (std::int32_t w = 0; w != Out.size[1]; ++w) {
                 constexpr std::int32_t last = Values.size[1] - 1;
@@ -194,7 +194,7 @@ template <tensor Values, tensor Indices, tensor Rows, tensor Out>
 struct kernel<scatter<Values, Indices, Rows, Out>, portable> {
     static constexpr std::int32_t scratch = 0;
     static constexpr void run(const element_t<Values.type>* values, const std::int32_t* indices,
-                              const element_t<Rows.type>* rows, element_t<Out.type>* out) {
+        const element_t<Rows.type>* rows, element_t<Out.type>* out) {
         kernel<copy<Values, Out>, native>::run(values, out);
         for (std::int32_t n = 0; n != Rows.size[0]; ++n) {
             for (std::int32_t w = 0; w != Rows.size[1]; ++w) {

@@ -49,10 +49,8 @@ struct number {
 
 /// Matches each `number`.
 template <class T>
-concept integer = requires {
-    typename T::rep;
-}
-&&std::same_as<T, number<T::bounds::lowest, T::bounds::highest, typename T::rep>>;
+concept integer = requires { typename T::rep; } &&
+    std::same_as<T, number<T::bounds::lowest, T::bounds::highest, typename T::rep>>;
 
 /// A constant as a number.
 template <std::int64_t V>
@@ -107,13 +105,13 @@ HEADRACE_INLINE constexpr value_of<E> load(const element_t<E>* place) {
 template <element E, class V>
 HEADRACE_INLINE constexpr void store(element_t<E>* place, V v) {
     if constexpr (is_floating(E)) {
-        static_assert(std::same_as<V, float>,
-                      "elementwise: a float is stored; cast<element::float32> the result");
+        static_assert(
+            std::same_as<V, float>, "elementwise: a float is stored; cast<element::float32> the result");
         *place = v;
     } else {
         static_assert(integer<V>, "elementwise: an integer is stored; cast<element> the result");
         static_assert(E != element::boolean || (V::bounds::lowest >= 0 && V::bounds::highest <= 1),
-                      "elementwise: a boolean is stored; cast<element::boolean> the result");
+            "elementwise: a boolean is stored; cast<element::boolean> the result");
         *place = static_cast<element_t<E>>(v.value);
     }
 }
@@ -144,8 +142,8 @@ HEADRACE_INLINE constexpr std::int32_t high_word_plus(std::int32_t a, std::int32
         return word;
     }
 #endif
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(high_word(a, b)) +
-                                     static_cast<std::uint32_t>(c));
+    return static_cast<std::int32_t>(
+        static_cast<std::uint32_t>(high_word(a, b)) + static_cast<std::uint32_t>(c));
 }
 
 /// Arithmetic on what holds numbers. It wraps, as TOSA's int32 does. A vector type has a specialisation.

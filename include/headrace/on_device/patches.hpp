@@ -42,8 +42,8 @@ constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
 /// Pixels of a block: the more, the rarer scales are loaded, but the larger is the patch, which has up to
 /// 1152 bytes. Shallow windows are those of a network's first layer, which may have a copy of the image on
 /// the stack as well: 512 bytes.
-constexpr std::int32_t patch_pixels(const convolution& s, std::int32_t chunk, std::int32_t most,
-                                    std::int32_t group) {
+constexpr std::int32_t patch_pixels(
+    const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group) {
     const std::int32_t depth = patch_chunks(s, chunk) * chunk;
     const std::int32_t fitting = (depth < 64 ? 512 : 1152) / depth / group * group;
     return fitting < group ? group : fitting < most ? fitting : most;
@@ -52,63 +52,37 @@ constexpr std::int32_t patch_pixels(const convolution& s, std::int32_t chunk, st
 /// True if pixels are at one distance over all rows.
 constexpr bool is_flat(const tensor& t) { return t.size[1] == 1 || t.stride[1] == t.size[2] * t.stride[2]; }
 
-constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group,
-                             bool has_short_rows) {
+constexpr patch_plan plan_of(
+    const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group, bool has_short_rows) {
     const tensor &x = s.input, &y = s.output;
     const bool has_taps = x.stride[3] == 1 || x.size[3] == 1;
     const bool has_rows =
         has_taps && s.dilation.width == 1 && (x.stride[2] == x.size[3] || s.kernel.width == 1);
     const bool is_one_row = s.is_pointwise() && is_flat(x) && is_flat(y);
     const std::int32_t rows = is_one_row ? 1 : y.size[1], in_rows = is_one_row ? 1 : x.size[1];
-    return {y.size[0],
-            rows,
-            y.size[1] * y.size[2] / rows,
-            y.size[3],
-            in_rows,
-            x.size[1] * x.size[2] / in_rows,
-            x.size[3],
-            s.kernel.height,
-            s.kernel.width,
-            s.stride.height,
-            s.stride.width,
-            s.dilation.height,
-            s.dilation.width,
-            s.pad.top,
-            s.pad.left,
-            x.offset,
-            x.stride[0],
-            x.stride[1],
-            x.stride[2],
-            x.stride[3],
-            y.offset,
-            y.stride[0],
-            y.stride[1],
-            y.stride[2],
-            y.stride[3],
-            s.input_zero,
-            in_rows - (s.kernel.height - 1) * s.dilation.height,
-            x.size[1] * x.size[2] / in_rows - (s.kernel.width - 1) * s.dilation.width,
-            has_rows   ? s.kernel.width * x.size[3]
+    return {y.size[0], rows, y.size[1] * y.size[2] / rows, y.size[3], in_rows,
+        x.size[1] * x.size[2] / in_rows, x.size[3], s.kernel.height, s.kernel.width, s.stride.height,
+        s.stride.width, s.dilation.height, s.dilation.width, s.pad.top, s.pad.left, x.offset, x.stride[0],
+        x.stride[1], x.stride[2], x.stride[3], y.offset, y.stride[0], y.stride[1], y.stride[2], y.stride[3],
+        s.input_zero, in_rows - (s.kernel.height - 1) * s.dilation.height,
+        x.size[1] * x.size[2] / in_rows - (s.kernel.width - 1) * s.dilation.width,
+        has_rows       ? s.kernel.width * x.size[3]
             : has_taps ? x.size[3]
                        : 1,
-            s.dilation.height * x.stride[1],
-            has_rows && !has_short_rows && s.kernel.width * x.size[3] % chunk == 0
-                ? s.kernel.width * x.size[3] / chunk
-                : 0,
-            patch_chunks(s, chunk),
-            patch_pixels(s, chunk, most, group),
-            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % (chunk < 16 ? chunk : 8) == 0 &&
-                (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
-            has_rows,
-            has_taps && x.size[3] % chunk == 0,
-            has_short_rows};
+        s.dilation.height * x.stride[1],
+        has_rows && !has_short_rows && s.kernel.width * x.size[3] % chunk == 0
+            ? s.kernel.width * x.size[3] / chunk
+            : 0,
+        patch_chunks(s, chunk), patch_pixels(s, chunk, most, group),
+        s.is_pointwise() && x.stride[2] == 1 && x.size[3] % (chunk < 16 ? chunk : 8) == 0 &&
+            (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
+        has_rows, has_taps && x.size[3] % chunk == 0, has_short_rows};
 }
 /// `is_copy` says that the image is one by `copy_image`.
 template <class Patches>
 constexpr patch_plan plan_of(const convolution& s, bool is_copy = false) {
-    const bool has_short_rows =
-        (is_copy || Patches::reads_no_more) && s.dilation == extent{} && s.input.stride[3] == 1 &&
-        s.input.stride[2] == s.input.size[3] &&
+    const bool has_short_rows = (is_copy || Patches::reads_no_more) && s.dilation == extent{} &&
+        s.input.stride[3] == 1 && s.input.stride[2] == s.input.size[3] &&
         Patches::takes_short_rows(s.kernel.width * s.input.size[3], s.input.stride[1]);
     return plan_of(s, Patches::chunk, Patches::most_pixels, Patches::group, has_short_rows);
 }
@@ -134,7 +108,7 @@ HEADRACE_INLINE taps_of_row taps_at(const patch_plan& p, std::int32_t column) {
 /// of the weights: taps outside of the image are filled, and those inside are `step` bytes apart.
 template <class Fill, class Copy>
 HEADRACE_INLINE void for_each_part(const patch_plan& p, const std::int8_t* x, std::int32_t row,
-                                   std::int32_t column, std::int32_t step, Fill fill, Copy copy) {
+    std::int32_t column, std::int32_t step, Fill fill, Copy copy) {
     const taps_of_row taps = taps_at(p, column);
     const std::int8_t* from = x + row * p.in_row + column * p.in_pixel + taps.before * step;
     for (std::int32_t ky = p.kernel_height; ky != 0; --ky, row += p.dilation_height) {
@@ -150,8 +124,8 @@ HEADRACE_INLINE void for_each_part(const patch_plan& p, const std::int8_t* x, st
 
 /// Writes the window at (row, column) of the input, whose batch starts at x, in the order of the weights.
 template <class Patches>
-HEADRACE_SHARED void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row,
-                                   std::int32_t column, std::int8_t* to) {
+HEADRACE_SHARED void gather_window(
+    const patch_plan& p, const std::int8_t* x, std::int32_t row, std::int32_t column, std::int8_t* to) {
     const std::int32_t channels = p.in_channels, step = p.dilation_width * p.in_pixel;
     const auto fill = [&](std::int32_t taps) {
         std::memset(to, p.input_zero, static_cast<std::size_t>(taps * channels));
@@ -177,7 +151,7 @@ HEADRACE_SHARED void gather_window(const patch_plan& p, const std::int8_t* x, st
 /// Writes the patch of a window of which taps lie outside of the image: those are read from `zeros`.
 template <class Patches>
 HEADRACE_INLINE void gather_taps(const patch_plan& p, const std::int8_t* x, std::int32_t row,
-                                 std::int32_t column, const std::int8_t* zeros, std::int8_t* to) {
+    std::int32_t column, const std::int8_t* zeros, std::int8_t* to) {
     const std::int32_t chunks = p.in_channels / Patches::chunk, step = p.dilation_width * p.in_pixel;
     const auto fill = [&](std::int32_t taps) { to = Patches::put_rows(zeros, to, taps, chunks, 0); };
     const auto copy = [&](const std::int8_t* from, std::int32_t taps) {
@@ -189,8 +163,8 @@ HEADRACE_INLINE void gather_taps(const patch_plan& p, const std::int8_t* x, std:
 /// Writes the patch of a window inside of the image from its first element on, whose rows are runs in memory
 /// and not whole chunks.
 template <class Patches>
-HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
-                                 std::int8_t* to) {
+HEADRACE_SHARED void gather_rows(
+    const patch_plan& p, const std::int8_t* from, std::int8_t* window, std::int8_t* to) {
     if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, p.row_step);
     if constexpr (requires { Patches::most_of_row; })
         if (p.run <= Patches::most_of_row)
@@ -202,7 +176,7 @@ HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, s
 /// Writes the patch of any window, which starts at (row, column). `window` has room for all its chunks.
 template <class Patches>
 HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std::int32_t row,
-                                  std::int32_t column, std::int8_t* window, std::int8_t* to) {
+    std::int32_t column, std::int8_t* window, std::int8_t* to) {
     if (p.has_whole_taps) return gather_taps<Patches>(p, x, row, column, window, to);
     gather_window<Patches>(p, x, row, column, window);
     Patches::put_rows(window, to, 1, p.chunks, 0);
@@ -213,8 +187,7 @@ HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std
 /// `scratch` has room for the patches of a block and a window.
 template <class Patches>
 HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x, const std::int8_t* w,
-                                      const typename Patches::per_channel* q, typename Patches::result* y,
-                                      std::int8_t* scratch) {
+    const typename Patches::per_channel* q, typename Patches::result* y, std::int8_t* scratch) {
     const std::int32_t pixels = p.pixels, chunks = p.chunks;
     std::int8_t* const patch = scratch;
     std::int8_t* const window = scratch + p.chunks * Patches::chunk * pixels * patch_width<Patches>;
@@ -247,9 +220,9 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
             // The plan is read before the loop: the compiler cannot know that stored bytes are not
             // part of it.
             const std::int32_t stride = p.stride_width, in_pixel = p.in_pixel, out_pixel = p.out_pixel;
-            const bool has_runs =
-                p.has_runs && static_cast<std::uint32_t>(row) <
-                                  static_cast<std::uint32_t>(p.inside_rows < 0 ? 0 : p.inside_rows);
+            const bool has_runs = p.has_runs &&
+                static_cast<std::uint32_t>(row) <
+                    static_cast<std::uint32_t>(p.inside_rows < 0 ? 0 : p.inside_rows);
             const auto columns =
                 static_cast<std::uint32_t>(has_runs && p.inside_columns > 0 ? p.inside_columns : 0);
             const std::int8_t* const from = x + row * p.in_row;

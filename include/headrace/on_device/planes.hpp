@@ -41,44 +41,21 @@ constexpr plane_plan planes_of(const convolution& s, std::int32_t multiple = 1) 
     const std::int32_t rows = below < 0 ? 0 : below < x.size[1] ? below : x.size[1];
     const std::int32_t used = (height - 1) * pitch + width,
                        held = s.pad.top * pitch + s.pad.left + rows * pitch;
-    return {y.size[0],
-            x.size[3],
-            s.multiplier(),
-            y.size[1],
-            y.size[2],
-            x.size[2],
-            s.kernel.height,
-            s.kernel.width,
-            s.stride.height,
-            s.stride.width,
-            s.dilation.height,
-            s.dilation.width,
-            x.offset,
-            x.stride[0],
-            x.stride[1],
-            x.stride[2],
-            x.stride[3],
-            y.offset,
-            y.stride[0],
-            y.stride[1],
-            y.stride[2],
-            y.stride[3],
-            s.input_zero,
-            rows,
-            pitch,
-            s.pad.top * pitch + s.pad.left,
-            used > held ? used : held};
+    return {y.size[0], x.size[3], s.multiplier(), y.size[1], y.size[2], x.size[2], s.kernel.height,
+        s.kernel.width, s.stride.height, s.stride.width, s.dilation.height, s.dilation.width, x.offset,
+        x.stride[0], x.stride[1], x.stride[2], x.stride[3], y.offset, y.stride[0], y.stride[1], y.stride[2],
+        y.stride[3], s.input_zero, rows, pitch, s.pad.top * pitch + s.pad.left, used > held ? used : held};
 }
 
 /// Helium's three ways: a window in a load of 16 bytes, four windows of 3 x 3 in strips, and four whose
 /// results follow each other.
 constexpr bool is_narrow(const plane_plan& p) {
     return (p.kernel_height - 1) * p.pitch + p.kernel_width <= 16 && p.out_height >= 4 &&
-           (p.stride_width == 1 || p.stride_width == 2);
+        (p.stride_width == 1 || p.stride_width == 2);
 }
 constexpr bool is_wide(const plane_plan& p) {
     return p.kernel_height == 3 && p.kernel_width == 3 && p.out_pixel == 1 &&
-           (p.stride_width == 1 || p.stride_width == 2);
+        (p.stride_width == 1 || p.stride_width == 2);
 }
 
 /// The plan with a copy by strips in place of rows: each starts at a second row, and has four of each column.
@@ -99,8 +76,8 @@ inline constexpr std::int32_t most_of_strips = 8192;
 constexpr bool has_strips(const convolution& s) {
     const plane_plan p = planes_of(s);
     return s.kernel == extent{3, 3} && s.dilation == extent{} && p.in_pixel == 1 &&
-           (s.stride == extent{} || s.stride == extent{2, 2}) && !is_narrow(p) && p.rows > 0 &&
-           in_strips(p, s.pad.top, s.pad.left).elements <= most_of_strips;
+        (s.stride == extent{} || s.stride == extent{2, 2}) && !is_narrow(p) && p.rows > 0 &&
+        in_strips(p, s.pad.top, s.pad.left).elements <= most_of_strips;
 }
 
 /// The constants of the unrolled code for windows of 3 x 3, which reads all else from the plan. A pitch of 0
@@ -143,8 +120,7 @@ HEADRACE_INLINE void copy_plane(const plane_plan& p, const std::int8_t* from, El
 /// `scratch` has the plan's elements.
 template <class Planes>
 HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, const std::int8_t* w,
-                                     const typename Planes::per_channel* q, typename Planes::result* y,
-                                     std::int8_t* scratch) {
+    const typename Planes::per_channel* q, typename Planes::result* y, std::int8_t* scratch) {
     auto* const copy = reinterpret_cast<typename Planes::element*>(scratch);
     const std::int32_t elements = p.elements;
     const auto zero = static_cast<typename Planes::element>(p.input_zero);

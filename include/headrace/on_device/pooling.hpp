@@ -64,16 +64,15 @@ constexpr void for_each_window(Take take) {
                 const std::int32_t edge = x + P.kernel.width,
                                    right = edge < P.input.size[2] ? edge : P.input.size[2];
                 take(pool_window{below - top, right - left, P.input.at(n, top, left, 0)},
-                     P.output.at(n, oy, ox, 0));
+                    P.output.at(n, oy, ox, 0));
             }
         }
 }
 
 /// True if windows are whole rows of the image that follow each other: a window is one run of elements.
 template <pooling P>
-inline constexpr bool has_whole_rows =
-    P.kernel.width == P.input.size[2] && P.output.size[2] == 1 && P.pad.left == 0 &&
-    P.input.stride[1] == P.input.size[2] * P.input.stride[2];
+inline constexpr bool has_whole_rows = P.kernel.width == P.input.size[2] && P.output.size[2] == 1 &&
+    P.pad.left == 0 && P.input.stride[1] == P.input.size[2] * P.input.stride[2];
 
 template <element E>
 using pool_sum = std::conditional_t<is_floating(E), float, std::int32_t>;

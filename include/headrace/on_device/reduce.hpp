@@ -37,10 +37,10 @@ template <reduction R, class V>
 struct accumulation;
 template <reduction R>
 struct accumulation<R, float> {
-    static constexpr float start = R.kind == reduction_kind::max       ? -infinity
-                                   : R.kind == reduction_kind::min     ? infinity
-                                   : R.kind == reduction_kind::product ? 1.F
-                                                                       : 0.F;
+    static constexpr float start = R.kind == reduction_kind::max ? -infinity
+        : R.kind == reduction_kind::min                          ? infinity
+        : R.kind == reduction_kind::product                      ? 1.F
+                                                                 : 0.F;
     HEADRACE_INLINE static constexpr float step(float sum, float v) {
         if constexpr (R.kind == reduction_kind::max)
             return maximum<R.nan>(sum, v);
@@ -56,16 +56,14 @@ template <reduction R, integer V>
 struct accumulation<R, V> {
     using any_number = number<int32_lowest, int32_highest>;
     static constexpr std::int64_t count = R.input.size[R.axis];
-    using type = std::conditional_t<
-        R.kind == reduction_kind::product, any_number,
+    using type = std::conditional_t<R.kind == reduction_kind::product, any_number,
         std::conditional_t<R.kind == reduction_kind::sum,
-                           wrapped<count * V::bounds::lowest, count * V::bounds::highest, typename V::rep>,
-                           V>>;
-    static constexpr type start{static_cast<typename type::rep>(
-        R.kind == reduction_kind::max                                        ? V::bounds::lowest
-        : R.kind == reduction_kind::min                                      ? V::bounds::highest
-        : R.kind == reduction_kind::product || R.kind == reduction_kind::all ? 1
-                                                                             : 0)};
+            wrapped<count * V::bounds::lowest, count * V::bounds::highest, typename V::rep>, V>>;
+    static constexpr type start{
+        static_cast<typename type::rep>(R.kind == reduction_kind::max                ? V::bounds::lowest
+                : R.kind == reduction_kind::min                                      ? V::bounds::highest
+                : R.kind == reduction_kind::product || R.kind == reduction_kind::all ? 1
+                                                                                     : 0)};
     HEADRACE_INLINE static constexpr type step(type sum, V v) {
         using m = typename type::math;
         const auto x = m::of(v.value);
@@ -104,14 +102,13 @@ struct kernel<reduce<R, Start, Finish>, portable> {
         constexpr auto inner = nest.innermost();
         for_each_line<nest>([&](auto p) {
             run_row(inner.size, out + p.at[0], in + p.at[1],
-                    {inner.stride[0], inner.stride[1], R.input.stride[R.axis]});
+                {inner.stride[0], inner.stride[1], R.input.stride[R.axis]});
         });
     }
 
 private:
-    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run_row(std::int32_t n, out_type* out,
-                                                                   const in_type* in,
-                                                                   detail::reduced_strides by) {
+    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run_row(
+        std::int32_t n, out_type* out, const in_type* in, detail::reduced_strides by) {
         using value = decltype(Start::of(load<R.input.type>(in)));
         using steps = detail::accumulation<R, value>;
         for (std::int32_t i = 0; i != n; ++i) {
@@ -141,8 +138,8 @@ constexpr tensor with_axis(tensor t, int axis) {
     return t;
 }
 template <element E, nan_mode Mode>
-HEADRACE_SHARED constexpr std::int32_t place_of_largest(std::int32_t n, const element_t<E>* in,
-                                                        std::int32_t by) {
+HEADRACE_SHARED constexpr std::int32_t place_of_largest(
+    std::int32_t n, const element_t<E>* in, std::int32_t by) {
     std::int32_t place = 0;
     scalar_of<E> most = in[0];
     if constexpr (is_floating(E) && Mode == nan_mode::ignore) most = most != most ? -infinity : most;

@@ -85,7 +85,7 @@ struct scale_steps {
     HEADRACE_INLINE static constexpr auto shift_right(T v) {
         constexpr std::int64_t lo = lowest_of(S.output), hi = highest_of(S.output);
         if constexpr (plan.output_zero == 0 && !S.output_unsigned && lo < 0 && bytes_of(S.output) < 4 &&
-                      plan.low < lo && plan.high > hi) {
+            plan.low < lo && plan.high > hi) {
             return number<lo, hi, T>{m::template saturated_right<8 * bytes_of(S.output), plan.right>(v)};
         } else {
             return limited<S>(R{add_zero(m::template right<plan.right>(v))});
@@ -139,14 +139,14 @@ HEADRACE_INLINE constexpr auto rescale(A a) {
 namespace detail {
 template <rescaling S, bool LosesSign>
 struct channel_scale {
-    HEADRACE_INLINE constexpr std::int32_t operator()(std::int64_t x, std::int32_t multiplier,
-                                                      std::int32_t shift) const {
+    HEADRACE_INLINE constexpr std::int32_t operator()(
+        std::int64_t x, std::int32_t multiplier, std::int32_t shift) const {
         if (LosesSign) x &= highest_as_unsigned(S.input);
         const int by = std::clamp<std::int32_t>(shift, 1, 62);
         const bool twice = S.scale32 && by > 31 && S.rounds == rounding::double_round;
         const std::int64_t zero = zero_of(S.input_zero, S.input, S.input_unsigned);
         return saturated<S>(scaled_widely(x - zero, multiplier, by, twice) +
-                            zero_of(S.output_zero, S.output, S.output_unsigned));
+            zero_of(S.output_zero, S.output, S.output_unsigned));
     }
 };
 }  // namespace detail

@@ -39,8 +39,8 @@ constexpr std::int64_t zero_of(std::int32_t zero, element e, bool is_unsigned) {
 }
 
 /// RESCALE in 64 bits, where zero points have no part in it.
-HEADRACE_INLINE constexpr std::int64_t scaled_widely(std::int64_t x, std::int64_t multiplier, int shift,
-                                                     bool twice) {
+HEADRACE_INLINE constexpr std::int64_t scaled_widely(
+    std::int64_t x, std::int64_t multiplier, int shift, bool twice) {
     using m = machine<std::int64_t>;
     std::int64_t half = std::int64_t{1} << (shift - 1);
     if (twice) half += x >= 0 ? std::int64_t{1} << 30 : -(std::int64_t{1} << 30);
@@ -78,10 +78,10 @@ constexpr scale_plan plan_scale(rescaling s, std::int64_t lowest, std::int64_t h
     const std::int64_t zero = zero_of(s.input_zero, s.input, s.input_unsigned), m = s.multiplier;
     const int shift = std::clamp(s.shift, 1, 62);
     const std::int64_t lo = lowest - zero, hi = highest - zero;
-    scale_plan p{.output_zero = zero_of(s.output_zero, s.output, s.output_unsigned),
-                 .multiplier = s.multiplier};
-    const std::int64_t ends[2]{scaled_widely(lo, m, shift, s.rounds_twice()),
-                               scaled_widely(hi, m, shift, s.rounds_twice())};
+    scale_plan p{
+        .output_zero = zero_of(s.output_zero, s.output, s.output_unsigned), .multiplier = s.multiplier};
+    const std::int64_t ends[2]{
+        scaled_widely(lo, m, shift, s.rounds_twice()), scaled_widely(hi, m, shift, s.rounds_twice())};
     p.low = std::min(ends[0], ends[1]) + p.output_zero;
     p.high = std::max(ends[0], ends[1]) + p.output_zero;
     if (p.low == p.high) {

@@ -65,14 +65,14 @@ struct kernel<resize<R, Finish>, portable> {
                 const detail::resize_place py = detail::place_along(y, R.y, R.input.size[1]);
                 for (std::int32_t x = 0; x != R.output.size[2]; ++x)
                     run_pixel(in, py, detail::place_along(x, R.x, R.input.size[2]), n,
-                              out + R.output.at(n, y, x, 0));
+                        out + R.output.at(n, y, x, 0));
             }
         }
     }
 
 private:
-    static constexpr void run_pixel(const in_type* in, detail::resize_place y, detail::resize_place x,
-                                    std::int32_t n, out_type* out) {
+    static constexpr void run_pixel(
+        const in_type* in, detail::resize_place y, detail::resize_place x, std::int32_t n, out_type* out) {
         constexpr std::int32_t step = R.input.stride[3], out_step = R.output.stride[3];
         if constexpr (R.mode == resize_mode::nearest) {
             const std::int32_t row = 2 * y.rest >= R.y.numerator ? y.second : y.first;
@@ -81,19 +81,19 @@ private:
             for (std::int32_t c = 0; c != R.output.size[3]; ++c)
                 store<R.output.type>(out + c * out_step, Finish::of(load<R.input.type>(from + c * step)));
         } else {
-            const in_type* const corners[4]{
-                in + R.input.at(n, y.first, x.first, 0), in + R.input.at(n, y.first, x.second, 0),
-                in + R.input.at(n, y.second, x.first, 0), in + R.input.at(n, y.second, x.second, 0)};
+            const in_type* const corners[4]{in + R.input.at(n, y.first, x.first, 0),
+                in + R.input.at(n, y.first, x.second, 0), in + R.input.at(n, y.second, x.first, 0),
+                in + R.input.at(n, y.second, x.second, 0)};
             for (std::int32_t c = 0; c != R.output.size[3]; ++c) {
                 const auto between = interpolated(corners[0][c * step], corners[1][c * step],
-                                                  corners[2][c * step], corners[3][c * step], y.rest, x.rest);
+                    corners[2][c * step], corners[3][c * step], y.rest, x.rest);
                 store<R.output.type>(out + c * out_step, Finish::of(between));
             }
         }
     }
 
-    static constexpr auto interpolated(in_type a, in_type b, in_type c, in_type d, std::int32_t down,
-                                       std::int32_t right) {
+    static constexpr auto interpolated(
+        in_type a, in_type b, in_type c, in_type d, std::int32_t down, std::int32_t right) {
         if constexpr (is_floating(R.input.type)) {
             const float v = static_cast<float>(down) / static_cast<float>(R.y.numerator);
             const float u = static_cast<float>(right) / static_cast<float>(R.x.numerator);

@@ -40,8 +40,8 @@ struct as_it_is {
 };
 
 /// `multiplier` and `shift` are RESCALE's, `shift` 2..62; the form must hold for them (see `choose_scaling`).
-constexpr channel make_channel(std::int32_t bias, std::int32_t multiplier, std::int32_t shift,
-                               std::int32_t output_zero, scaling how) {
+constexpr channel make_channel(
+    std::int32_t bias, std::int32_t multiplier, std::int32_t shift, std::int32_t output_zero, scaling how) {
     const std::int32_t s = shift - 32;
     switch (how) {
         case scaling::high_word: {
@@ -58,15 +58,15 @@ constexpr channel make_channel(std::int32_t bias, std::int32_t multiplier, std::
     }
 }
 
-constexpr wide_channel make_wide_channel(std::int64_t bias, std::int32_t multiplier, std::int32_t shift,
-                                         std::int32_t output_zero) {
+constexpr wide_channel make_wide_channel(
+    std::int64_t bias, std::int32_t multiplier, std::int32_t shift, std::int32_t output_zero) {
     return {bias, multiplier, output_zero, shift};
 }
 
 /// True if the form is exact for a channel whose sums, with the bias, are at most `largest_sum` in magnitude.
 /// floor(floor(v * m / 2^32) / 2^s) is floor(v * m / 2^(32 + s)), so all that can fail is the addition.
 constexpr bool is_exact(scaling how, std::int32_t multiplier, std::int32_t shift, std::int32_t output_zero,
-                        std::int64_t largest_sum) {
+    std::int64_t largest_sum) {
     if (how == scaling::wide) return true;
     if (how == scaling::none || shift < 33 || multiplier < 0) return false;
     const int doubling = how == scaling::doubled;
@@ -81,8 +81,7 @@ constexpr bool is_exact(scaling how, std::int32_t multiplier, std::int32_t shift
 /// one for each channel. `largest_sum` bounds the magnitude of all sums with their biases: the bias'
 /// magnitude plus 128 times the sum of the weights' magnitudes, at most.
 constexpr scaling choose_scaling(core_id core, std::span<const std::int32_t> multipliers,
-                                 std::span<const std::int8_t> shifts, std::int32_t output_zero,
-                                 std::int64_t largest_sum, element output) {
+    std::span<const std::int8_t> shifts, std::int32_t output_zero, std::int64_t largest_sum, element output) {
     const auto holds = [&](scaling how) {
         for (std::size_t i = 0; i != multipliers.size(); ++i)
             if (!is_exact(how, multipliers[i], shifts[i], output_zero, largest_sum)) return false;

@@ -95,8 +95,8 @@ private:
             return static_cast<std::uint16_t>(detail::converted_float16(number));
 #endif
         const auto bits = std::bit_cast<std::uint32_t>(number);
-        return static_cast<std::uint16_t>(MantissaBits == 7 ? detail::bfloat16_bits(bits)
-                                                            : detail::float16_bits(bits));
+        return static_cast<std::uint16_t>(
+            MantissaBits == 7 ? detail::bfloat16_bits(bits) : detail::float16_bits(bits));
     }
 
     std::uint16_t bits_ = 0;

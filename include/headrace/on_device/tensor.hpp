@@ -165,17 +165,17 @@ constexpr tensor dense(element type, Sizes... sizes) {
 /// a row of margin, a window may leave the image above and below without a test. `lead` elements of margin
 /// come first of all, and `tail` last, so that wide loads may reach over the ends.
 constexpr tensor planes(element type, std::int32_t height, std::int32_t width, std::int32_t channels,
-                        std::int32_t margin, std::int32_t gap, std::int32_t row_gap = 0,
-                        std::int32_t lead = 0, std::int32_t tail = 0) {
+    std::int32_t margin, std::int32_t gap, std::int32_t row_gap = 0, std::int32_t lead = 0,
+    std::int32_t tail = 0) {
     const std::int32_t row = width + row_gap, plane = height * row + gap;
     return {.type = type,
-            .rank = 4,
-            .size = {1, height, width, channels},
-            .stride = {0, row, 1, plane},
-            .offset = lead + gap,
-            .span = lead + channels * plane + gap + tail,
-            .has_margin = lead + tail + gap + row_gap != 0,
-            .margin = margin};
+        .rank = 4,
+        .size = {1, height, width, channels},
+        .stride = {0, row, 1, plane},
+        .offset = lead + gap,
+        .span = lead + channels * plane + gap + tail,
+        .has_margin = lead + tail + gap + row_gap != 0,
+        .margin = margin};
 }
 
 }  // namespace headrace::on_device

@@ -44,13 +44,13 @@ struct kernel<transpose_conv2d<S, Finish>, portable> {
     using per_channel = typename sums::template per_channel<S.scale>;
 
     static constexpr void run(const element_t<S.input.type>* in, const weight* weights,
-                              const per_channel* channels, element_t<S.output.type>* out) {
+        const per_channel* channels, element_t<S.output.type>* out) {
         for (std::int32_t n = 0; n != S.output.size[0]; ++n) {
             for (std::int32_t y = 0; y != S.output.size[1]; ++y) {
                 for (std::int32_t x = 0; x != S.output.size[2]; ++x) {
                     for (std::int32_t c = 0; c != S.output.size[3]; ++c) {
                         const auto sum = sum_at(in + n * S.input.stride[0], y, x, weights + c * row,
-                                                detail::bias_of(channels[c]));
+                            detail::bias_of(channels[c]));
                         const auto v = sums::template result<S.scale, S.minimum, S.maximum>(sum, channels[c]);
                         store<S.output.type>(out + S.output.at(n, y, x, c), Finish::of(v));
                     }
@@ -69,7 +69,7 @@ private:
         return rest < 0 ? rest + stride : rest;
     }
     static constexpr typename sums::sum sum_at(const element_t<S.input.type>* in, std::int32_t y,
-                                               std::int32_t x, const weight* w, typename sums::sum sum) {
+        std::int32_t x, const weight* w, typename sums::sum sum) {
         const std::int32_t down = y - S.out_pad.top, right = x - S.out_pad.left;
         for (std::int32_t i = first_tap(down, S.stride.height); i < S.kernel.height; i += S.stride.height) {
             // The distance is a multiple, so the quotient is exact; a negative one lies outside.
@@ -79,7 +79,7 @@ private:
                 const std::int32_t ix = (right - k) / S.stride.width;
                 if (ix < 0 || ix >= S.input.size[2]) continue;
                 sum = sums::add_pixel(sum, S.input.size[3], in + S.input.at(iy, ix, 0), S.input.stride[3],
-                                      S.input_zero, w + i * line + k * S.input.size[3], S.weight_zero);
+                    S.input_zero, w + i * line + k * S.input.size[3], S.weight_zero);
             }
         }
         return sum;

@@ -21,14 +21,12 @@ struct window_sums {
     using sum = std::conditional_t<is_float, float, std::conditional_t<is_wide, std::int64_t, std::int32_t>>;
     /// Biases of floats have the type of the elements, as they may be computed.
     template <scaling How>
-    using per_channel = std::conditional_t<
-        is_float, weight,
+    using per_channel = std::conditional_t<is_float, weight,
         std::conditional_t<How == scaling::none, sum, std::conditional_t<is_wide, wide_channel, channel>>>;
 
     /// Adds a pixel to a sum: n channels, and weights that follow each other.
     HEADRACE_SHARED static constexpr sum add_pixel(sum s, std::int32_t n, const element_t<In>* x,
-                                                   std::int32_t x_stride, std::int32_t zero, const weight* w,
-                                                   std::int32_t weight_zero) {
+        std::int32_t x_stride, std::int32_t zero, const weight* w, std::int32_t weight_zero) {
         for (std::int32_t i = 0; i < n; ++i) {
             if constexpr (is_float)
                 s = multiply_add(s, x[i * x_stride], w[i]);

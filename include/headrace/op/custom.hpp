@@ -42,7 +42,7 @@ concept own_struct = std::is_class_v<T> && std::is_trivially_copyable_v<T> && re
 /// Matches integers other than std::int64_t, the type used by Headrace's own dialects.
 template <class T>
 concept sized_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
-                        !std::is_same_v<T, std::int64_t>;
+    !std::is_same_v<T, std::int64_t>;
 
 /// Matches argument types that a dialect adds.
 template <class T>
@@ -87,13 +87,13 @@ template <class T, class F>
 void visit_members(const T& s, F&& f) {
     constexpr std::size_t count = members_in<T>.size();
     static_assert(takes<T, count>() && !takes<T, count + 1>(),
-                  "op: member_names lacks a member of the struct; name all, in their order");
+        "op: member_names lacks a member of the struct; name all, in their order");
     for_each_member<T>(members_of<count>(s), f);
 }
 
 template <class T>
 inline constexpr bool is_plain = custom_argument<T> || std::is_same_v<T, bool> ||
-                                 std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
+    std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
 
 template <class Number>
 void print_number(Number number, text_sink out) {
@@ -110,8 +110,8 @@ bool parse_number(std::string_view word, Number& number) {
 template <class T>
 void print(const T& v, text_sink out) {
     static_assert(is_plain<T>,
-                  "op: a member of an own struct is of no type for them; use integers, double, bool, "
-                  "own enumerations and own structs");
+        "op: a member of an own struct is of no type for them; use integers, double, bool, "
+        "own enumerations and own structs");
     if constexpr (own_enumeration<T>) {
         const auto i = static_cast<std::uint64_t>(v);
         if (i >= names_in<T>.size()) return custom::print_number(i, out);

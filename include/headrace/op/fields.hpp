@@ -210,8 +210,8 @@ const void* held_by(const void* member) {
 }
 
 template <class... Ts, std::size_t N>
-constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
-                                            const std::array<std::string_view, N>& names, std::size_t size) {
+constexpr std::array<field_info, N> lay_out(
+    const members<Ts...>*, const std::array<std::string_view, N>& names, std::size_t size) {
     std::array<field_info, N> fields{};
     std::size_t i = 0;
     std::size_t offset = 0;
@@ -219,7 +219,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
         using held = typename unwrap_optional<T>::type;
         offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
         fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset),
-                     custom_type_of<held>};
+            custom_type_of<held>};
         if constexpr (is_optional<T>) fields[i].held = held_by<held>;
         offset += sizeof(T);
         ++i;
@@ -236,7 +236,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
 template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(__is_standard_layout(Args),
-                  "op: args must be a standard-layout aggregate; remove bases and access specifiers");
+        "op: args must be a standard-layout aggregate; remove bases and access specifiers");
     using list = decltype(detail::members_of<N>(std::declval<const Args&>()));
     return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
 }
@@ -245,8 +245,8 @@ template <class Args, std::size_t N>
 /// the same offsets. Names may differ, as `input` and `self` do, but a name that both have must be at the
 /// same position.
 template <std::size_t N, std::size_t M>
-[[nodiscard]] constexpr bool have_equal_fields(const std::array<field_info, N>& a,
-                                               const std::array<field_info, M>& b) {
+[[nodiscard]] constexpr bool have_equal_fields(
+    const std::array<field_info, N>& a, const std::array<field_info, M>& b) {
     if (N != M) return false;
     for (std::size_t i = 0; i != N; ++i) {
         if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset ||

@@ -67,8 +67,8 @@ struct member_reader {
     using type = typename member_type<member_types_list, I>::type;
 
     const type& operator()(const args<Op>& a) const {
-        return *reinterpret_cast<const type*>(reinterpret_cast<const std::byte*>(&a) +
-                                              fields_of<Op>[I].offset);
+        return *reinterpret_cast<const type*>(
+            reinterpret_cast<const std::byte*>(&a) + fields_of<Op>[I].offset);
     }
     type& operator()(args<Op>& a) const {
         return *reinterpret_cast<type*>(reinterpret_cast<std::byte*>(&a) + fields_of<Op>[I].offset);

@@ -135,8 +135,8 @@ inline constexpr known_members known_object{};
 inline constexpr spelling spelled_around = [] {
     const std::string_view text =
         spelled<addresses<2>{{&known_object.first_one, &known_object.second_one}}>();
-    return spelling{text.rfind('&') - (text.rfind("first_one") + 9),
-                    text.size() - (text.rfind("second_one") + 10)};
+    return spelling{
+        text.rfind('&') - (text.rfind("first_one") + 9), text.size() - (text.rfind("second_one") + 10)};
 }();
 
 constexpr bool is_identifier(char c) {
@@ -152,8 +152,8 @@ constexpr bool ends_at(std::string_view text, std::size_t end, std::string_view 
 
 // Returns the last member whose name differs from the one in `names`, or `count`. All addresses have the same
 // text before the name, so its length is measured only once.
-constexpr std::size_t last_other_name(std::string_view text, const std::string_view* names,
-                                      std::size_t count) {
+constexpr std::size_t last_other_name(
+    std::string_view text, const std::string_view* names, std::size_t count) {
     std::size_t end = text.size() - spelled_around.behind;
     std::size_t length = 0;
     for (std::size_t i = count; i-- != 0;) {

@@ -166,8 +166,8 @@ struct hash_slots {
         return slot == 0 ? N : slot - 1U;
     }
     constexpr std::size_t slot_of(const std::uint64_t* hashes, std::uint64_t hash) const {
-        return find_slot(size, hash,
-                         [&](std::size_t at) { return slots[at] == 0 || hashes[slots[at] - 1] == hash; });
+        return find_slot(
+            size, hash, [&](std::size_t at) { return slots[at] == 0 || hashes[slots[at] - 1] == hash; });
     }
 };
 
@@ -230,8 +230,8 @@ template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that a
 struct dialect_of {
 private:
     static constexpr bool holds_ops = detail::all_true({true, op_tag<Ops>...});
-    static_assert(holds_ops,
-                  "dialect: its list holds something that is not an op; derive it from headrace::op");
+    static_assert(
+        holds_ops, "dialect: its list holds something that is not an op; derive it from headrace::op");
     using listed = detail::op_names<holds_ops, Ops...>;
 
 public:
@@ -256,11 +256,11 @@ private:
                 return std::array<std::size_t, 2>{};
             }();
             return same_name<typename type_at<pair[0], all_ops>::type,
-                             typename type_at<pair[1], all_ops>::type>{};
+                typename type_at<pair[1], all_ops>::type>{};
         }
     }
     static_assert(names_are_unique<decltype(diagnose())>,
-                  "dialect: two ops have the same name; see same_name<First, Second>, rename one");
+        "dialect: two ops have the same name; see same_name<First, Second>, rename one");
 };
 
 /// Matches dialects that declare their ops to be pure, except those with trait::impure.
@@ -407,8 +407,7 @@ constexpr auto diagnose_conversion() {
 template <op_tag To, op_tag From>
 [[nodiscard]] args<To> convert_args(const args<From>& a) {
     using diagnosis = decltype(detail::diagnose_conversion<From, To>());
-    static_assert(
-        fields_are_equal<diagnosis>,
+    static_assert(fields_are_equal<diagnosis>,
         "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
     if constexpr (fields_are_equal<diagnosis>) {
         return std::bit_cast<args<To>>(a);
@@ -420,31 +419,23 @@ template <op_tag To, op_tag From>
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-    static_assert(__is_trivially_copyable(args<Op>),
-                  "op: args must be trivially copyable; use headrace::list");
+    static_assert(
+        __is_trivially_copyable(args<Op>), "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
-                  "op: its field names are not the members of args; write the same names in the same order");
+        "op: its field names are not the members of args; write the same names in the same order");
     static_assert(members_are_arguments<member_fault<Op>>,
-                  "op: a member of args has a type that no argument can have; see no_argument_type, use one "
-                  "of kind_of");
+        "op: a member of args has a type that no argument can have; see no_argument_type, use one "
+        "of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
-        static_assert(
-            fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
+        static_assert(fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
             "op: a variant's fields differ from its base's; give both the same members in the same order");
         base = &info_of<base_of<Op>>;
     }
-    return op_info{Op::name,
-                   &info_of_dialect<typename Op::dialect_type>,
-                   static_cast<std::uint16_t>(index_of<Op>),
-                   static_cast<std::int16_t>(Op::results),
-                   sizeof(args<Op>),
-                   alignof(args<Op>),
-                   fields_of<Op>.data(),
-                   fields_of<Op>.size(),
-                   &default_args<Op>,
-                   Op::trait_bits,
-                   base};
+    return op_info{Op::name, &info_of_dialect<typename Op::dialect_type>,
+        static_cast<std::uint16_t>(index_of<Op>), static_cast<std::int16_t>(Op::results), sizeof(args<Op>),
+        alignof(args<Op>), fields_of<Op>.data(), fields_of<Op>.size(), &default_args<Op>, Op::trait_bits,
+        base};
 }();
 
 namespace detail {

@@ -53,8 +53,8 @@ auto operator+(collected<List>, std::type_identity<Dialect>)
 
 /// The dialects of a list of ops, in order of first appearance.
 template <class... Ops>
-using dialects_of = typename decltype((detail::collected<dialects<>>{} + ... +
-                                       std::type_identity<typename Ops::dialect_type>{}))::type;
+using dialects_of = typename decltype((
+    detail::collected<dialects<>>{} + ... + std::type_identity<typename Ops::dialect_type>{}))::type;
 
 template <class A, class B>
 struct merge_dialects;
@@ -117,7 +117,7 @@ public:
     template <op_tag Op>
     [[nodiscard]] constexpr bool contains() const {
         if constexpr (position_of<typename Op::dialect_type>() == sizeof...(Dialects) ||
-                      !listed_in_its_dialect<Op>) {
+            !listed_in_its_dialect<Op>) {
             return false;
         } else {
             return (words_[bit_of<Op> / detail::word_bits] >> (bit_of<Op> % detail::word_bits) & 1) != 0;
@@ -158,7 +158,7 @@ public:
         op_set<Wider...> wide;
         const auto copy = [&]<class D>() {
             wide.copy_words(op_set<Wider...>::first_word(op_set<Wider...>::template position_of<D>()),
-                            words_.data() + first_word(position_of<D>()), detail::words_for(D::size));
+                words_.data() + first_word(position_of<D>()), detail::words_for(D::size));
         };
         static_cast<void>(copy);  // unused for the set of no dialect
         (copy.template operator()<Dialects>(), ...);

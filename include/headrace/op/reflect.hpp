@@ -129,8 +129,8 @@ public:
         add(d.strides);
     }
     void add(const custom_member& m) {
-        m.type->print(m.at,
-                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
+        m.type->print(
+            m.at, {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
     }
     template <class T>
         requires std::is_enum_v<T>
@@ -167,7 +167,7 @@ bool same(const T& a, const T& b) {
         return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
     } else if constexpr (std::is_same_v<T, scalar>) {
         return a.kind() == b.kind() &&
-               (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+            (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
     } else {
         return a == b;
     }
@@ -237,9 +237,8 @@ public:
         }
     }
     void put(const custom_member& m) {
-        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
-                                 *static_cast<std::pmr::string*>(to) += text;
-                             }});
+        m.type->print(m.at,
+            {&out_, [](void* to, std::string_view text) { *static_cast<std::pmr::string*>(to) += text; }});
     }
     void put(const tensor_data& data) {
         out_ += data.strides.empty() ? "row-major" : "strides ";

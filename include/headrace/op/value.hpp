@@ -45,7 +45,7 @@ public:
     }
     friend constexpr bool operator==(const scalar& a, const scalar& b) {
         return a.kind_ == b.kind_ && a.integral_ == b.integral_ &&
-               (a.floating_ == b.floating_ || (a.floating_ != a.floating_ && b.floating_ != b.floating_));
+            (a.floating_ == b.floating_ || (a.floating_ != a.floating_ && b.floating_ != b.floating_));
     }
 
 private:

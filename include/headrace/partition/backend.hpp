@@ -60,9 +60,9 @@ class partitioner {
 public:
     template <class T>
         requires(!std::same_as<T, partitioner> &&
-                 requires(const T& p, graph& g) {
-                     { p.partition(g) } -> std::same_as<result<partition_result>>;
-                 })
+            requires(const T& p, graph& g) {
+                { p.partition(g) } -> std::same_as<result<partition_result>>;
+            })
     partitioner(T p)
         : partition_(
               [held = std::make_shared<const T>(std::move(p))](graph& g) { return held->partition(g); }) {}
@@ -128,8 +128,8 @@ concept multimethod_backend =
 /// Calls `f(graph& program, std::span<const compile_spec> specs) -> result<preprocess_result>` for each
 /// program of each method, and collects the results. The error names the method.
 template <class F>
-[[nodiscard]] result<method_results> preprocess_each(const method_programs& programs,
-                                                     const method_compile_specs& specs, F&& f) {
+[[nodiscard]] result<method_results> preprocess_each(
+    const method_programs& programs, const method_compile_specs& specs, F&& f) {
     method_results results;
     for (const auto& [method, graphs] : programs) {
         const auto given = specs.find(method);
@@ -148,8 +148,8 @@ template <class F>
 /// Preprocesses all programs of all methods, by the backend's preprocess_multimethod if it has one, else one
 /// by one. The error names the method.
 template <backend Backend>
-[[nodiscard]] result<method_results> preprocess_multimethod(const Backend& b, const method_programs& programs,
-                                                            const method_compile_specs& specs) {
+[[nodiscard]] result<method_results> preprocess_multimethod(
+    const Backend& b, const method_programs& programs, const method_compile_specs& specs) {
     if constexpr (multimethod_backend<Backend>) {
         return b.preprocess_multimethod(programs, specs);
     } else {
@@ -166,14 +166,14 @@ public:
     void add(Backend b) {
         auto held = std::make_shared<const Backend>(std::move(b));
         backends_[std::string(held->name())] = [held](const method_programs& programs,
-                                                      const method_compile_specs& specs) {
+                                                   const method_compile_specs& specs) {
             return headrace::preprocess_multimethod(*held, programs, specs);
         };
     }
     [[nodiscard]] bool contains(std::string_view name) const { return backends_.contains(name); }
     /// Preprocesses programs by a backend, which must be registered.
-    [[nodiscard]] result<method_results> preprocess(std::string_view name, const method_programs& programs,
-                                                    const method_compile_specs& specs) const {
+    [[nodiscard]] result<method_results> preprocess(
+        std::string_view name, const method_programs& programs, const method_compile_specs& specs) const {
         return backends_.find(name)->second(programs, specs);
     }
     /// Returns "a, b".
@@ -256,11 +256,10 @@ private:
         const tensor_meta* said = meta_of(before);
         if (given == nullptr || said == nullptr || (q == nullptr && given->dtype == said->dtype)) return;
         const tensor_meta wanted = *said;
-        node& made =
-            q != nullptr
-                ? host_.create<quantized_decomposed::dequantize_per_tensor>(
-                      {before, q->scale, q->zero_point, q->lowest, q->highest, given->dtype}, call_.next)
-                : host_.create<aten::to_dtype>({.self = before, .dtype = wanted.dtype}, call_.next);
+        node& made = q != nullptr
+            ? host_.create<quantized_decomposed::dequantize_per_tensor>(
+                  {before, q->scale, q->zero_point, q->lowest, q->highest, given->dtype}, call_.next)
+            : host_.create<aten::to_dtype>({.self = before, .dtype = wanted.dtype}, call_.next);
         host_.set_meta(before, *given);
         host_.set_meta(made.result(), wanted);
         host_.set_name(made.result(), before.producer->results[k].name);
@@ -274,8 +273,8 @@ private:
 
 class lowering_to_backends {
 public:
-    lowering_to_backends(const std::map<std::string, graph*, std::less<>>& methods,
-                         const backend_registry& backends)
+    lowering_to_backends(
+        const std::map<std::string, graph*, std::less<>>& methods, const backend_registry& backends)
         : methods_(methods), backends_(backends) {}
 
     result<void> find(const std::string& method, const partitioner& p) {
@@ -318,7 +317,7 @@ private:
     result<void> check(const std::string& method, const delegation_spec& d) {
         if (!backends_.contains(d.backend)) {
             return invalid({"method ", method, ": backend '", d.backend,
-                            "' is not registered; these are: ", backends_.names()});
+                "' is not registered; these are: ", backends_.names()});
         }
         used_.insert(d.backend);
         return {};
@@ -339,19 +338,19 @@ private:
             auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
             a.backend = g.own(found->second.partitions[i].delegation.backend);
             lowered.delegates.push_back({.delegation = found->second.partitions[i].delegation,
-                                         .program = a.lowered_graph,
-                                         .call = calls[i]});
+                .program = a.lowered_graph,
+                .call = calls[i]});
         }
         return {};
     }
     // Creates one call per partition, in the graph that contains its nodes: the method's, or a region.
-    static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
-                                                         std::span<const delegated_partition> partitions) {
+    static result<std::vector<node*>> fuse_partitions_of(
+        const std::string& method, graph& g, std::span<const delegated_partition> partitions) {
         std::vector<std::pair<graph*, std::vector<std::size_t>>> by_graph;
         for (std::size_t i = 0; i != partitions.size(); ++i) {
             graph* const owner = partitions[i].nodes.empty() ? &g : partitions[i].nodes.front()->owner;
-            auto known = std::find_if(by_graph.begin(), by_graph.end(),
-                                      [&](const auto& entry) { return entry.first == owner; });
+            auto known = std::find_if(
+                by_graph.begin(), by_graph.end(), [&](const auto& entry) { return entry.first == owner; });
             if (known == by_graph.end()) known = by_graph.insert(known, {owner, {}});
             known->second.push_back(i);
         }
@@ -384,14 +383,14 @@ private:
             }
             if (made->second.size() != graphs.size()) {
                 return invalid({"method ", method, ": backend '", name, "' gave ", made->second.size(),
-                                " results for ", graphs.size(), " programs"});
+                    " results for ", graphs.size(), " programs"});
             }
             HEADRACE_TRY(take(method, name, made->second));
         }
         return {};
     }
-    result<void> take(const std::string& method, const std::string& name,
-                      std::vector<preprocess_result>& made) {
+    result<void> take(
+        const std::string& method, const std::string& name, std::vector<preprocess_result>& made) {
         std::size_t next = 0;
         for (lowered_delegate& d : lowered_.methods.find(method)->second.delegates) {
             if (d.delegation.backend != name) continue;
@@ -401,7 +400,7 @@ private:
             for (const std::string& key : d.processed.data_keys) {
                 if (data_.find(key) == data_.size()) {
                     return invalid({"method ", method, ": backend '", name,
-                                    "' refers to data that it does not give, '", key, "'"});
+                        "' refers to data that it does not give, '", key, "'"});
                 }
             }
         }

@@ -78,8 +78,8 @@ public:
     }
 
     /// See headrace::fuse_partitions.
-    [[nodiscard]] result<std::vector<node*>> fuse_partitions(std::span<const node_group> partitions,
-                                                             std::string_view backend = "") const;
+    [[nodiscard]] result<std::vector<node*>> fuse_partitions(
+        std::span<const node_group> partitions, std::string_view backend = "") const;
 
 private:
     [[nodiscard]] static bool is_listed(const op_list& ops, const node& n) {
@@ -98,8 +98,7 @@ private:
         for (const node& n : graph_.nodes()) {
             const auto edges = n.operand_edges();
             supported_[n.id] = !is_border(n) && support_.is_node_supported(n);
-            varies_[n.id] =
-                is<builtin::placeholder>(n) || holds_regions(*n.op) ||
+            varies_[n.id] = is<builtin::placeholder>(n) || holds_regions(*n.op) ||
                 std::any_of(edges.begin(), edges.end(), [&](const edge& e) { return varies_[e.source->id]; });
         }
     }
@@ -141,7 +140,7 @@ private:
         find_supported();
         level_.assign(graph_.id_bound(), 0);  // for an unsupported node: the minimum for its users
         copy_invariants([&](const node& user) { return supported_[user.id] ? 1U : 0U; },
-                        [&](const node& n, std::uint32_t where) { supported_[n.id] = where != 0; });
+            [&](const node& n, std::uint32_t where) { supported_[n.id] = where != 0; });
         level_count_ = 0;
         for (const node& n : graph_.nodes()) {
             std::uint32_t level = 0;
@@ -153,7 +152,7 @@ private:
             if (supported_[n.id]) level_count_ = std::max(level_count_, std::size_t{level} + 1);
         }
         copy_invariants([&](const node& user) { return level_[user.id]; },
-                        [&](const node& n, std::uint32_t where) { level_[n.id] = where; });
+            [&](const node& n, std::uint32_t where) { level_[n.id] = where; });
     }
 
     // Moves a connected component of a level to the level of its first users, so that its results need not
@@ -168,9 +167,8 @@ private:
         for (std::size_t level = level_count_; level-- != 0;) {
             last_level_first.insert(last_level_first.end(), levels[level].begin(), levels[level].end());
         }
-        const auto components = connected_components(graph_, last_level_first, [&](const edge& e) {
-            return level_[e.source->id] == level_[e.target->id];
-        });
+        const auto components = connected_components(graph_, last_level_first,
+            [&](const edge& e) { return level_[e.source->id] == level_[e.target->id]; });
         for (const node_group& component : components) {
             const std::uint32_t lowest = level_of_users(component, level_[component.front()->id]);
             for (const node* n : component) level_[n->id] = lowest;
@@ -193,9 +191,8 @@ private:
         const auto computing = std::count_if(p.begin(), p.end(), [&](const node* n) { return computes(*n); });
         if (computing == 0) return false;
         return computing > 1 || options_.allows_single_node_partition ||
-               std::any_of(p.begin(), p.end(), [&](const node* n) {
-                   return is_listed(options_.allowed_single_node_partition_ops, *n);
-               });
+            std::any_of(p.begin(), p.end(),
+                [&](const node* n) { return is_listed(options_.allowed_single_node_partition_ops, *n); });
     }
 
     void remove_bookends(node_group& p) const {
@@ -203,8 +200,8 @@ private:
         // Start at the front, so that the producers of a node are decided before it.
         for (const node* n : p) {
             const auto edges = n->operand_edges();
-            const bool first = std::none_of(edges.begin(), edges.end(),
-                                            [&](const edge& e) { return inside.contains(e.source); });
+            const bool first = std::none_of(
+                edges.begin(), edges.end(), [&](const edge& e) { return inside.contains(e.source); });
             if (first && !computes(*n)) inside.erase(n);
         }
         for (std::size_t i = p.size(); i-- != 0;) {
@@ -261,9 +258,8 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
 /// Replaces each partition by a delegate.call_delegate, which holds the partition's nodes in a separate graph
 /// that run_graph executes. Returns the calls, in the order of the partitions. Fails, with the graph
 /// unchanged, if the partitions overlap or depend on one another in a cycle.
-[[nodiscard]] inline result<std::vector<node*>> fuse_partitions(graph& g,
-                                                                std::span<const node_group> partitions,
-                                                                std::string_view backend = "") {
+[[nodiscard]] inline result<std::vector<node*>> fuse_partitions(
+    graph& g, std::span<const node_group> partitions, std::string_view backend = "") {
     std::unordered_set<const node*> taken;
     for (std::size_t i = 0; i != partitions.size(); ++i) {
         const std::pmr::string which = text_of({"partition ", i});
@@ -281,7 +277,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
     for (const node_group& p : partitions) {
         node_group nodes = p;
         std::sort(nodes.begin(), nodes.end(),
-                  [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+            [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
         calls.push_back(&detail::fuse_partition(g, nodes, backend));
     }
     HEADRACE_TRY(restore_order(g));

@@ -27,8 +27,8 @@ namespace detail {
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // Returns each node's group, by node id.
-[[nodiscard]] inline pmr_vector<std::uint32_t> group_numbers(const graph& g,
-                                                                   std::span<const node_group> groups) {
+[[nodiscard]] inline pmr_vector<std::uint32_t> group_numbers(
+    const graph& g, std::span<const node_group> groups) {
     pmr_vector<std::uint32_t> numbers(g.id_bound(), no_group);
     std::uint32_t number = 0;
     for (const node_group& group : groups) {
@@ -54,8 +54,7 @@ struct stoppable_queue {
 class reentry_visitor : public boost::default_bfs_visitor {
 public:
     reentry_visitor(const pmr_vector<bool>& inside, std::span<const node_group> others,
-                    const pmr_vector<std::uint32_t>& other_of, node_colors& colors,
-                    stoppable_queue& pending)
+        const pmr_vector<std::uint32_t>& other_of, node_colors& colors, stoppable_queue& pending)
         : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
 
     void examine_edge(const edge* e, const graph&) {
@@ -95,8 +94,8 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// True if fusing the nodes of `group` would make the fused node depend on itself: a path leaves the group
 /// and comes back. `others` are disjoint groups that count as fused. All nodes must be in execution order:
 /// without `others`, the search ends at the group's last node.
-[[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
-                                           std::span<const node_group> others = {}) {
+[[nodiscard]] inline bool would_form_cycle(
+    const graph& g, std::span<node* const> group, std::span<const node_group> others = {}) {
     pmr_vector<bool> inside(g.id_bound());
     for (const node* n : group) inside[n->id] = true;
 
@@ -116,12 +115,10 @@ struct back_edge_visitor : boost::default_dfs_visitor {
             leaving.push_back(e.target);
         }
     }
-    const auto other_of =
-        others.empty() ? pmr_vector<std::uint32_t>() : detail::group_numbers(g, others);
+    const auto other_of = others.empty() ? pmr_vector<std::uint32_t>() : detail::group_numbers(g, others);
     detail::stoppable_queue pending;
     boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
-                               detail::reentry_visitor(inside, others, other_of, colors, pending),
-                               colors.map());
+        detail::reentry_visitor(inside, others, other_of, colors, pending), colors.map());
     return pending.stopped;
 }
 
@@ -139,8 +136,8 @@ struct back_edge_visitor : boost::default_dfs_visitor {
             if (joined.first != joined.second || e.source == &n) edges.push_back(joined);
         }
     }
-    const detail::contracted_graph contracted(boost::edges_are_unsorted_multi_pass, edges.begin(),
-                                              edges.end(), groups.size() + g.id_bound());
+    const detail::contracted_graph contracted(
+        boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), groups.size() + g.id_bound());
     bool cyclic = false;
     boost::depth_first_search(contracted, boost::visitor(detail::back_edge_visitor(cyclic)));
     return !cyclic;
@@ -150,9 +147,8 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// edge between two of the nodes and tells whether it connects them. Components, and the nodes in each, are
 /// in the order of `nodes`.
 template <class Joins>
-[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
-                                                                       std::span<node* const> nodes,
-                                                                       Joins&& joins) {
+[[nodiscard]] inline pmr_vector<node_group> connected_components(
+    const graph& g, std::span<node* const> nodes, Joins&& joins) {
     pmr_vector<bool> inside(g.id_bound());
     for (const node* n : nodes) inside[n->id] = true;
 
@@ -183,8 +179,8 @@ template <class Joins>
 }
 
 /// Splits nodes into components that any edges connect.
-[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
-                                                                       std::span<node* const> nodes) {
+[[nodiscard]] inline pmr_vector<node_group> connected_components(
+    const graph& g, std::span<node* const> nodes) {
     return connected_components(g, nodes, [](const edge&) { return true; });
 }
 

@@ -60,7 +60,7 @@ class named_data_store {
 public:
     /// Adds data. Adding a key again is not an error if content and tag are the same.
     [[nodiscard]] result<void> add_named_data(std::string_view key, std::span<const std::byte> data,
-                                              std::size_t alignment = 1, std::string_view external_tag = {}) {
+        std::size_t alignment = 1, std::string_view external_tag = {}) {
         if (alignment == 0) return invalid({"named data '", key, "': an alignment of 0"});
         const auto known = keys_.find(key);
         if (known == keys_.end()) {

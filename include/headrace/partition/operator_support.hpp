@@ -38,9 +38,8 @@ public:
     template <supports_nodes T>
         requires(!std::same_as<T, operator_support>)
     operator_support(T support)
-        : ask_([held = std::make_shared<const T>(std::move(support))](const node& n) {
-              return static_cast<bool>(held->is_node_supported(n));
-          }) {}
+        : ask_([held = std::make_shared<const T>(std::move(support))](
+                   const node& n) { return static_cast<bool>(held->is_node_supported(n)); }) {}
 
     [[nodiscard]] bool is_node_supported(const node& n) const { return ask_(n); }
 
@@ -117,10 +116,10 @@ template <std::predicate<const tensor_meta&> Predicate>
     return create_op_support([legal = std::move(legal)](const node& n) {
         const auto takes = [&](const tensor_meta* meta) { return meta != nullptr && legal(*meta); };
         const auto edges = n.operand_edges();
-        return std::all_of(edges.begin(), edges.end(),
-                           [&](const edge& e) { return takes(meta_of(*e.slot)); }) &&
-               std::all_of(n.results, n.results + n.result_count,
-                           [&](const result_slot& r) { return takes(r.meta); });
+        return std::all_of(
+                   edges.begin(), edges.end(), [&](const edge& e) { return takes(meta_of(*e.slot)); }) &&
+            std::all_of(
+                n.results, n.results + n.result_count, [&](const result_slot& r) { return takes(r.meta); });
     });
 }
 

@@ -17,9 +17,8 @@ namespace headrace {
 
 /// Supports the nodes of a graph that are in a match of any of the patterns, including overlapping matches.
 /// It is valid for the graph as it is now. Fails if a pattern cannot match anything.
-[[nodiscard]] inline result<operator_support> create_pattern_support(const graph& g,
-                                                                     std::span<const graph* const> patterns,
-                                                                     const matcher_options& options = {}) {
+[[nodiscard]] inline result<operator_support> create_pattern_support(
+    const graph& g, std::span<const graph* const> patterns, const matcher_options& options = {}) {
     std::unordered_set<const node*> matched;
     matcher_options all = options;
     all.remove_overlapping_matches = false;

@@ -83,7 +83,7 @@ namespace detail {
     if (!type.starts_with("torch.nn.")) return false;
     const std::string_view last = type.substr(type.rfind('.') + 1);
     return wanted == last || (wanted.starts_with("torch.nn.") && wanted.substr(9) == last) ||
-           (wanted.starts_with("nn.") && wanted.substr(3) == last);
+        (wanted.starts_with("nn.") && wanted.substr(3) == last);
 }
 
 [[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
@@ -107,8 +107,8 @@ struct source_call {
 [[nodiscard]] inline source_call call_of_source(const node& n, std::string_view wanted) {
     const auto* stack = n.find_annotation<module_stack>();
     const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
-    const auto frame = std::find_if(frames.rbegin(), frames.rend(),
-                                    [&](const module_frame& f) { return is_type(f.type, wanted); });
+    const auto frame = std::find_if(
+        frames.rbegin(), frames.rend(), [&](const module_frame& f) { return is_type(f.type, wanted); });
     if (frame != frames.rend()) return {frame->call, frame->type, frame->path};
     const auto* traced = n.find_annotation<traced_call>();
     if (traced == nullptr) return {};
@@ -172,8 +172,8 @@ inline void find_border(source_partition& p) {
     }
     return found;
 }
-[[nodiscard]] inline auto get_source_partitions(const graph& g,
-                                                std::initializer_list<std::string_view> wanted_sources) {
+[[nodiscard]] inline auto get_source_partitions(
+    const graph& g, std::initializer_list<std::string_view> wanted_sources) {
     return get_source_partitions(g, std::span(wanted_sources.begin(), wanted_sources.size()));
 }
 

@@ -44,7 +44,7 @@ public:
     using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
 
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
-                      pass_context::node_inference rules = nullptr, host_function stays_on_host = {})
+        pass_context::node_inference rules = nullptr, host_function stays_on_host = {})
         : support_(std::move(support)),
           trial_(std::move(trial)),
           options_(std::move(options)),
@@ -108,8 +108,9 @@ private:
                 const node& source = *e.source;
                 const std::string_view name(d.node);
                 const bool is_inside = std::find(nodes.begin(), nodes.end(), e.source) != nodes.end();
-                return !is_inside && (source.name() == name || origin_name(source) == name ||
-                                      source.results[e.slot->result].name == name);
+                return !is_inside &&
+                    (source.name() == name || origin_name(source) == name ||
+                        source.results[e.slot->result].name == name);
             });
             if (!reads) continue;
             refused.emplace(n, d.reason);
@@ -118,8 +119,8 @@ private:
         return found;
     }
     // A node is refused for any node in the graphs that it holds.
-    static void add_names(const node& n, const node& outer,
-                          std::unordered_map<std::string_view, const node*>& by_name) {
+    static void add_names(
+        const node& n, const node& outer, std::unordered_map<std::string_view, const node*>& by_name) {
         if (!origin_name(n).empty()) by_name.emplace(origin_name(n), &outer);
         for_each_region(n, [&](const field_info&, const graph* region) {
             if (region == nullptr) return;
@@ -150,7 +151,7 @@ private:
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"
                                           : text_of({"it holds ", origin_name(*inner), " (", inner->op->name,
-                                                     "), which no pass lowers"});
+                                                "), which no pass lowers"});
             }
             found.host.push_back({&n, std::move(reason)});
         }

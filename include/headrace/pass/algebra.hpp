@@ -35,8 +35,7 @@ struct with_passes<From, To, pass_list<Passes...>> {
 // so that the error is reported where the result is used, not inside the alias that computes it.
 template <class Diagnosis, class Pipeline>
 struct unedited : Pipeline {
-    static_assert(
-        anchor_found<Diagnosis>,
+    static_assert(anchor_found<Diagnosis>,
         "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>, name another");
 };
 
@@ -66,8 +65,7 @@ using pipeline_of =
 
 /// A, then B. The ops that may leave A must be ops that may enter B; the proof of the result checks this.
 template <class A, class B>
-using concatenate = typename detail::with_passes<
-    typename A::source, typename B::legal,
+using concatenate = typename detail::with_passes<typename A::source, typename B::legal,
     typename detail::join_passes<typename A::passes, typename B::passes>::type>::type;
 
 template <class Pipeline, class Anchor, class... New>

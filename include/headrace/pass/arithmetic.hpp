@@ -21,15 +21,19 @@ concept plain_number = !__is_class(T) && std::convertible_to<T, double>;
 [[nodiscard]] inline operand_symbol constant_beside(const symbol_answers&, double) { return {}; }
 
 // One line for a function.
-// clang-format off
 
-#define HEADRACE_BINARY(name, Op) \
-    template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
-    template <reading A, plain_number N> auto name(const A& a, const N& b) {                              \
-        return call<Op>(a, constant_beside(a, static_cast<double>(b)));                                   \
-    }                                                                                                     \
-    template <plain_number N, reading B> auto name(const N& a, const B& b) {                              \
-        return call<Op>(constant_beside(b, static_cast<double>(a)), b);                                   \
+#define HEADRACE_BINARY(name, Op)                                       \
+    template <reading A, reading B>                                     \
+    auto name(const A& a, const B& b) {                                 \
+        return call<Op>(a, b);                                          \
+    }                                                                   \
+    template <reading A, plain_number N>                                \
+    auto name(const A& a, const N& b) {                                 \
+        return call<Op>(a, constant_beside(a, static_cast<double>(b))); \
+    }                                                                   \
+    template <plain_number N, reading B>                                \
+    auto name(const N& a, const B& b) {                                 \
+        return call<Op>(constant_beside(b, static_cast<double>(a)), b); \
     }
 HEADRACE_BINARY(operator+, aten::add_tensor)
 HEADRACE_BINARY(operator-, aten::sub_tensor)
@@ -41,52 +45,125 @@ HEADRACE_BINARY(max, aten::maximum)
 HEADRACE_BINARY(min, aten::minimum)
 #undef HEADRACE_BINARY
 
-template <reading X> auto operator-(const X& x) { return call<aten::neg>(x); }
-template <reading X> auto operator!(const X& x) { return call<aten::logical_not>(x); }
-template <reading X> auto abs(const X& x) { return call<aten::abs>(x); }
-template <reading X> auto reciprocal(const X& x) { return call<aten::reciprocal>(x); }
-template <reading X> auto rsqrt(const X& x) { return call<aten::rsqrt>(x); }
-template <reading X> auto exp(const X& x) { return call<aten::exp>(x); }
-template <reading X> auto log(const X& x) { return call<aten::log>(x); }
-template <reading X> auto sin(const X& x) { return call<aten::sin>(x); }
-template <reading X> auto cos(const X& x) { return call<aten::cos>(x); }
-template <reading X> auto tanh(const X& x) { return call<aten::tanh>(x); }
-template <reading X> auto sigmoid(const X& x) { return call<aten::sigmoid>(x); }
-template <reading X> auto erf(const X& x) { return call<aten::erf>(x); }
-template <reading X> auto floor(const X& x) { return call<aten::floor>(x); }
-template <reading X> auto ceil(const X& x) { return call<aten::ceil>(x); }
+template <reading X>
+auto operator-(const X& x) {
+    return call<aten::neg>(x);
+}
+template <reading X>
+auto operator!(const X& x) {
+    return call<aten::logical_not>(x);
+}
+template <reading X>
+auto abs(const X& x) {
+    return call<aten::abs>(x);
+}
+template <reading X>
+auto reciprocal(const X& x) {
+    return call<aten::reciprocal>(x);
+}
+template <reading X>
+auto rsqrt(const X& x) {
+    return call<aten::rsqrt>(x);
+}
+template <reading X>
+auto exp(const X& x) {
+    return call<aten::exp>(x);
+}
+template <reading X>
+auto log(const X& x) {
+    return call<aten::log>(x);
+}
+template <reading X>
+auto sin(const X& x) {
+    return call<aten::sin>(x);
+}
+template <reading X>
+auto cos(const X& x) {
+    return call<aten::cos>(x);
+}
+template <reading X>
+auto tanh(const X& x) {
+    return call<aten::tanh>(x);
+}
+template <reading X>
+auto sigmoid(const X& x) {
+    return call<aten::sigmoid>(x);
+}
+template <reading X>
+auto erf(const X& x) {
+    return call<aten::erf>(x);
+}
+template <reading X>
+auto floor(const X& x) {
+    return call<aten::floor>(x);
+}
+template <reading X>
+auto ceil(const X& x) {
+    return call<aten::ceil>(x);
+}
 
-template <reading A, reading B> auto operator<(const A& a, const B& b) { return b > a; }
-template <reading A, plain_number N> auto operator<(const A& a, const N& b) { return b > a; }
-template <plain_number N, reading B> auto operator<(const N& a, const B& b) { return b > a; }
-template <reading A, reading B> auto operator<=(const A& a, const B& b) { return b >= a; }
-template <reading A, plain_number N> auto operator<=(const A& a, const N& b) { return b >= a; }
+template <reading A, reading B>
+auto operator<(const A& a, const B& b) {
+    return b > a;
+}
+template <reading A, plain_number N>
+auto operator<(const A& a, const N& b) {
+    return b > a;
+}
+template <plain_number N, reading B>
+auto operator<(const N& a, const B& b) {
+    return b > a;
+}
+template <reading A, reading B>
+auto operator<=(const A& a, const B& b) {
+    return b >= a;
+}
+template <reading A, plain_number N>
+auto operator<=(const A& a, const N& b) {
+    return b >= a;
+}
 
-template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
-template <reading A, plain_number N> auto operator/(const A& a, const N& b) { return a * (1 / double(b)); }
-template <plain_number N, reading B> auto operator/(const N& a, const B& b) {
-    return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
+template <reading A, reading B>
+auto operator/(const A& a, const B& b) {
+    return a * reciprocal(b);
+}
+template <reading A, plain_number N>
+auto operator/(const A& a, const N& b) {
+    return a * (1 / double(b));
+}
+template <plain_number N, reading B>
+auto operator/(const N& a, const B& b) {
+    return choose(
+        a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
 }
 
 // For booleans. Operators && and || would suggest short-circuit evaluation.
 template <reading A, reading B>
-auto logical_and(const A& a, const B& b) { return call<aten::logical_and>(a, b); }
+auto logical_and(const A& a, const B& b) {
+    return call<aten::logical_and>(a, b);
+}
 template <reading A, reading B>
-auto logical_or(const A& a, const B& b) { return call<aten::logical_or>(a, b); }
+auto logical_or(const A& a, const B& b) {
+    return call<aten::logical_or>(a, b);
+}
 
 template <reading C, reading A, reading B>
-auto where(const C& c, const A& a, const B& b) { return call<aten::where_self>(c, a, b); }
+auto where(const C& c, const A& a, const B& b) {
+    return call<aten::where_self>(c, a, b);
+}
 template <reading C, reading B>
-auto where(const C& c, double a, const B& b) { return where(c, constant_beside(b, a), b); }
+auto where(const C& c, double a, const B& b) {
+    return where(c, constant_beside(b, a), b);
+}
 template <reading C, reading A>
-auto where(const C& c, const A& a, double b) { return where(c, a, constant_beside(a, b)); }
+auto where(const C& c, const A& a, double b) {
+    return where(c, a, constant_beside(a, b));
+}
 
 template <reading X>
 auto clamp(const X& x, std::optional<scalar> min, std::optional<scalar> max) {
     return call<aten::clamp>(x, min, max);
 }
-
-// clang-format on
 
 /// Returns x · factor, or x itself if the factor is 1.
 template <reading X>

@@ -48,7 +48,7 @@ inline constexpr bool called_op_is_sound<other_name<Op, Field>> = false;
 /// True if none of these diagnoses applies.
 template <class Diagnosis>
 inline constexpr bool calls_fit = calls_known_ops<Diagnosis> && arity_fits<Diagnosis> &&
-                                  arguments_fit<Diagnosis> && called_op_is_sound<Diagnosis>;
+    arguments_fit<Diagnosis> && called_op_is_sound<Diagnosis>;
 
 namespace detail {
 
@@ -106,8 +106,8 @@ constexpr bool lacks_operands(const members<Members...>*) {
 
 template <class Op, class... Given, class... Members>
 auto diagnose_arguments(const members<Members...>*) {
-    constexpr std::size_t at = first_other<ops<Members...>, ops<Given...>>(
-        std::make_index_sequence<sizeof...(Given)>{});
+    constexpr std::size_t at =
+        first_other<ops<Members...>, ops<Given...>>(std::make_index_sequence<sizeof...(Given)>{});
     if constexpr (at == sizeof...(Given)) {
         return wrong_arity<Op, sizeof...(Given), sizeof...(Members)>{};
     } else {

@@ -18,7 +18,7 @@ struct pass_description {
     pmr_vector<std::string_view> removes;
     pmr_vector<std::string_view> produces;
     bool whole_graph = false;
-    bool can_fire = false;                      ///< false: pruned from the generated code
+    bool can_fire = false;                ///< false: pruned from the generated code
     pmr_vector<std::string_view> before;  ///< the ops that may be in the graph before it
 };
 
@@ -45,8 +45,8 @@ pipeline_description describe_passes(pass_list<Passes...>) {
     const auto add = [&]<class P>() {
         using effects = effects_of<P>;
         d.passes.push_back({pass_name<P>(), pass_summary<P>(), names_in(effects::target_set),
-                            names_in(effects::removed_set), names_in(effects::produced_set), graph_pass<P>,
-                            Pipeline::can_fire(i), names_in(Pipeline::ops_before(i))});
+            names_in(effects::removed_set), names_in(effects::produced_set), graph_pass<P>,
+            Pipeline::can_fire(i), names_in(Pipeline::ops_before(i))});
         ++i;
     };
     (add.template operator()<Passes>(), ...);

@@ -101,8 +101,8 @@ struct erased_pass {
     // Used only by interpreters, see export_pass.
     const handler* fallback = nullptr;  ///< for operators without a handler
     bool changes_metadata = false;      ///< values that depend on a changed type are inferred again
-    result<void> (*submodule)(const void* pass, retracing_run& run, graph& region, node& holder,
-                              pass_context& context) = nullptr;
+    result<void> (*submodule)(
+        const void* pass, retracing_run& run, graph& region, node& holder, pass_context& context) = nullptr;
 };
 template <class P>
 erased_pass erase_type(const P& p) {

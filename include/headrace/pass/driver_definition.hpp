@@ -197,7 +197,7 @@ private:
     // Returns the slot with the op's handler, or the free slot where it would go.
     [[nodiscard]] std::size_t place_of(const op_info& op) const {
         return find_slot(slots_.size(), reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info),
-                         [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
+            [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
     pmr_vector<const handler*> slots_;  // a power of two in number, at most half in use
@@ -249,7 +249,7 @@ private:
     /// depends on has changed.
     [[nodiscard]] bool is_copied(const node& n) const {
         return handlers_.find(*n.op) == nullptr && pass_.fallback == nullptr && stale_.empty() &&
-               context_.copies_fast() && has_val(n);
+            context_.copies_fast() && has_val(n);
     }
     [[nodiscard]] static bool has_val(const node& n) {
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -301,7 +301,7 @@ private:
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
             return invalid({message_prefix(n), "inference gives ",
-                            counted_text(inference_.results().size(), "result"), " for ", n.result_count});
+                counted_text(inference_.results().size(), "result"), " for ", n.result_count});
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
@@ -324,8 +324,8 @@ HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> 
     });
 }
 
-HEADRACE_INLINE result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context,
-                                                 driver_kind driver) {
+HEADRACE_INLINE result<node_counts> run_handlers(
+    const erased_pass& p, graph& g, pass_context& context, driver_kind driver) {
     if (driver == driver_kind::in_place) return in_place_run(p, g, context).run();
     return retracing_run(p, g, context).run();
 }

@@ -183,8 +183,8 @@ public:
         });
     }
     /// Creates a constant whose element i, in row-major order, is `number(i)`.
-    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
-                      function_ref<scalar(std::size_t)> number);
+    value constant_of(
+        headrace::dtype type, std::span<const std::int64_t> shape, function_ref<scalar(std::size_t)> number);
     /// Creates a constant with all elements equal to `number`, of shape (1, …, 1), to broadcast with a tensor
     /// of that rank. A run of a pass shares these, if they are created in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
@@ -292,8 +292,8 @@ struct first_not_listed<ops<>, All> {
 template <class Op, class... Ops, class All>
 struct first_not_listed<ops<Op, Ops...>, All>
     : std::conditional_t<(listed<Op, All> && ... && listed<Ops, All>), first_not_listed<ops<>, All>,
-                         std::conditional_t<listed<Op, All>, first_not_listed<ops<Ops...>, All>,
-                                            std::type_identity<not_produced<Op, All>>>> {};
+          std::conditional_t<listed<Op, All>, first_not_listed<ops<Ops...>, All>,
+              std::type_identity<not_produced<Op, All>>>> {};
 }  // namespace detail
 
 /// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list)
@@ -309,8 +309,8 @@ public:
     template <class Wider>
     constexpr emit(const emit<Wider>& wider) : emitter(wider) {
         static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
-                      "emit: a called function emits an op that is not in `produces`; see not_produced<Op, "
-                      "Produces>, add it");
+            "emit: a called function emits an op that is not in `produces`; see not_produced<Op, "
+            "Produces>, add it");
     }
 
     // Both functions repeat the assertions: a call level between them and the handler would add three lines
@@ -321,13 +321,12 @@ public:
     template <op_tag Op, class First = args<Op>, class... More>
     value make(const First& first, const More&... more) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-        static_assert(
-            only_emits_what_it_produces<emission<Op>>,
+        static_assert(only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         static_assert(members_fit<fit<Op, First, More...>>,
-                      "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
+            "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
         if constexpr (!may_make<Op>) {
             return {};
         } else if constexpr (std::is_same_v<First, args<Op>>) {
@@ -342,11 +341,10 @@ public:
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-        static_assert(
-            only_emits_what_it_produces<emission<Op>>,
+        static_assert(only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         if constexpr (may_make<Op>) {
             return this->template add<Op>(a);
         } else {
@@ -368,7 +366,7 @@ private:
 
     template <class Op, class... Types>
     using fit = std::conditional_t<requires(const Types&... members) { args<Op>{members...}; }, void,
-                                   no_such_members<Op, Types...>>;
+        no_such_members<Op, Types...>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
 };

@@ -42,8 +42,8 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
     if (steps <= max_unrolled_nodes) return !failed();
     unsupported({"it would be unrolled into more than ", max_unrolled_nodes,
-                 " nodes; reduce the sizes that cause this, or leave it to the host with "
-                 "--partition"});
+        " nodes; reduce the sizes that cause this, or leave it to the host with "
+        "--partition"});
     return false;
 }
 
@@ -51,16 +51,16 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
     const auto count = static_cast<std::uint64_t>(elements);
     if (count > max_computed_bytes || storage_bytes(type, count) > max_computed_bytes) {
         unsupported({"it needs a constant of ", elements, " elements, which is above the limit of ",
-                     max_computed_bytes, " bytes; give the tensor as an input or a buffer"});
+            max_computed_bytes, " bytes; give the tensor as an input or a buffer"});
     } else if (at_->graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
         unsupported({"the constants that are made would take more than the limit of ", max_data_bytes,
-                     " bytes; give large tensors as inputs or buffers"});
+            " bytes; give large tensors as inputs or buffers"});
     }
     return !failed();
 }
 
-[[gnu::noinline]] HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
-                                                       std::size_t rank) {
+[[gnu::noinline]] HEADRACE_INLINE value emitter::splat(
+    scalar number, headrace::dtype type, std::size_t rank) {
     static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     return splat(number, type, std::span(ones, rank));
 }
@@ -81,15 +81,15 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     return &n;
 }
 
-HEADRACE_INLINE value emitter::constant(const tensor_meta& meta,
-                                        function_ref<void(std::span<std::byte>)> fill) {
+HEADRACE_INLINE value emitter::constant(
+    const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill) {
     const value v = create_constant(owner(), meta, at_->before_, fill);
     owner().inherit_annotations(*v.producer, current());
     return v;
 }
 
-HEADRACE_INLINE value emitter::constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
-                                           function_ref<scalar(std::size_t)> number) {
+HEADRACE_INLINE value emitter::constant_of(
+    headrace::dtype type, std::span<const std::int64_t> shape, function_ref<scalar(std::size_t)> number) {
     if (!may_store(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t width = traits_of(type).bits / 8U;
@@ -122,8 +122,8 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
     fail(std::move(failure));
 }
 
-[[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(inference_rule rule, const op_info& op,
-                                                        const void* arguments) {
+[[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(
+    inference_rule rule, const op_info& op, const void* arguments) {
     if (failed() || !operands_sound(op, arguments)) return nullptr;
     if (rule == nullptr) {
         cannot_make(op, invalid("nothing infers its results; declare infer_results(Op, …) beside the op"));
@@ -183,8 +183,8 @@ HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byt
             // Rounds to nearest even in the upper half; NaN stays NaN.
             const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
             const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
-                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+            return put(static_cast<std::uint16_t>(
+                nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
         }
         case dtype::float16:
             return put(
@@ -211,8 +211,8 @@ HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* argu
     });
 }
 
-HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
-                                     std::span<const std::int64_t> shape) {
+HEADRACE_INLINE value emitter::splat(
+    scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
     if (!may_store(element_count(shape), type)) return {};
     std::byte element[8]{};
     detail::store_element(number, type, element);
@@ -223,7 +223,7 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     const auto is_same = [&](const node& n) {
         const auto* const made = args_if<builtin::constant>(n);
         return made != nullptr && same_val(*n.results[0].meta, meta) && element_count(shape) != 0 &&
-               std::memcmp(made->data.bytes, element, size) == 0;
+            std::memcmp(made->data.bytes, element, size) == 0;
     };
     const auto fill = [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
@@ -231,8 +231,8 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     return shared(hash, is_same, [&] { return constant(meta, fill); });
 }
 
-HEADRACE_INLINE value emitter::shared(std::uint64_t hash, function_ref<bool(const node&)> is_same,
-                                      function_ref<value()> make) {
+HEADRACE_INLINE value emitter::shared(
+    std::uint64_t hash, function_ref<bool(const node&)> is_same, function_ref<value()> make) {
     if (failed()) return {};
     const node* const before = at_->before_;
     node* const made = at_->shared_.find(hash, [&](const node& n) {

@@ -144,8 +144,8 @@ public:
     value_list call_operator(const operator_call& call, const node_metadata& meta) {
         if (!call.changed() && &call.source() == current_node()) return results_of(&copy_of_current());
         const std::size_t count = call.op().results == variadic_results
-                                      ? current_node()->result_count
-                                      : static_cast<std::size_t>(call.op().results);
+            ? current_node()->result_count
+            : static_cast<std::size_t>(call.op().results);
         return results_of(with_metadata(meta, [&] { return this->add(call.op(), call.arguments(), count); }));
     }
 
@@ -154,8 +154,8 @@ public:
         return made(owner().create<builtin::placeholder>({}, current_node()), name, val, meta);
     }
     /// Creates a tensor that is known before the program runs.
-    value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
-                   const node_metadata& meta) {
+    value get_attr(
+        std::string_view name, const tensor_data& data, const tensor_meta& val, const node_metadata& meta) {
         return made(owner().create<builtin::constant>({.data = data}, current_node()), name, val, meta);
     }
     /// Creates the outputs of the graph.
@@ -302,49 +302,46 @@ struct export_hooks {
         const node& n = e.current();
         const node_metadata meta(n);
         return give(e,
-                    with_super(pass, e,
-                               [&](D& self) {
-                                   if constexpr (calls_args<D, Op>) {
-                                       return self.call_operator(args_of<Op>(n), meta);
-                                   } else if constexpr (calls_tag<D, Op>) {
-                                       return self.call_operator(Op{}, args_of<Op>(n), meta);
-                                   } else if constexpr (calls_any<D>) {
-                                       return self.call_operator(operator_call(n), meta);
-                                   } else {
-                                       return value_list{};  // run() has refused it
-                                   }
-                               }),
-                    with);
+            with_super(pass, e,
+                [&](D& self) {
+                    if constexpr (calls_args<D, Op>) {
+                        return self.call_operator(args_of<Op>(n), meta);
+                    } else if constexpr (calls_tag<D, Op>) {
+                        return self.call_operator(Op{}, args_of<Op>(n), meta);
+                    } else if constexpr (calls_any<D>) {
+                        return self.call_operator(operator_call(n), meta);
+                    } else {
+                        return value_list{};  // run() has refused it
+                    }
+                }),
+            with);
     }
     static outcome_kind call_fallback(const void* pass, emitter any, value_list& with) {
         export_interpreter e(any);
         const node& n = e.current();
-        return give(
-            e,
-            with_super(pass, e,
-                       [&](D& self) { return self.call_operator(operator_call(n), node_metadata(n)); }),
+        return give(e,
+            with_super(
+                pass, e, [&](D& self) { return self.call_operator(operator_call(n), node_metadata(n)); }),
             with);
     }
     static outcome_kind call_placeholder(const void* pass, emitter any, value_list& with) {
         export_interpreter e(any);
         const node& n = e.current();
         return give(e,
-                    with_super(pass, e,
-                               [&](D& self) {
-                                   return self.placeholder(n.name(), e.result_meta(), node_metadata(n));
-                               }),
-                    with);
+            with_super(pass, e,
+                [&](D& self) { return self.placeholder(n.name(), e.result_meta(), node_metadata(n)); }),
+            with);
     }
     static outcome_kind call_get_attr(const void* pass, emitter any, value_list& with) {
         export_interpreter e(any);
         const node& n = e.current();
         return give(e,
-                    with_super(pass, e,
-                               [&](D& self) {
-                                   return self.get_attr(n.name(), args_of<builtin::constant>(n).data,
-                                                        e.result_meta(), node_metadata(n));
-                               }),
-                    with);
+            with_super(pass, e,
+                [&](D& self) {
+                    return self.get_attr(
+                        n.name(), args_of<builtin::constant>(n).data, e.result_meta(), node_metadata(n));
+                }),
+            with);
     }
     // A hook that does not call super().output leaves the outputs unchanged.
     static outcome_kind call_output(const void* pass, emitter any, value_list&) {
@@ -352,12 +349,12 @@ struct export_hooks {
         const node& n = e.current();
         const list<value> values = args_of<builtin::output>(n).values;
         with_super(pass, e,
-                   [&](D& self) { self.output(std::span(values.data(), values.size()), node_metadata(n)); });
+            [&](D& self) { self.output(std::span(values.data(), values.size()), node_metadata(n)); });
         if (e.failed()) return outcome_kind::failed;
         return e.has_output() ? outcome_kind::replaced : outcome_kind::kept;
     }
-    static result<void> call_submodule(const void* pass, retracing_run& run, graph& region, node& holder,
-                                       pass_context& context) {
+    static result<void> call_submodule(
+        const void* pass, retracing_run& run, graph& region, node& holder, pass_context& context) {
         emission made(*holder.owner, &holder, &holder, context);
         export_interpreter e(emitter(made), &run);
         if constexpr (hooks_submodule<D>) {
@@ -388,7 +385,7 @@ struct export_hooks {
     using missing = decltype(find_missing(targets{}));
     using wrong_call = std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
     using uncalled = std::conditional_t<names_call_operator<D> && targets::size == 0 && !calls_any<D>,
-                                        no_targets<D>, no_fault>;
+        no_targets<D>, no_fault>;
 
     template <class... Ops>
     static constexpr auto handlers_for(ops<Ops...>) {
@@ -455,31 +452,29 @@ public:
     result<node_counts> run(graph& g, pass_context& context) const {
         Derived copy(static_cast<const Derived&>(*this));
         return static_cast<export_pass&>(copy).run(g,
-                                                   context);  // a pass may have a `run` that calls this one
+            context);  // a pass may have a `run` that calls this one
     }
     // Both overloads repeat the assertions: another call level would add three lines to the error.
     result<node_counts> run(graph& g, pass_context& context) {
         using hooks = detail::export_hooks<Derived>;
         static_assert(handlers_complete<typename hooks::missing>,
-                      "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
-        static_assert(
-            hooks_are_called<typename hooks::uncalled>,
+            "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
+        static_assert(hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
         static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
-                      "take graph& and pass_context&");
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+            "take graph& and pass_context&");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
         using hooks = detail::export_hooks<Derived>;
         static_assert(handlers_complete<typename hooks::missing>,
-                      "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
-        static_assert(
-            hooks_are_called<typename hooks::uncalled>,
+            "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
+        static_assert(hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
         static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
-                      "take graph& and pass_context&");
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+            "take graph& and pass_context&");
         const auto& self = static_cast<const Derived&>(*this);
         if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
         return rewritten(interpret(g, context));
@@ -503,12 +498,12 @@ private:
         static constexpr auto handlers = hooks::handlers_for(typename hooks::targets{});
         static constexpr handler fallback = hooks::fallback_or_none();
         const detail::erased_pass erased{.object = static_cast<Derived*>(this),
-                                         .name = pass_name<Derived>(),
-                                         .handlers = handlers,
-                                         .in_execution_order = true,
-                                         .fallback = fallback.call == nullptr ? nullptr : &fallback,
-                                         .changes_metadata = true,
-                                         .submodule = &hooks::call_submodule};
+            .name = pass_name<Derived>(),
+            .handlers = handlers,
+            .in_execution_order = true,
+            .fallback = fallback.call == nullptr ? nullptr : &fallback,
+            .changes_metadata = true,
+            .submodule = &hooks::call_submodule};
         return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
             if constexpr (detail::hooks_call<Derived>) {
                 HEADRACE_TRY(static_cast<Derived*>(this)->call(g, context));

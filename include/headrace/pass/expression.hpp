@@ -274,8 +274,8 @@ const term& first_term(const T& first, const Ts&... rest) {
     if constexpr (std::is_same_v<T, term>) {
         return first;
     } else if constexpr (holds_term<T>) {
-        return std::apply([](const auto&... items) -> const term& { return first_term(items...); },
-                          first.items);
+        return std::apply(
+            [](const auto&... items) -> const term& { return first_term(items...); }, first.items);
     } else {
         return first_term(rest...);
     }
@@ -314,10 +314,10 @@ struct call_t {
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
             using rule = std::conditional_t<inferable<Op>, no_fault, no_inference<Op>>;
             static_assert(results_are_inferred<rule>,
-                          "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+                "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
             const emitter e = detail::first_term(arguments...).owner();
-            return term(e,
-                        detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+            return term(
+                e, detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
             return detail::pattern_call<Op>::read(arguments...);
         }
@@ -372,13 +372,13 @@ inline constexpr bool is_ill_formed = !std::is_same_v<typename fault_in<T>::type
 template <class A, class B>
 struct joined_expressions {
     static_assert(holds_symbol<A> || holds_symbol<B>,
-                  "choose: a branch is not an expression; return one from it, or `unchanged`");
+        "choose: a branch is not an expression; return one from it, or `unchanged`");
     using other = std::conditional_t<holds_symbol<A>, B, A>;
     using type = ill_formed<not_an_expression<other>>;
 };
 template <class A, class B>
     requires((is_ill_formed<A> || is_ill_formed<B>) && !std::is_same_v<A, B> && !std::is_void_v<A> &&
-             !std::is_void_v<B>)
+        !std::is_void_v<B>)
 struct joined_expressions<A, B> {
     using type = ill_formed<typename fault_in<std::tuple<A, B>>::type>;
 };
@@ -400,9 +400,9 @@ struct joined_expressions<std::tuple<As...>, std::tuple<Bs...>>
 template <class A, class B>
 struct joined_branches {
     using expression = typename joined_expressions<typename branch_of<A>::expression,
-                                                   typename branch_of<B>::expression>::type;
+        typename branch_of<B>::expression>::type;
     using type = std::conditional_t<branch_of<A>::declines || branch_of<B>::declines,
-                                    std::optional<expression>, expression>;
+        std::optional<expression>, expression>;
 };
 
 template <class>

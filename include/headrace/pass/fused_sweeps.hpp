@@ -29,7 +29,7 @@ inline constexpr bool looks_at_its_node_alone = [] {
         return P::looks_at_its_node_alone;
     } else {
         return only_rules_of_one_op<rules_of<P>> &&
-               listed_targets<P>::type::size == list_facts<rules_of<P>>::targets::size;
+            listed_targets<P>::type::size == list_facts<rules_of<P>>::targets::size;
     }
 }();
 
@@ -41,9 +41,9 @@ inline constexpr bool looks_at_its_node_alone = [] {
 /// their node.
 template <class P>
 concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> && !decides_itself<P> &&
-                        !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> &&
-                        targets_of<P>::size != 0 && detail::looks_at_its_node_alone<P> &&
-                        !effects_of<P>::target_set.template contains<builtin::placeholder>();
+    !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> && targets_of<P>::size != 0 &&
+    detail::looks_at_its_node_alone<P> &&
+    !effects_of<P>::target_set.template contains<builtin::placeholder>();
 
 /// The statistics of a run. The record of a pass that shared an earlier pass's sweep has no node counts.
 struct fused_statistics {
@@ -110,8 +110,8 @@ public:
 
     /// Runs the passes like Pipeline::run_unchecked with the retracing driver. `options.driver` and
     /// `after_pass` have no effect.
-    [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
-                                                      const run_options& options = {}) {
+    [[nodiscard]] static result<fused_statistics> run(
+        graph& g, pass_context& context, const run_options& options = {}) {
         fused_sweeps sweeps(g, context, options);
         return sweeps.run_all(typename Pipeline::passes{}, std::make_index_sequence<size>{});
     }

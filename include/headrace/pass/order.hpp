@@ -91,12 +91,12 @@ struct order_facts {
     /// False for a pass that may be anywhere, by its own lists and its phase's.
     [[nodiscard]] constexpr bool states_something() const {
         return !(requires_before.empty() && runs_after.empty() && requires_after.empty() &&
-                 runs_before.empty() && ensures.empty() && invalidates.empty()) ||
-               (phase != nullptr && phase->states_something());
+                   runs_before.empty() && ensures.empty() && invalidates.empty()) ||
+            (phase != nullptr && phase->states_something());
     }
     [[nodiscard]] constexpr const ids& list(detail::order_list l) const {
-        const ids* const all[] = {&requires_before, &runs_after, &requires_after,
-                                  &runs_before,     &ensures,    &invalidates};
+        const ids* const all[] = {
+            &requires_before, &runs_after, &requires_after, &runs_before, &ensures, &invalidates};
         return *all[static_cast<std::size_t>(l)];
     }
 };
@@ -164,8 +164,8 @@ template <class... As, class... Bs>
 pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
 /// The entries of a pass's list, followed by those of its phase.
 template <class P, order_list List>
-using order_list_of = decltype(decltype(pick_list<pass_facts<P>, List>()){} +
-                               decltype(pick_list<phase_of<P>, List>()){});
+using order_list_of =
+    decltype(decltype(pick_list<pass_facts<P>, List>()){} + decltype(pick_list<phase_of<P>, List>()){});
 
 }  // namespace detail
 
@@ -186,8 +186,8 @@ struct order_fault {
     std::size_t by = 0;  ///< the pass that invalidates a property
 };
 
-inline constexpr order_list wanting_lists[] = {order_list::requires_before, order_list::runs_after,
-                                               order_list::requires_after, order_list::runs_before};
+inline constexpr order_list wanting_lists[] = {
+    order_list::requires_before, order_list::runs_after, order_list::requires_after, order_list::runs_before};
 
 // Calls `f(id)` for each pass or property that the passes need. Lists of a phase are visited once for
 // adjacent passes.
@@ -318,8 +318,8 @@ private:
             }
         });
     }
-    constexpr void report(order_fault_kind kind, std::size_t i, order_list l, std::size_t entry,
-                          std::size_t by) {
+    constexpr void report(
+        order_fault_kind kind, std::size_t i, order_list l, std::size_t entry, std::size_t by) {
         order_fault& f = kind == order_fault_kind::unmet ? unmet_ : misplaced_;
         if (f.kind == order_fault_kind::none) f = {kind, i, l, entry, by};
     }

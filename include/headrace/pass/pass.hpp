@@ -160,10 +160,9 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type =
-        joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()), decltype(own_target_ops<P>()),
-               decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()), decltype(own_aten_ops<P>()),
-               decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
+    using type = joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()),
+        decltype(own_target_ops<P>()), decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
+        decltype(own_aten_ops<P>()), decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
 };
 
 template <class P>
@@ -327,11 +326,10 @@ template <class P, class Op>
 using handler_result_t = typename decltype(handler_result<P, Op>())::type;
 
 template <class Result>
-inline constexpr handler_kind kind_of_result =
-    is_replacement<Result> ? handler_kind::rewrites
+inline constexpr handler_kind kind_of_result = is_replacement<Result> ? handler_kind::rewrites
     : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type>
-        ? handler_kind::may_decline
-        : handler_kind::wrong;
+    ? handler_kind::may_decline
+    : handler_kind::wrong;
 
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
@@ -441,9 +439,8 @@ struct effects_of {
     using faulty_rule = typename detail::list_effects<detail::rules_of<facts>>::template fault_of_pass<P>;
 
     /// False for a pass with a fault: pipelines ignore its effects, so that no second error follows.
-    static constexpr bool sound =
-        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault> &&
-        std::is_same_v<faulty_rule, no_fault>;
+    static constexpr bool sound = std::is_same_v<missing_handler, no_fault> &&
+        std::is_same_v<faulty_handler, no_fault> && std::is_same_v<faulty_rule, no_fault>;
     /// True for a pass without targets, unless it declines, and for one that replaces the skip test.
     static constexpr bool always_runs = detail::always_runs<P>;
 

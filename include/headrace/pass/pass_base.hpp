@@ -30,8 +30,8 @@ concept has_guarantee = requires(const P& p, const graph& g) {
 /// the pass's own should_run. Pipelines, managers, apply_pass and passes called as functions use it, unless
 /// the context forces passes to run.
 template <class P>
-[[nodiscard]] bool is_due([[maybe_unused]] const P& p, [[maybe_unused]] const graph& g,
-                          const pass_context& context) {
+[[nodiscard]] bool is_due(
+    [[maybe_unused]] const P& p, [[maybe_unused]] const graph& g, const pass_context& context) {
     if (context.forces_passes()) return true;
     [[maybe_unused]] bool present = true;
     if constexpr (targets_of<P>::size != 0)

@@ -85,7 +85,7 @@ inline constexpr bool has_handlers = [] {
 
 template <class P, class Op>
 concept handles_if_not_const = requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); } ||
-                               requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
+    requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
 
 template <class P, class... Ops>
 constexpr bool handles_any(ops<Ops...>) {
@@ -171,7 +171,7 @@ auto find_not_inferred(ops<Ops...>) {
     using dialect = builtin::dialect;
     return typename first_of_faults<
         std::conditional_t<inferable<Ops> || std::is_same_v<typename Ops::dialect_type, dialect>, no_fault,
-                           no_inference<Ops>>...>::type{};
+            no_inference<Ops>>...>::type{};
 }
 template <class P>
 auto find_inference_fault() {

@@ -27,7 +27,7 @@ HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     const std::string_view behind = d.source.empty() ? "" : ": ";
     const bool is_named = !d.node.empty();
     return text_of({d.source, behind, printable(d.node), is_named ? " (" : "", printable(d.op),
-                    is_named ? "): " : ": ", printable(d.reason, max_printed_message)});
+        is_named ? "): " : ": ", printable(d.reason, max_printed_message)});
 }
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
@@ -35,8 +35,8 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
     const node& named = nearest_named(n);
     const auto* origin = named.find_annotation<provenance>();
     diagnostic d{std::pmr::string(origin_name(named)),
-                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(named)),
-                 text_of({relation_text(n, named), reason}), kind, source_line(named)};
+        std::pmr::string(origin != nullptr ? origin->op_name : op_name(named)),
+        text_of({relation_text(n, named), reason}), kind, source_line(named)};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);
     if (place != free) return;

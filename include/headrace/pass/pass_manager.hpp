@@ -36,11 +36,10 @@ template <class P, class Set>
 struct target_masks;
 template <class P, class... Ds>
 struct target_masks<P, op_set<Ds...>> {
-    static constexpr std::array<target_mask, sizeof...(Ds)> value{
-        {{&info_of_dialect<Ds>,
-          {effects_of<P>::target_set.words().data() +
-               op_set<Ds...>::first_word(op_set<Ds...>::template position_of<Ds>()),
-           words_for(Ds::size)}}...}};
+    static constexpr std::array<target_mask, sizeof...(Ds)> value{{{&info_of_dialect<Ds>,
+        {effects_of<P>::target_set.words().data() +
+                op_set<Ds...>::first_word(op_set<Ds...>::template position_of<Ds>()),
+            words_for(Ds::size)}}...}};
 };
 
 template <class List>
@@ -118,52 +117,43 @@ struct pass_info {
 template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
     static_assert(is_a_pass<pass_fault<P>>,
-                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
-    static_assert(
-        lists_are_lists<pass_fault<P>>,
+        "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(lists_are_lists<pass_fault<P>>,
         "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<pass_fault<P>>,
-                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
-                  "static function");
+        "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+        "static function");
     static_assert(rule_takes_operands<pass_fault<P>>,
-                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
-                  "order");
+        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+        "order");
     static_assert(calls_fit<pass_fault<P>>,
-                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+        "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
     static_assert(node_is_in_pattern<pass_fault<P>>,
-                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+        "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
     static_assert(rule_gives_results<pass_fault<P>>,
-                  "rule: it does not return an expression for each result; see the diagnosis, return those");
-    static_assert(handlers_complete<pass_fault<P>>,
-                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
-    static_assert(handlers_are_const<pass_fault<P>>,
-                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+        "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(
-        handlers_fit<pass_fault<P>>,
+        handlers_complete<pass_fault<P>>, "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+        "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
         "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
-                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
-    static_assert(
-        is_defined<code_fault_of<P>>,
+        "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(is_defined<code_fault_of<P>>,
         "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp or its header");
-    static_assert(
-        results_are_values<faulty_handler_of<P>>,
+    static_assert(results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(results_are_inferred<inference_fault_of<P>>,
-                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-    return pass_info{
-        pass_name<P>(),
-        pass_summary<P>(),
-        effects_of<P>::always_runs,
-        graph_pass<P>,
+        "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+    return pass_info{pass_name<P>(), pass_summary<P>(), effects_of<P>::always_runs, graph_pass<P>,
         detail::has_no_state<P>,
         detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
         detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_before>>::value,
         detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_after>>::value,
         detail::names_of_passes<detail::order_list_of<P, detail::order_list::ensures>>::value,
-        &detail::run_erased<P>,
-        detail::should_run_or_null<P>()};
+        &detail::run_erased<P>, detail::should_run_or_null<P>()};
 }();
 
 /// Matches functions that can be used as a pass: `result<std::size_t>(graph&, pass_context&)`.
@@ -197,7 +187,7 @@ public:
     /// True if it has the wanted name or ensures the wanted property.
     [[nodiscard]] bool provides(std::string_view wanted) const {
         return name_ == wanted ||
-               std::find(info_->ensures.begin(), info_->ensures.end(), wanted) != info_->ensures.end();
+            std::find(info_->ensures.begin(), info_->ensures.end(), wanted) != info_->ensures.end();
     }
 
     /// The skip test: true if the graph, including nested regions, has a target of the pass.
@@ -216,8 +206,8 @@ public:
             return pass_status::declined;
         return pass_status::ran;
     }
-    [[nodiscard]] result<node_counts> run(graph& g, pass_context& context,
-                                          driver_kind driver = driver_kind::in_place) const {
+    [[nodiscard]] result<node_counts> run(
+        graph& g, pass_context& context, driver_kind driver = driver_kind::in_place) const {
         return info_->run(object_.get(), g, context, driver);
     }
 
@@ -242,7 +232,7 @@ public:
     template <pass_type... Ps>
     explicit pass_registry(pass_list<Ps...>) {
         static_assert((detail::can_be_made<Ps> && ...),
-                      "pass_registry: a pass in the list cannot be default-constructed; add an object");
+            "pass_registry: a pass in the list cannot be default-constructed; add an object");
         const auto make = [this]<class P>() {
             if constexpr (detail::has_no_state<P>) {
                 add(any_pass(info_of_pass<P>));
@@ -355,7 +345,7 @@ private:
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
                         return invalid({"pass ", passes_[i].name(), " requires ", wanted,
-                                        ", which no pass in the list ensures"});
+                            ", which no pass in the list ensures"});
                     }
                 }
             }
@@ -432,8 +422,8 @@ inline pmr_vector<std::string_view> pass_registry::closest(std::string_view name
         const std::size_t distance = part ? 0 : detail::edit_distance(name, p.name());
         if (distance <= most) ranked.emplace_back(distance, p.name());
     }
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(
+        ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ranked.size() > count) ranked.resize(count);
     pmr_vector<std::string_view> names;
     for (const auto& [distance, near] : ranked) names.push_back(near);

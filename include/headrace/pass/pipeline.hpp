@@ -147,8 +147,8 @@ struct flow {
 };
 
 template <class Set, std::size_t N>
-constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passes, const Set& source,
-                                    const Set& legal) {
+constexpr flow<Set, N> fold_effects(
+    const std::array<effect_sets<Set>, N>& passes, const Set& source, const Set& legal) {
     flow<Set, N> f;
     f.ops[0] = source;
     for (std::size_t i = 0; i != N; ++i) {
@@ -207,8 +207,8 @@ public:
 
 private:
     // Rules are read first: compile errors in them then have the fewest lines.
-    using rules_are_read = std::integer_sequence<
-        bool, detail::rules_read<detail::rules_of<detail::pass_facts<Passes>>>...>;
+    using rules_are_read =
+        std::integer_sequence<bool, detail::rules_read<detail::rules_of<detail::pass_facts<Passes>>>...>;
 
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
@@ -229,50 +229,43 @@ private:
 
     using checks = detail::pipeline_checks<Passes...>;
     static_assert(is_a_pass<typename checks::pass_fault>,
-                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+        "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
     static_assert(is_defined<typename checks::pass_fault>,
-                  "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
-    static_assert(
-        lists_are_lists<typename checks::pass_fault>,
+        "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
+    static_assert(lists_are_lists<typename checks::pass_fault>,
         "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<typename checks::pass_fault>,
-                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
-                  "static function");
+        "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+        "static function");
     static_assert(rule_takes_operands<typename checks::pass_fault>,
-                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
-                  "order");
+        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+        "order");
     static_assert(calls_fit<typename checks::pass_fault>,
-                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+        "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
     static_assert(node_is_in_pattern<typename checks::pass_fault>,
-                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+        "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
     static_assert(rule_gives_results<typename checks::pass_fault>,
-                  "rule: it does not return an expression for each result; see the diagnosis, return those");
+        "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<typename checks::pass_fault>,
-                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+        "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
-                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(
-        handlers_fit<typename checks::pass_fault>,
+        "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<typename checks::pass_fault>,
         "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<typename checks::pass_fault>,
-                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
-    static_assert(
-        results_are_values<typename checks::faulty_handler>,
+        "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    static_assert(
-        listed_once<typename checks::repetition>,
+    static_assert(listed_once<typename checks::repetition>,
         "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
-    using order =
-        detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>, Passes...,
-                             detail::end_facts<typename detail::properties_in<To>::type>>;
+    using order = detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>,
+        Passes..., detail::end_facts<typename detail::properties_in<To>::type>>;
     static_assert(dependencies_met<typename order::diagnosis>,
-                  "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
-    static_assert(
-        order_kept<typename order::diagnosis>,
+        "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
+    static_assert(order_kept<typename order::diagnosis>,
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
-    static_assert(
-        properties_hold<typename order::diagnosis>,
+    static_assert(properties_hold<typename order::diagnosis>,
         "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of them");
 
     // After another fault, this would be a second error about it.
@@ -286,11 +279,11 @@ private:
             constexpr auto op = (flow_.ops[at] & effects_[at].gone_before).first();
             using needs = detail::order_list_of<culprit, detail::order_list::runs_after>;
             return too_early<culprit, detail::property_without<set_type, op.first, op.second, needs>,
-                             typename op_at<set_type, op.first, op.second>::type>{};
+                typename op_at<set_type, op.first, op.second>::type>{};
         }
     }
     static_assert(ops_are_gone<decltype(diagnose_early())>,
-                  "pipeline: a pass runs before ops are gone; see too_early<Pass, Property, Op>, move it");
+        "pipeline: a pass runs before ops are gone; see too_early<Pass, Property, Op>, move it");
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
@@ -329,8 +322,8 @@ private:
         }
     }
     static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
-                  "pipeline: an op can survive it; see survives<Op, LastPassThatTargetsIt>, add a pass that "
-                  "removes it");
+        "pipeline: an op can survive it; see survives<Op, LastPassThatTargetsIt>, add a pass that "
+        "removes it");
 
 public:
     /// Returns the ops that can be in the graph before pass `i`; for `i == size`, the ops that can leave.
@@ -350,34 +343,34 @@ public:
     /// Runs the passes on a graph that the proof covers. The error names each node whose op `from<…>` does
     /// not list, in which case nothing has run, or each node that a pass refused or whose op `to<…>` does not
     /// list. The context's diagnostics list these nodes one by one.
-    [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
-                                                    const run_options& options = {}) {
+    [[nodiscard]] static result<run_statistics> run(
+        graph& g, pass_context& context, const run_options& options = {}) {
         static_assert(is_defined<code_fault>,
-                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-                      "or its header");
+            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+            "or its header");
         static_assert(results_are_inferred<inference_fault>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return detail::run_between({&may_enter, &may_leave}, {steps_, infos_}, g, context, options);
     }
     /// Runs the passes on any graph, for callers that judge the result themselves: refused nodes are in the
     /// context's diagnostics, and `for_each_illegal` finds the other nodes that may not leave. Fails only if
     /// a pass could not continue.
-    [[nodiscard]] static result<run_statistics> run_unchecked(graph& g, pass_context& context,
-                                                              const run_options& options = {}) {
+    [[nodiscard]] static result<run_statistics> run_unchecked(
+        graph& g, pass_context& context, const run_options& options = {}) {
         static_assert(is_defined<code_fault>,
-                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-                      "or its header");
+            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+            "or its header");
         static_assert(results_are_inferred<inference_fault>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// Returns the passes as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
         static_assert(is_defined<code_fault>,
-                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-                      "or its header");
+            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+            "or its header");
         static_assert(results_are_inferred<inference_fault>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return {steps_, infos_};
     }
 
@@ -438,40 +431,37 @@ private:
 
 /// Runs one pass on a graph, without a pipeline, if it is due (see is_due); else only runs its checks.
 template <class P>
-[[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
-                                             driver_kind driver = driver_kind::in_place) {
+[[nodiscard]] result<node_counts> apply_pass(
+    const P& p, graph& g, pass_context& context, driver_kind driver = driver_kind::in_place) {
     static_assert(is_a_pass<pass_fault<P>>,
-                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
-    static_assert(
-        lists_are_lists<pass_fault<P>>,
+        "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(lists_are_lists<pass_fault<P>>,
         "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<pass_fault<P>>,
-                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
-                  "static function");
+        "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+        "static function");
     static_assert(rule_takes_operands<pass_fault<P>>,
-                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
-                  "order");
+        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+        "order");
     static_assert(calls_fit<pass_fault<P>>,
-                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+        "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
     static_assert(node_is_in_pattern<pass_fault<P>>,
-                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+        "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
     static_assert(rule_gives_results<pass_fault<P>>,
-                  "rule: it does not return an expression for each result; see the diagnosis, return those");
-    static_assert(handlers_complete<pass_fault<P>>,
-                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
-    static_assert(handlers_are_const<pass_fault<P>>,
-                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+        "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(
-        handlers_fit<pass_fault<P>>,
+        handlers_complete<pass_fault<P>>, "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+        "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
         "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
-                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
-    static_assert(
-        results_are_values<faulty_handler_of<P>>,
+        "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(results_are_inferred<inference_fault_of<P>>,
-                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+        "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
     if constexpr (runnable_pass<P>) {
         if (!is_due(p, g, context)) return detail::run_checks_alone(p, g);
         return pass_code<P>::run(p, g, context, driver);

@@ -18,7 +18,7 @@ struct pipeline_ends {
 /// which case nothing has run, or every node that was refused or may not leave; the context's diagnostics
 /// list all of them, too.
 [[nodiscard]] result<run_statistics> run_between(const pipeline_ends& ends, const pipeline_steps& steps,
-                                                 graph& g, pass_context& context, const run_options& options);
+    graph& g, pass_context& context, const run_options& options);
 
 }  // namespace headrace::detail
 

@@ -35,7 +35,7 @@ inline bool is_about(const diagnostic& d, const node& n) {
 /// True if all ops of a graph and its regions are allowed. Other nodes are reported, unless a pass has
 /// refused them with its own reason, in a diagnostic from `known` on.
 inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const op_info&), std::size_t known,
-                      std::string_view reason) {
+    std::string_view reason) {
     const auto has_other = [&] {
         bool found = false;
         for_each_graph(g, [&](graph& sub) {
@@ -73,11 +73,10 @@ inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const 
 }
 
 HEADRACE_INLINE result<run_statistics> run_between(const pipeline_ends& ends, const pipeline_steps& steps,
-                                                   graph& g, pass_context& context,
-                                                   const run_options& options) {
+    graph& g, pass_context& context, const run_options& options) {
     const std::size_t known = context.diagnostics().size();
     if (!check_ops(g, context, ends.may_enter, known,
-                   "the pipeline is not proven for this op; add it to `from<...>`, or rewrite it before"))
+            "the pipeline is not proven for this op; add it to `from<...>`, or rewrite it before"))
         return joined_diagnostics(context, known);
     HEADRACE_TRY(statistics, steps.run(g, context, options));
     const bool is_legal =

@@ -62,7 +62,7 @@ struct pipeline_steps {
     }
     /// Decides whether a pass runs. Call it just before that: earlier passes may make its targets.
     [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
-                                     const run_options& options) const {
+        const run_options& options) const {
         if (!options.skip || context.forces_passes()) return pass_status::ran;
         const bool present = step.targets.empty() || has_targets(step, g);
         if (!present && !step.replaces_skip_test) return pass_status::no_target;
@@ -70,8 +70,8 @@ struct pipeline_steps {
         return pass_status::declined;
     }
 
-    [[nodiscard]] result<run_statistics> run(graph& g, pass_context& context,
-                                             const run_options& options) const {
+    [[nodiscard]] result<run_statistics> run(
+        graph& g, pass_context& context, const run_options& options) const {
         run_statistics statistics(steps.size());
         for (std::size_t i = 0; i != steps.size(); ++i) {
             pass_record& record = statistics[i];
@@ -86,7 +86,7 @@ struct pipeline_steps {
 
 private:
     static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
-                                 const run_options& options, pass_record& record) {
+        const run_options& options, pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         HEADRACE_TRY(counts, step.run(g, context, options.driver));
         record.nodes = counts;

@@ -92,8 +92,8 @@ private:
     static constexpr auto collect_facts(pass_list<Ps...>) {
         using start = detail::start_facts<typename detail::properties_in<typename Pipeline::source>::type>;
         using end = detail::end_facts<typename detail::properties_in<typename Pipeline::legal>::type>;
-        return std::array<const order_facts*, size + 2>{&order_facts_of<start>, &order_facts_of<Ps>...,
-                                                        &order_facts_of<end>};
+        return std::array<const order_facts*, size + 2>{
+            &order_facts_of<start>, &order_facts_of<Ps>..., &order_facts_of<end>};
     }
     static constexpr auto effects_ = collect_effects(typename Pipeline::passes{});
     static constexpr auto facts_ = collect_facts(typename Pipeline::passes{});

@@ -49,8 +49,7 @@ struct rules_for {
 
     template <class F>
     constexpr auto operator=(F) const {  // NOLINT: it creates a rule
-        static_assert(
-            calls_known_ops<fault>,
+        static_assert(calls_known_ops<fault>,
             "rule: it is for something that is not an op; see unknown_op<T>, name ops of a dialect");
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         if constexpr (calls_known_ops<fault> && std::is_empty_v<F>) {
@@ -218,8 +217,8 @@ inline constexpr bool rules_read = true;
 template <class... Rules>
 inline constexpr bool rules_read<rule_list<Rules...>> =
     (std::conditional_t<reads_alone<Rules, typename operands_of_rule<Rules>::indices>, std::true_type,
-                        reads_with_arguments<Rules, typename operands_of_rule<Rules>::indices>>::value &&
-     ...);
+         reads_with_arguments<Rules, typename operands_of_rule<Rules>::indices>>::value &&
+        ...);
 
 // The expressions that a rule returns: their number, and their fault.
 template <class T>
@@ -247,7 +246,7 @@ auto diagnose_result() {
     if constexpr (!std::is_same_v<typename returned::fault, no_fault>) {
         return typename returned::fault{};
     } else if constexpr (Op::results == variadic_results || std::is_same_v<Result, unchanged_type> ||
-                         returned::count == std::size_t{Op::results}) {
+        returned::count == std::size_t{Op::results}) {
         return no_fault{};
     } else {
         return wrong_result_count<Op, returned::count, std::size_t{Op::results}>{};
@@ -271,7 +270,7 @@ template <class Op, class F, std::size_t... I>
 constexpr bool has_error(std::index_sequence<I...> indices) {
     using read = rule<Op, F>;
     return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value ||
-           has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., args<Op>>;
+        has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., args<Op>>;
 }
 
 template <class Op, class F>
@@ -354,8 +353,8 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& 
             return term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i]));
         };
         static_cast<void>(operand);
-        return take_result<Policy>(apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...),
-                                   out);
+        return take_result<Policy>(
+            apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...), out);
     }(std::make_index_sequence<call.operands>{});
 }
 
@@ -367,8 +366,8 @@ constexpr bool is_listed(ops<Ops...>) {
 template <class Op, class... Rules>
 constexpr auto rules_on(rule_list<Rules...>) {
     return decltype((rule_list<>{} + ... +
-                     std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}),
-                                        rule_list<Rules>, rule_list<>>{})){};
+        std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}), rule_list<Rules>,
+            rule_list<>>{})){};
 }
 // Most passes have one rule per op, which overload resolution finds. It does not find patterns.
 template <class Op, class F, class Policy>
@@ -407,8 +406,8 @@ struct list_effects<rule_list<Rules...>> {
     template <class Pass>
     using fault_of_pass = typename first_of_faults<
         std::conditional_t<std::is_same_v<typename rule_effects<Rules>::fault, no_fault>, no_fault,
-                           in_rewrite<Pass, typename rule_effects<Rules>::op_type,
-                                      typename rule_effects<Rules>::fault>>...>::type;
+            in_rewrite<Pass, typename rule_effects<Rules>::op_type,
+                typename rule_effects<Rules>::fault>>...>::type;
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
 // The rules for one op together: the first that does not decline rewrites the node.

@@ -238,22 +238,21 @@ struct declared_pass<functionalize> : declared_graph_pass {
         "makes in-place ops functional: later readers get what was written, through views as well";
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<functional>;
-    using targets =
-        ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
-            aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
-            aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
-            aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
-            aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
-            aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
-            aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor,
-            aten::div_inplace_scalar, aten::div_inplace_tensor, aten::mul_inplace_scalar,
-            aten::mul_inplace_tensor, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
-            aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::clamp_inplace, aten::clamp_max_inplace,
-            aten::clamp_min_inplace, aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::detach_inplace,
-            aten::squeeze_inplace_dim, aten::index_copy_inplace, aten::index_put_inplace,
-            aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor, aten::copy_inplace,
-            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace,
-            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace>;
+    using targets = ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
+        aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
+        aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
+        aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
+        aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
+        aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
+        aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::div_inplace_scalar,
+        aten::div_inplace_tensor, aten::mul_inplace_scalar, aten::mul_inplace_tensor,
+        aten::pow_inplace_scalar, aten::pow_inplace_tensor, aten::sub_inplace_scalar,
+        aten::sub_inplace_tensor, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
+        aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::detach_inplace, aten::squeeze_inplace_dim,
+        aten::index_copy_inplace, aten::index_put_inplace, aten::masked_fill_inplace_scalar,
+        aten::masked_fill_inplace_tensor, aten::copy_inplace, aten::dropout_inplace,
+        aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace,
+        aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace>;
     using removes = ops<>;
     using produces = ops<aten::permute, aten::view, aten::select_scatter, aten::slice_scatter>;
 };
@@ -265,59 +264,54 @@ struct declared_pass<canonicalize_variants> : declared_rewrites {
         "renames in-place ops, `_copy` variants and synonyms to one form each";
     using runs_after = pass_list<functional>;
     using ensures = pass_list<canonical_variants>;
-    using targets =
-        ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
-            aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
-            aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
-            aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
-            aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
-            aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
-            aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor,
-            aten::div_inplace_scalar, aten::div_inplace_tensor, aten::divide_tensor, aten::max_other,
-            aten::min_other, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::multiply_tensor,
-            aten::pow_inplace_scalar, aten::pow_inplace_tensor, aten::sub_inplace_scalar,
-            aten::sub_inplace_tensor, aten::subtract_tensor, aten::true_divide_tensor, aten::clamp_inplace,
-            aten::clamp_max_inplace, aten::clamp_min_inplace, aten::clip, aten::ne_inplace_scalar,
-            aten::ne_inplace_tensor, aten::and_scalar, aten::and_tensor, aten::lshift_scalar,
-            aten::lshift_tensor, aten::or_scalar, aten::or_tensor, aten::rshift_scalar, aten::rshift_tensor,
-            aten::xor_scalar, aten::xor_tensor, aten::alias_copy, aten::as_strided_copy, aten::detach_copy,
-            aten::detach_inplace, aten::diagonal_copy, aten::expand_copy, aten::narrow_copy,
-            aten::permute_copy, aten::select_copy_int, aten::slice_copy_tensor, aten::squeeze_copy,
-            aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_inplace_dim, aten::t_copy,
-            aten::transpose_copy_int, aten::unfold_copy, aten::unsqueeze_copy, aten::view_copy,
-            aten::split_copy_tensor, aten::split_sizes, aten::split_with_sizes_copy, aten::unbind_copy_int,
-            aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
-            aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
-            aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-            aten::lift_fresh_copy, aten::feature_dropout_inplace, aten::alpha_dropout_inplace,
-            aten::feature_alpha_dropout_inplace, aten::expand_as, aten::reshape_as, aten::view_as>;
+    using targets = ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
+        aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
+        aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
+        aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
+        aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
+        aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
+        aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::div_inplace_scalar,
+        aten::div_inplace_tensor, aten::divide_tensor, aten::max_other, aten::min_other,
+        aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::multiply_tensor, aten::pow_inplace_scalar,
+        aten::pow_inplace_tensor, aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::subtract_tensor,
+        aten::true_divide_tensor, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
+        aten::clip, aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::and_scalar, aten::and_tensor,
+        aten::lshift_scalar, aten::lshift_tensor, aten::or_scalar, aten::or_tensor, aten::rshift_scalar,
+        aten::rshift_tensor, aten::xor_scalar, aten::xor_tensor, aten::alias_copy, aten::as_strided_copy,
+        aten::detach_copy, aten::detach_inplace, aten::diagonal_copy, aten::expand_copy, aten::narrow_copy,
+        aten::permute_copy, aten::select_copy_int, aten::slice_copy_tensor, aten::squeeze_copy,
+        aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_inplace_dim, aten::t_copy,
+        aten::transpose_copy_int, aten::unfold_copy, aten::unsqueeze_copy, aten::view_copy,
+        aten::split_copy_tensor, aten::split_sizes, aten::split_with_sizes_copy, aten::unbind_copy_int,
+        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
+        aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
+        aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
+        aten::lift_fresh_copy, aten::feature_dropout_inplace, aten::alpha_dropout_inplace,
+        aten::feature_alpha_dropout_inplace, aten::expand_as, aten::reshape_as, aten::view_as>;
     using removes = targets;
-    using produces =
-        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
-            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
-            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
-            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
-            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
-            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
-            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
-            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
-            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
-            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
-            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
-            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
-            aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
-            aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
-            aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
-            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
-            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh, aten::_to_copy,
-            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>;
+    using produces = ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish,
+        aten::hardtanh, aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid,
+        aten::silu, aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log,
+        aten::neg, aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
+        aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum, aten::mul_scalar,
+        aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_scalar,
+        aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min, aten::ne_scalar, aten::ne_tensor,
+        aten::bitwise_and_scalar, aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor,
+        aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar, aten::bitwise_or_tensor,
+        aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar,
+        aten::bitwise_xor_tensor, aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand,
+        aten::narrow, aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
+        aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold, aten::unsqueeze,
+        aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int, aten::cat, aten::index_copy,
+        aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor, aten::copy, aten::dropout,
+        aten::fill_scalar, aten::fill_tensor, aten::lift_fresh, aten::_to_copy, aten::feature_dropout,
+        aten::alpha_dropout, aten::feature_alpha_dropout>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
 
 template <>
 struct declared_pass<canonicalize_arithmetic> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "rsub, square and remainder of a number as other ops";
+    static constexpr std::string_view summary = "rsub, square and remainder of a number as other ops";
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_arithmetic>;
     using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
@@ -328,34 +322,28 @@ HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
 
 template <>
 struct declared_pass<canonicalize_casts> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "writes every cast as _to_copy with a dtype alone";
+    static constexpr std::string_view summary = "writes every cast as _to_copy with a dtype alone";
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_casts>;
-    using targets =
-        ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum, aten::to_device,
-            aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as,
-            dim_order_ops::_to_dim_order_copy, aten::copy>;
-    using removes =
-        ops<aten::copy, aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as,
-            dim_order_ops::_to_dim_order_copy>;
-    using produces =
-        ops<aten::cumsum, aten::prod, aten::prod_dim_int, aten::sum, aten::sum_dim_intlist, aten::expand,
-            aten::_to_copy>;
+    using targets = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum,
+        aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as,
+        dim_order_ops::_to_dim_order_copy, aten::copy>;
+    using removes = ops<aten::copy, aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other,
+        aten::type_as, dim_order_ops::_to_dim_order_copy>;
+    using produces = ops<aten::cumsum, aten::prod, aten::prod_dim_int, aten::sum, aten::sum_dim_intlist,
+        aten::expand, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_casts);
 
 template <>
 struct declared_pass<canonicalize_fills> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "writes every tensor of equal elements as full or expand";
+    static constexpr std::string_view summary = "writes every tensor of equal elements as full or expand";
     using runs_after = pass_list<functional, canonical_variants>;
     using ensures = pass_list<canonical_fills>;
-    using targets =
-        ops<aten::empty_like, aten::empty_memory_format, aten::new_empty, aten::new_zeros, aten::zeros,
-            aten::zeros_like, aten::zero_inplace, dim_order_ops::_empty_dim_order, aten::new_ones, aten::ones,
-            aten::ones_like, aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar,
-            aten::fill_tensor>;
+    using targets = ops<aten::empty_like, aten::empty_memory_format, aten::new_empty, aten::new_zeros,
+        aten::zeros, aten::zeros_like, aten::zero_inplace, dim_order_ops::_empty_dim_order, aten::new_ones,
+        aten::ones, aten::ones_like, aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar,
+        aten::fill_tensor>;
     using removes = targets;
     using produces = ops<aten::expand, aten::full, aten::_to_copy>;
 };
@@ -367,17 +355,15 @@ struct declared_pass<remove_noop> : declared_rewrites {
         "removes copies, inference-time dropout and other ops that return their operand";
     using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
     using ensures = pass_list<noops_removed>;
-    using targets =
-        ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-            aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
-            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
-            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout,
-            aten::alpha_dropout, aten::feature_alpha_dropout>;
-    using removes =
-        ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
-            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::_assert_async,
-            aten::_assert_scalar, aten::_assert_tensor_metadata, aten::sym_constrain_range,
-            aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
+    using targets = ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
+        aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach, aten::clone,
+        aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as,
+        aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout, aten::alpha_dropout,
+        aten::feature_alpha_dropout>;
+    using removes = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout,
+        aten::lift_fresh, aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout,
+        aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata, aten::sym_constrain_range,
+        aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -400,20 +386,18 @@ struct declared_pass<scalars_to_tensors> : declared_rewrites {
         "numbers beside tensors as constants: Scalar overloads as Tensor overloads";
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<tensor_operands>;
-    using targets =
-        ops<aten::add_scalar, aten::sub_scalar, aten::mul_scalar, aten::div_scalar, aten::div_scalar_mode,
-            aten::floor_divide_scalar, aten::remainder_scalar, aten::fmod_scalar, aten::eq_scalar,
-            aten::ne_scalar, aten::gt_scalar, aten::ge_scalar, aten::lt_scalar, aten::le_scalar,
-            aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
-            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar,
-            aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
+    using targets = ops<aten::add_scalar, aten::sub_scalar, aten::mul_scalar, aten::div_scalar,
+        aten::div_scalar_mode, aten::floor_divide_scalar, aten::remainder_scalar, aten::fmod_scalar,
+        aten::eq_scalar, aten::ne_scalar, aten::gt_scalar, aten::ge_scalar, aten::lt_scalar, aten::le_scalar,
+        aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
+        aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar, aten::where_scalar,
+        aten::where_scalarother, aten::where_scalarself>;
     using removes = targets;
-    using produces =
-        ops<aten::add_tensor, aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::fmod_tensor,
-            aten::mul_tensor, aten::remainder_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
-            aten::gt_tensor, aten::le_tensor, aten::lt_tensor, aten::ne_tensor, aten::bitwise_and_tensor,
-            aten::bitwise_left_shift_tensor, aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
-            aten::bitwise_xor_tensor, aten::where_self>;
+    using produces = ops<aten::add_tensor, aten::div_tensor, aten::div_tensor_mode, aten::floor_divide,
+        aten::fmod_tensor, aten::mul_tensor, aten::remainder_tensor, aten::sub_tensor, aten::eq_tensor,
+        aten::ge_tensor, aten::gt_tensor, aten::le_tensor, aten::lt_tensor, aten::ne_tensor,
+        aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor, aten::bitwise_or_tensor,
+        aten::bitwise_right_shift_tensor, aten::bitwise_xor_tensor, aten::where_self>;
 };
 HEADRACE_COMPILED_PASS(scalars_to_tensors);
 
@@ -431,18 +415,15 @@ HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
 
 template <>
 struct declared_pass<canonicalize_convolutions> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "every convolution as aten.convolution over a batch";
+    static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
-    using targets =
-        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-            aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
-            aten::conv_transpose3d_input, aten::convolution>;
-    using removes =
-        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-            aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
-            aten::conv_transpose3d_input>;
+    using targets = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+        aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
+        aten::conv_transpose3d_input, aten::convolution>;
+    using removes = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+        aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
+        aten::conv_transpose3d_input>;
     using produces = ops<aten::convolution, aten::squeeze_dim, aten::unsqueeze, aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_convolutions);
@@ -457,22 +438,18 @@ struct declared_pass<canonicalize_pooling> : declared_rewrites {
         ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d, aten::avg_pool2d, aten::max_pool2d,
             aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
             aten::max_pool2d_with_indices, aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
-    using removes =
-        ops<aten::adaptive_avg_pool1d, aten::_adaptive_avg_pool2d, aten::adaptive_max_pool1d,
-            aten::avg_pool1d, aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>;
-    using produces =
-        ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
-            aten::squeeze_dim, aten::unsqueeze>;
+    using removes = ops<aten::adaptive_avg_pool1d, aten::_adaptive_avg_pool2d, aten::adaptive_max_pool1d,
+        aten::avg_pool1d, aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>;
+    using produces = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d,
+        aten::max_pool2d, aten::squeeze_dim, aten::unsqueeze>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 template <>
 struct declared_pass<widen_unsigned> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "arithmetic of uint8 as that of int32, cut to its low bits";
-    using runs_after =
-        pass_list<functional, canonical_variants, canonical_casts, canonical_fills, noops_removed,
-                  tensor_operands>;
+    static constexpr std::string_view summary = "arithmetic of uint8 as that of int32, cut to its low bits";
+    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
+        noops_removed, tensor_operands>;
     using runs_before = pass_list<functions_tabulated>;
     using ensures = pass_list<unsigned_widened>;
     using targets = ops<>;
@@ -484,31 +461,24 @@ HEADRACE_COMPILED_PASS(widen_unsigned);
 
 template <>
 struct declared_pass<canonicalize_quantization> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "quantization parameters as numbers, uint8 as int8";
+    static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
-    using targets =
-        ops<quantized_decomposed::quantize_per_tensor_tensor,
-            quantized_decomposed::quantize_per_tensor_tensor2,
-            quantized_decomposed::dequantize_per_tensor_tensor,
-            quantized_decomposed::dequantize_per_tensor_tensor2, quantized_decomposed::quantize_per_tensor,
-            quantized_decomposed::dequantize_per_tensor>;
-    using removes =
-        ops<quantized_decomposed::quantize_per_tensor_tensor,
-            quantized_decomposed::quantize_per_tensor_tensor2,
-            quantized_decomposed::dequantize_per_tensor_tensor,
-            quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using produces =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
-            tosa::rescale>;
+    using targets = ops<quantized_decomposed::quantize_per_tensor_tensor,
+        quantized_decomposed::quantize_per_tensor_tensor2, quantized_decomposed::dequantize_per_tensor_tensor,
+        quantized_decomposed::dequantize_per_tensor_tensor2, quantized_decomposed::quantize_per_tensor,
+        quantized_decomposed::dequantize_per_tensor>;
+    using removes = ops<quantized_decomposed::quantize_per_tensor_tensor,
+        quantized_decomposed::quantize_per_tensor_tensor2, quantized_decomposed::dequantize_per_tensor_tensor,
+        quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using produces = ops<quantized_decomposed::quantize_per_tensor,
+        quantized_decomposed::dequantize_per_tensor, tosa::rescale>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
 template <>
 struct declared_pass<tabulate_functions> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "q(f(dq(x))) = table[x], for any elementwise function f";
+    static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
     using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
     using runs_before = pass_list<quantized_constants_folded>;
     using ensures = pass_list<functions_tabulated>;
@@ -521,17 +491,15 @@ HEADRACE_COMPILED_PASS(tabulate_functions);
 
 template <class Evaluator>
 struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass {
-    static constexpr bool is_compiled =
-        links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
+    static constexpr bool is_compiled = links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_quantized_constants";
     static constexpr std::string_view summary =
         "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
-    using targets =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
-            quantized_decomposed::dequantize_per_channel>;
+    using targets = ops<quantized_decomposed::quantize_per_tensor,
+        quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
     using removes = ops<>;
     using produces = ops<builtin::constant>;
     bool should_run(const graph& g, bool has_targets) const;
@@ -539,8 +507,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
 
 template <>
 struct declared_pass<merge_duplicates> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "merges nodes that compute the same from the same operands";
+    static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantizers_merged, duplicates_merged>;
@@ -556,17 +523,15 @@ struct declared_pass<decompose_losses> : declared_rewrites {
     static constexpr std::string_view summary =
         "losses of elements and of rows as arithmetic, and their mean or sum";
     using phase = decomposition;
-    using targets =
-        ops<aten::l1_loss, aten::hinge_embedding_loss, aten::mse_loss, aten::smooth_l1_loss, aten::huber_loss,
-            aten::soft_margin_loss, aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits,
-            aten::kl_div, aten::poisson_nll_loss, aten::margin_ranking_loss, aten::cosine_embedding_loss,
-            aten::triplet_margin_loss>;
+    using targets = ops<aten::l1_loss, aten::hinge_embedding_loss, aten::mse_loss, aten::smooth_l1_loss,
+        aten::huber_loss, aten::soft_margin_loss, aten::binary_cross_entropy,
+        aten::binary_cross_entropy_with_logits, aten::kl_div, aten::poisson_nll_loss,
+        aten::margin_ranking_loss, aten::cosine_embedding_loss, aten::triplet_margin_loss>;
     using removes = targets;
-    using produces =
-        ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
-            aten::rsqrt, aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
-            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::mean_dim, aten::sum_dim_intlist,
-            aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg,
+        aten::reciprocal, aten::rsqrt, aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor,
+        aten::sub_tensor, aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::mean_dim,
+        aten::sum_dim_intlist, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
@@ -575,17 +540,15 @@ struct declared_pass<decompose_class_losses> : declared_rewrites {
     static constexpr std::string_view summary =
         "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
     using phase = decomposition;
-    using targets =
-        ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
-            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss,
-            aten::multilabel_margin_loss>;
+    using targets = ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
+        aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss,
+        aten::multilabel_margin_loss>;
     using removes = targets;
-    using produces =
-        ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
-            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::logical_and,
-            aten::logical_not, aten::amin, aten::any_dim, aten::mean_dim, aten::sum_dim_intlist,
-            aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding, aten::gather, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
+        aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::logical_and,
+        aten::logical_not, aten::amin, aten::any_dim, aten::mean_dim, aten::sum_dim_intlist,
+        aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding, aten::gather, aten::where_self,
+        aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);
 
@@ -594,17 +557,15 @@ struct declared_pass<decompose_distances> : declared_rewrites {
     static constexpr std::string_view summary =
         "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
     using phase = decomposition;
-    using targets =
-        ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
-            aten::_pdist_forward, aten::isclose, aten::renorm, aten::linalg_norm, aten::linalg_matrix_norm,
-            aten::linalg_matrix_norm_str_ord>;
+    using targets = ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
+        aten::_pdist_forward, aten::isclose, aten::renorm, aten::linalg_norm, aten::linalg_matrix_norm,
+        aten::linalg_matrix_norm_str_ord>;
     using removes = targets;
-    using produces =
-        ops<aten::matmul, aten::linalg_vector_norm, aten::abs, aten::reciprocal, aten::rsqrt,
-            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
-            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or,
-            aten::amax, aten::amin, aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view,
-            aten::index_select, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::matmul, aten::linalg_vector_norm, aten::abs, aten::reciprocal, aten::rsqrt,
+        aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
+        aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or, aten::amax, aten::amin,
+        aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view, aten::index_select,
+        aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_distances);
 
@@ -613,10 +574,9 @@ struct declared_pass<decompose_diagonals> : declared_rewrites {
     static constexpr std::string_view summary =
         "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
     using phase = decomposition;
-    using targets =
-        ops<aten::block_diag, aten::cartesian_prod, aten::atleast_1d, aten::atleast_2d, aten::atleast_3d,
-            aten::diag, aten::diag_embed, aten::diagflat, aten::linalg_diagonal, aten::diagonal_scatter,
-            aten::trace>;
+    using targets = ops<aten::block_diag, aten::cartesian_prod, aten::atleast_1d, aten::atleast_2d,
+        aten::atleast_3d, aten::diag, aten::diag_embed, aten::diagflat, aten::linalg_diagonal,
+        aten::diagonal_scatter, aten::trace>;
     using removes = targets;
     using produces =
         ops<aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::movedim_intlist, aten::reshape,
@@ -629,17 +589,15 @@ struct declared_pass<decompose_products> : declared_rewrites {
     static constexpr std::string_view summary =
         "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
     using phase = decomposition;
-    using targets =
-        ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot, aten::inner,
-            aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot, aten::addmv,
-            aten::addr, aten::addbmm, aten::bilinear, aten::linalg_vander, aten::vander, aten::cov,
-            aten::corrcoef>;
+    using targets = ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot,
+        aten::inner, aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot,
+        aten::addmv, aten::addr, aten::addbmm, aten::bilinear, aten::linalg_vander, aten::vander, aten::cov,
+        aten::corrcoef>;
     using removes = targets;
-    using produces =
-        ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::cumprod, aten::mean_dim,
-            aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::transpose_int,
-            aten::unsqueeze, aten::view, aten::cat, aten::flip, aten::roll, aten::_to_copy>;
+    using produces = ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt,
+        aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::cumprod, aten::mean_dim,
+        aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::transpose_int,
+        aten::unsqueeze, aten::view, aten::cat, aten::flip, aten::roll, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_products);
 
@@ -648,19 +606,17 @@ struct declared_pass<decompose_searches> : declared_rewrites {
     static constexpr std::string_view summary =
         "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
     using phase = decomposition;
-    using targets =
-        ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array, aten::vsplit_array,
-            aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
-            aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
-            aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
-            aten::max_unpool2d, aten::repeat_interleave_self_tensor>;
+    using targets = ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array,
+        aten::vsplit_array, aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar,
+        aten::isin_scalar_tensor, aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
+        aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter, aten::max_unpool2d,
+        aten::repeat_interleave_self_tensor>;
     using removes = targets;
-    using produces =
-        ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
-            aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
-            aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices,
-            aten::tensor_split_sections, aten::gather, aten::index_select, aten::scatter_src,
-            aten::where_self, aten::_to_copy, aten::repeat_interleave_tensor>;
+    using produces = ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
+        aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
+        aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices, aten::tensor_split_sections,
+        aten::gather, aten::index_select, aten::scatter_src, aten::where_self, aten::_to_copy,
+        aten::repeat_interleave_tensor>;
 };
 HEADRACE_COMPILED_PASS(decompose_searches);
 
@@ -669,22 +625,19 @@ struct declared_pass<decompose_extrema> : declared_rewrites {
     static constexpr std::string_view summary =
         "cummax, cummin, logcumsumexp over all elements up to each; kthvalue, median by sort";
     using phase = decomposition;
-    using targets =
-        ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim,
-            aten::cummax, aten::cummin, aten::logcumsumexp>;
+    using targets = ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim,
+        aten::cummax, aten::cummin, aten::logcumsumexp>;
     using removes = targets;
-    using produces =
-        ops<aten::floor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::logical_and,
-            aten::logical_not, aten::logical_or, aten::amax, aten::amin, aten::argmax, aten::logsumexp,
-            aten::sort, aten::sum_dim_intlist, aten::movedim_int, aten::narrow, aten::reshape,
-            aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::floor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor,
+        aten::logical_and, aten::logical_not, aten::logical_or, aten::amax, aten::amin, aten::argmax,
+        aten::logsumexp, aten::sort, aten::sum_dim_intlist, aten::movedim_int, aten::narrow, aten::reshape,
+        aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_extrema);
 
 template <>
 struct declared_pass<decompose_quantiles> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "quantile, nanquantile by sort, at ranks q · (n - 1)";
+    static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
     using phase = decomposition;
     using targets = ops<aten::quantile, aten::quantile_scalar, aten::nanquantile, aten::nanquantile_scalar>;
     using removes = targets;
@@ -697,17 +650,14 @@ HEADRACE_COMPILED_PASS(decompose_quantiles);
 
 template <>
 struct declared_pass<decompose_gradients> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "gradient by the slopes between neighbours";
+    static constexpr std::string_view summary = "gradient by the slopes between neighbours";
     using phase = decomposition;
-    using targets =
-        ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
-            aten::gradient_scalarrayint, aten::gradient_scalarrayarray, aten::gradient_tensorarrayint,
-            aten::gradient_tensorarray>;
+    using targets = ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
+        aten::gradient_scalarrayint, aten::gradient_scalarrayarray, aten::gradient_tensorarrayint,
+        aten::gradient_tensorarray>;
     using removes = targets;
-    using produces =
-        ops<aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::narrow, aten::view,
-            aten::cat, aten::_to_copy>;
+    using produces = ops<aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::narrow,
+        aten::view, aten::cat, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_gradients);
 
@@ -732,9 +682,8 @@ struct declared_pass<decompose_bags> : declared_rewrites {
     static constexpr std::string_view summary =
         "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
     using phase = decomposition;
-    using targets =
-        ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
-            aten::_embedding_bag_forward_only>;
+    using targets = ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
+        aten::_embedding_bag_forward_only>;
     using removes = targets;
     using produces =
         ops<aten::matmul, aten::reciprocal, aten::maximum, aten::mul_tensor, aten::eq_tensor, aten::ge_tensor,
@@ -748,14 +697,13 @@ struct declared_pass<decompose_tables> : declared_rewrites {
     static constexpr std::string_view summary =
         "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
     using phase = decomposition;
-    using targets =
-        ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
-            aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
-            aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
-            aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
-            aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
-            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p,
-            aten::logspace, aten::affine_grid_generator>;
+    using targets = ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
+        aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+        aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
+        aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
+        aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
+        aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p,
+        aten::logspace, aten::affine_grid_generator>;
     using removes = targets;
     using produces = ops<aten::matmul, aten::transpose_int, aten::view, aten::_to_copy>;
 };
@@ -766,21 +714,18 @@ struct declared_pass<decompose_special> : declared_rewrites {
     static constexpr std::string_view summary =
         "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
     using phase = decomposition;
-    using targets =
-        ops<aten::sinc, aten::angle, aten::special_ndtr, aten::special_entr, aten::special_xlog1py,
-            aten::logaddexp2, aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx,
-            aten::trapezoid_x, aten::cumulative_trapezoid_dx, aten::heaviside,
-            aten::float_power_tensor_tensor, aten::float_power_tensor_scalar, aten::float_power_scalar,
-            aten::fft_fftshift, aten::fft_ifftshift, aten::isposinf, aten::isneginf, aten::isreal, aten::real,
-            aten::conj, aten::special_round, aten::count_nonzero, aten::count_nonzero_dim_intlist>;
+    using targets = ops<aten::sinc, aten::angle, aten::special_ndtr, aten::special_entr,
+        aten::special_xlog1py, aten::logaddexp2, aten::std_mean, aten::var_mean, aten::nanmean,
+        aten::trapezoid_dx, aten::trapezoid_x, aten::cumulative_trapezoid_dx, aten::heaviside,
+        aten::float_power_tensor_tensor, aten::float_power_tensor_scalar, aten::float_power_scalar,
+        aten::fft_fftshift, aten::fft_ifftshift, aten::isposinf, aten::isneginf, aten::isreal, aten::real,
+        aten::conj, aten::special_round, aten::count_nonzero, aten::count_nonzero_dim_intlist>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::erfc, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals,
-            aten::sin, aten::add_tensor, aten::maximum, aten::mul_tensor, aten::pow_scalar,
-            aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor,
-            aten::gt_tensor, aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_,
-            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::roll, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::abs, aten::erfc, aten::exp, aten::log, aten::neg, aten::reciprocal,
+        aten::round_decimals, aten::sin, aten::add_tensor, aten::maximum, aten::mul_tensor, aten::pow_scalar,
+        aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
+        aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_, aten::sum_dim_intlist,
+        aten::var, aten::narrow, aten::view, aten::roll, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_special);
 
@@ -806,9 +751,8 @@ struct declared_pass<decompose_rearrangements> : declared_rewrites {
         ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack, aten::broadcast_tensors, aten::diff,
             aten::ravel, aten::fliplr, aten::flipud, aten::numpy_t, aten::diagonal, aten::m_t, aten::rot90>;
     using removes = targets;
-    using produces =
-        ops<aten::sub_tensor, aten::ne_tensor, aten::expand, aten::movedim_intlist, aten::narrow,
-            aten::permute, aten::reshape, aten::slice_tensor, aten::cat, aten::flip>;
+    using produces = ops<aten::sub_tensor, aten::ne_tensor, aten::expand, aten::movedim_intlist, aten::narrow,
+        aten::permute, aten::reshape, aten::slice_tensor, aten::cat, aten::flip>;
 };
 HEADRACE_COMPILED_PASS(decompose_rearrangements);
 
@@ -817,13 +761,11 @@ struct declared_pass<decompose_normalization> : declared_rewrites {
     static constexpr std::string_view summary =
         "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
     using phase = decomposition;
-    using targets =
-        ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
-            aten::instance_norm, aten::rms_norm, aten::_weight_norm>;
+    using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
+        aten::instance_norm, aten::rms_norm, aten::_weight_norm>;
     using removes = targets;
-    using produces =
-        ops<aten::batch_norm, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
-            aten::mean_dim, aten::sum_dim_intlist, aten::view, aten::_to_copy>;
+    using produces = ops<aten::batch_norm, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+        aten::mean_dim, aten::sum_dim_intlist, aten::view, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_normalization);
 
@@ -832,26 +774,22 @@ struct declared_pass<decompose_recurrent> : declared_rewrites {
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
     using phase = decomposition;
-    using targets =
-        ops<aten::gru_input, aten::lstm_input, aten::rnn_relu_input, aten::rnn_tanh_input, aten::lstm_cell,
-            aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
+    using targets = ops<aten::gru_input, aten::lstm_input, aten::rnn_relu_input, aten::rnn_tanh_input,
+        aten::lstm_cell, aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
     using removes = targets;
-    using produces =
-        ops<aten::linear, aten::relu, aten::sigmoid, aten::tanh, aten::add_tensor, aten::mul_tensor,
-            aten::sub_tensor, aten::select_int, aten::slice_tensor, aten::cat, aten::stack>;
+    using produces = ops<aten::linear, aten::relu, aten::sigmoid, aten::tanh, aten::add_tensor,
+        aten::mul_tensor, aten::sub_tensor, aten::select_int, aten::slice_tensor, aten::cat, aten::stack>;
 };
 HEADRACE_COMPILED_PASS(decompose_recurrent);
 
 template <>
 struct declared_pass<decompose_attention> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
+    static constexpr std::string_view summary = "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
     using phase = decomposition;
     using targets = ops<aten::scaled_dot_product_attention>;
     using removes = targets;
-    using produces =
-        ops<aten::matmul, aten::_safe_softmax, aten::softmax_int, aten::add_tensor, aten::mul_tensor,
-            aten::expand, aten::transpose_int, aten::unsqueeze, aten::view, aten::where_self>;
+    using produces = ops<aten::matmul, aten::_safe_softmax, aten::softmax_int, aten::add_tensor,
+        aten::mul_tensor, aten::expand, aten::transpose_int, aten::unsqueeze, aten::view, aten::where_self>;
 };
 HEADRACE_COMPILED_PASS(decompose_attention);
 
@@ -860,34 +798,29 @@ struct declared_pass<decompose_bicubic> : declared_rewrites {
     static constexpr std::string_view summary =
         "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
     using phase = decomposition;
-    using targets =
-        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
-            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec,
-            aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
-            aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
-            aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
-            aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
-            aten::_upsample_nearest_exact1d>;
-    using removes =
-        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
-            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa,
-            aten::_upsample_bicubic2d_aa_vec>;
+    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+        aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec,
+        aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
+        aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
+        aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
+        aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
+        aten::_upsample_nearest_exact1d>;
+    using removes = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+        aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>;
     using produces = ops<aten::matmul, aten::index_select, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_bicubic);
 
 template <>
 struct declared_pass<decompose_sampling> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "grid_sampler as weighted rows of a table of pixels";
+    static constexpr std::string_view summary = "grid_sampler as weighted rows of a table of pixels";
     using phase = decomposition;
     using runs_before = pass_list<decompose_rounding>;
     using targets = ops<aten::grid_sampler, aten::grid_sampler_2d>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::floor, aten::round, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
-            aten::clamp, aten::ge_tensor, aten::logical_and, aten::permute, aten::reshape, aten::select_int,
-            aten::unsqueeze, aten::embedding, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::floor, aten::round, aten::add_tensor, aten::mul_tensor,
+        aten::sub_tensor, aten::clamp, aten::ge_tensor, aten::logical_and, aten::permute, aten::reshape,
+        aten::select_int, aten::unsqueeze, aten::embedding, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_sampling);
 
@@ -896,9 +829,8 @@ struct declared_pass<decompose_matmul> : declared_rewrites {
     static constexpr std::string_view summary =
         "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
     using phase = decomposition;
-    using targets =
-        ops<aten::mm, aten::mv, aten::dot, aten::matmul, aten::outer, aten::addmm, aten::baddbmm,
-            aten::linear>;
+    using targets = ops<aten::mm, aten::mv, aten::dot, aten::matmul, aten::outer, aten::addmm, aten::baddbmm,
+        aten::linear>;
     using removes = ops<aten::addmm, aten::baddbmm, aten::dot, aten::matmul, aten::mm, aten::mv, aten::outer>;
     using produces =
         ops<aten::bmm, aten::add_tensor, aten::mul_tensor, aten::expand, aten::permute, aten::view>;
@@ -912,13 +844,11 @@ struct declared_pass<decompose_batch_norm> : declared_rewrites {
     using phase = decomposition;
     using runs_after = pass_list<canonical_convolutions>;
     using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
-    using targets =
-        ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit_no_stats,
-            aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_training>;
+    using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit_no_stats,
+        aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_training>;
     using removes = targets;
-    using produces =
-        ops<aten::convolution, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
-            aten::mean_dim, aten::view, aten::_to_copy>;
+    using produces = ops<aten::convolution, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+        aten::mean_dim, aten::view, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_batch_norm);
 
@@ -931,9 +861,8 @@ struct declared_pass<join_groups> : declared_rewrites {
     using runs_before = pass_list<decompose_grouped_convolution>;
     using targets = ops<aten::convolution>;
     using removes = ops<>;
-    using produces =
-        ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
-            quantized_decomposed::dequantize_per_tensor>;
+    using produces = ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
+        quantized_decomposed::dequantize_per_tensor>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(join_groups);
@@ -959,9 +888,8 @@ struct declared_pass<decompose_transposed_volumes> : declared_rewrites {
     using runs_after = pass_list<canonical_convolutions>;
     using targets = ops<aten::convolution>;
     using removes = ops<>;
-    using produces =
-        ops<aten::convolution, aten::narrow, aten::reshape, aten::transpose_int, aten::flip,
-            aten::constant_pad_nd>;
+    using produces = ops<aten::convolution, aten::narrow, aten::reshape, aten::transpose_int, aten::flip,
+        aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(decompose_transposed_volumes);
 
@@ -971,16 +899,14 @@ struct declared_pass<decompose_volumes> : declared_rewrites {
         "3-d pooling and upsampling as 2-d of every slice, then of every column";
     using phase = decomposition;
     using runs_before = pass_list<decompose_dilated_pooling>;
-    using targets =
-        ops<aten::max_pool3d, aten::max_pool3d_with_indices, aten::adaptive_avg_pool3d,
-            aten::_adaptive_avg_pool3d, aten::upsample_nearest3d, aten::upsample_nearest3d_vec,
-            aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec, aten::upsample_trilinear3d,
-            aten::upsample_trilinear3d_vec, aten::avg_pool3d, aten::adaptive_max_pool3d>;
+    using targets = ops<aten::max_pool3d, aten::max_pool3d_with_indices, aten::adaptive_avg_pool3d,
+        aten::_adaptive_avg_pool3d, aten::upsample_nearest3d, aten::upsample_nearest3d_vec,
+        aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec, aten::upsample_trilinear3d,
+        aten::upsample_trilinear3d_vec, aten::avg_pool3d, aten::adaptive_max_pool3d>;
     using removes = targets;
-    using produces =
-        ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
-            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d,
-            aten::_upsample_nearest_exact2d>;
+    using produces = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d,
+        aten::max_pool2d, aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d,
+        aten::_upsample_nearest_exact2d>;
 };
 HEADRACE_COMPILED_PASS(decompose_volumes);
 
@@ -1010,8 +936,7 @@ HEADRACE_COMPILED_PASS(decompose_dilated_pooling);
 
 template <>
 struct declared_pass<decompose_stack> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "stack(x, y) as cat(x[None], y[None]) along the new axis";
+    static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
     using phase = decomposition;
     using targets = ops<aten::stack>;
     using removes = targets;
@@ -1055,15 +980,13 @@ HEADRACE_COMPILED_PASS(decompose_shuffles);
 
 template <>
 struct declared_pass<decompose_blocks> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "im2col as windows, col2im as a transposed convolution";
+    static constexpr std::string_view summary = "im2col as windows, col2im as a transposed convolution";
     using phase = decomposition;
     using runs_before = pass_list<decompose_windows>;
     using targets = ops<aten::col2im, aten::im2col>;
     using removes = targets;
-    using produces =
-        ops<aten::convolution, aten::permute, aten::reshape, aten::slice_tensor, aten::unfold,
-            aten::constant_pad_nd>;
+    using produces = ops<aten::convolution, aten::permute, aten::reshape, aten::slice_tensor, aten::unfold,
+        aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(decompose_blocks);
 
@@ -1081,8 +1004,7 @@ HEADRACE_COMPILED_PASS(decompose_partial_writes);
 
 template <>
 struct declared_pass<decompose_windows> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
+    static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
     using phase = decomposition;
     using targets = ops<aten::unfold>;
     using removes = targets;
@@ -1103,35 +1025,30 @@ HEADRACE_COMPILED_PASS(decompose_as_strided);
 
 template <>
 struct declared_pass<decompose_topk> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "topk as argmax and amax, k times";
+    static constexpr std::string_view summary = "topk as argmax and amax, k times";
     using phase = decomposition;
     using targets = ops<aten::topk>;
     using removes = targets;
-    using produces =
-        ops<aten::eq_tensor, aten::amax, aten::amin, aten::argmax, aten::argmin, aten::reshape, aten::cat,
-            aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::eq_tensor, aten::amax, aten::amin, aten::argmax, aten::argmin, aten::reshape,
+        aten::cat, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_topk);
 
 template <>
 struct declared_pass<decompose_sort> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "sort, argsort, msort by how many elements come before each";
+    static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
     using phase = decomposition;
     using targets = ops<aten::argsort, aten::argsort_stable, aten::msort, aten::sort, aten::sort_stable>;
     using removes = targets;
-    using produces =
-        ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
-            aten::sum_dim_intlist, aten::reshape, aten::unsqueeze, aten::gather, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and,
+        aten::logical_not, aten::sum_dim_intlist, aten::reshape, aten::unsqueeze, aten::gather,
+        aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_sort);
 
 template <>
 struct declared_pass<decompose_cumprod> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "cumprod as a logarithmic number of shifted products";
+    static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
     using phase = decomposition;
     using targets = ops<aten::cumprod>;
     using removes = targets;
@@ -1149,9 +1066,8 @@ struct declared_pass<decompose_var> : declared_rewrites {
         ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
             aten::var_mean_dim, aten::var_mean_correction, aten::std_mean_dim, aten::std_mean_correction>;
     using removes = targets;
-    using produces =
-        ops<aten::sqrt, aten::mul_tensor, aten::sub_tensor, aten::sum_dim_intlist, aten::reshape,
-            aten::_to_copy>;
+    using produces = ops<aten::sqrt, aten::mul_tensor, aten::sub_tensor, aten::sum_dim_intlist, aten::reshape,
+        aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_var);
 
@@ -1169,8 +1085,7 @@ HEADRACE_COMPILED_PASS(decompose_mean);
 
 template <>
 struct declared_pass<decompose_gelu> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
+    static constexpr std::string_view summary = "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
     using phase = function_decomposition;
     using targets = ops<aten::gelu>;
     using removes = targets;
@@ -1180,17 +1095,14 @@ HEADRACE_COMPILED_PASS(decompose_gelu);
 
 template <>
 struct declared_pass<decompose_sigmoids> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "silu, softplus, glu and their like by sigmoid, exp, log";
+    static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward, aten::logit,
-            aten::glu>;
+    using targets = ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward,
+        aten::logit, aten::glu>;
     using removes = targets;
-    using produces =
-        ops<aten::sigmoid, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::add_tensor,
-            aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::gt_tensor,
-            aten::slice_tensor, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::sigmoid, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
+        aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::clamp,
+        aten::gt_tensor, aten::slice_tensor, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_sigmoids);
 
@@ -1203,9 +1115,8 @@ struct declared_pass<decompose_rectifiers> : declared_rewrites {
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
             aten::_prelu_kernel, aten::prelu, aten::threshold, aten::softshrink, aten::hardshrink>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::ge_tensor,
-            aten::gt_tensor, aten::view, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::clamp,
+        aten::ge_tensor, aten::gt_tensor, aten::view, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_rectifiers);
 
@@ -1226,14 +1137,12 @@ struct declared_pass<decompose_softmax> : declared_rewrites {
     static constexpr std::string_view summary =
         "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
     using phase = decomposition;
-    using targets =
-        ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int, aten::_log_softmax,
-            aten::logsumexp>;
+    using targets = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int,
+        aten::_log_softmax, aten::logsumexp>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::exp, aten::log, aten::reciprocal, aten::add_tensor, aten::mul_tensor,
-            aten::sub_tensor, aten::eq_tensor, aten::amax, aten::sum_dim_intlist, aten::view,
-            aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::exp, aten::log, aten::reciprocal, aten::add_tensor,
+        aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::amax, aten::sum_dim_intlist, aten::view,
+        aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_softmax);
 
@@ -1244,9 +1153,8 @@ struct declared_pass<decompose_fused_arithmetic> : declared_rewrites {
     using phase = function_decomposition;
     using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
-            aten::gt_tensor, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+        aten::gt_tensor, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_fused_arithmetic);
 
@@ -1255,14 +1163,12 @@ struct declared_pass<decompose_division> : declared_rewrites {
     static constexpr std::string_view summary =
         "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::fmod_tensor,
-            aten::remainder_tensor>;
+    using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::fmod_tensor,
+        aten::remainder_tensor>;
     using removes = ops<aten::div_tensor, aten::floor_divide, aten::fmod_tensor, aten::remainder_tensor>;
-    using produces =
-        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
-            aten::div_tensor_mode, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
-            aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
+        aten::div_tensor_mode, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
+        aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_division);
 
@@ -1273,11 +1179,10 @@ struct declared_pass<decompose_pow> : declared_rewrites {
     using phase = function_decomposition;
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::div_tensor_mode, aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor,
-            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::bitwise_and_tensor, aten::logical_and,
-            aten::logical_or, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal,
+        aten::rsqrt, aten::div_tensor_mode, aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor,
+        aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::bitwise_and_tensor, aten::logical_and,
+        aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_pow);
 
@@ -1289,41 +1194,35 @@ struct declared_pass<decompose_norms> : declared_rewrites {
     using targets =
         ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::reciprocal, aten::rsqrt, aten::maximum, aten::mul_tensor,
-            aten::pow_tensor_tensor, aten::eq_tensor, aten::gt_tensor, aten::amax, aten::amin,
-            aten::sum_dim_intlist, aten::expand, aten::view, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::reciprocal, aten::rsqrt, aten::maximum, aten::mul_tensor,
+        aten::pow_tensor_tensor, aten::eq_tensor, aten::gt_tensor, aten::amax, aten::amin,
+        aten::sum_dim_intlist, aten::expand, aten::view, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_norms);
 
 template <>
 struct declared_pass<decompose_exponentials> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
+    static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::sqrt, aten::log1p, aten::log2, aten::log10, aten::erfc, aten::expm1, aten::logaddexp,
-            aten::xlogy_tensor, aten::hypot>;
+    using targets = ops<aten::sqrt, aten::log1p, aten::log2, aten::log10, aten::erfc, aten::expm1,
+        aten::logaddexp, aten::xlogy_tensor, aten::hypot>;
     using removes = targets;
-    using produces =
-        ops<aten::tanh, aten::abs, aten::erf, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
-            aten::eq_tensor, aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::tanh, aten::abs, aten::erf, aten::exp, aten::log, aten::neg, aten::reciprocal,
+        aten::rsqrt, aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
+        aten::eq_tensor, aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self,
+        aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_exponentials);
 
 template <>
 struct declared_pass<decompose_hyperbolic> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
+    static constexpr std::string_view summary = "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
     using phase = function_decomposition;
     using targets = ops<aten::cosh, aten::sinh, aten::asinh, aten::acosh, aten::atanh>;
     using removes = targets;
-    using produces =
-        ops<aten::tanh, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
-            aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::tanh, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
+        aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
+        aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_hyperbolic);
 
@@ -1335,10 +1234,9 @@ struct declared_pass<decompose_trigonometric> : declared_rewrites {
     using targets =
         ops<aten::tan, aten::deg2rad, aten::rad2deg, aten::asin, aten::acos, aten::atan, aten::atan2>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::cos, aten::neg, aten::reciprocal, aten::rsqrt, aten::sin, aten::add_tensor,
-            aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
-            aten::gt_tensor, aten::logical_or, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::abs, aten::cos, aten::neg, aten::reciprocal, aten::rsqrt, aten::sin,
+        aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+        aten::gt_tensor, aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_trigonometric);
 
@@ -1349,10 +1247,9 @@ struct declared_pass<decompose_erfinv> : declared_rewrites {
     using phase = function_decomposition;
     using targets = ops<aten::erfinv>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::log, aten::neg, aten::reciprocal, aten::rsqrt, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::abs, aten::log, aten::neg, aten::reciprocal, aten::rsqrt, aten::add_tensor,
+        aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::where_self,
+        aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_erfinv);
 
@@ -1361,14 +1258,11 @@ struct declared_pass<decompose_rounding> : declared_rewrites {
     static constexpr std::string_view summary =
         "round, trunc, frac, sign, signbit, copysign by floor, ceil, comparisons";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn, aten::signbit,
-            aten::copysign_tensor>;
+    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
+        aten::signbit, aten::copysign_tensor>;
     using removes = targets;
-    using produces =
-        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::mul_tensor,
-            aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or, aten::where_self,
-            aten::_to_copy>;
+    using produces = ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::mul_tensor,
+        aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_rounding);
 
@@ -1399,9 +1293,8 @@ struct declared_pass<decompose_limits> : declared_rewrites {
     static constexpr std::string_view summary =
         "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
-            aten::clamp_max, aten::fmax, aten::fmin>;
+    using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
+        aten::clamp_max, aten::fmax, aten::fmin>;
     using removes = targets;
     using produces =
         ops<aten::maximum, aten::minimum, aten::clamp, aten::eq_tensor, aten::where_self, aten::_to_copy>;
@@ -1413,53 +1306,45 @@ struct declared_pass<decompose_comparisons> : declared_rewrites {
     static constexpr std::string_view summary =
         "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
     using phase = function_decomposition;
-    using targets =
-        ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy,
-            aten::logical_and, aten::logical_or, aten::logical_xor, aten::any, aten::any_dim, aten::any_dims,
-            aten::all, aten::all_dim, aten::all_dims>;
+    using targets = ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy,
+        aten::logical_and, aten::logical_or, aten::logical_xor, aten::any, aten::any_dim, aten::any_dims,
+        aten::all, aten::all_dim, aten::all_dims>;
     using removes = ops<aten::le_tensor, aten::lt_tensor, aten::ne_tensor>;
-    using produces =
-        ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
-            aten::logical_or, aten::logical_xor, aten::all, aten::all_dim, aten::all_dims, aten::any,
-            aten::any_dim, aten::any_dims>;
+    using produces = ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and,
+        aten::logical_not, aten::logical_or, aten::logical_xor, aten::all, aten::all_dim, aten::all_dims,
+        aten::any, aten::any_dim, aten::any_dims>;
 };
 HEADRACE_COMPILED_PASS(decompose_comparisons);
 
 template <>
 struct declared_pass<lower_quantized> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
-    using runs_after =
-        pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded, quantizers_merged,
-                  unit_alpha, tensor_operands, canonical_convolutions, canonical_pooling>;
+    static constexpr std::string_view summary = "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
+    using runs_after = pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded,
+        quantizers_merged, unit_alpha, tensor_operands, canonical_convolutions, canonical_pooling>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<quantized_ops_lowered>;
     using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
-    using targets =
-        ops<aten::mul_tensor, aten::abs, aten::neg, aten::add_tensor, aten::sub_tensor, aten::maximum,
-            aten::minimum, aten::eq_tensor, aten::gt_tensor, aten::ge_tensor, aten::sum,
-            aten::sum_dim_intlist, aten::argmax, aten::argmin, aten::cumsum, aten::convolution, aten::linear,
-            aten::bmm, aten::avg_pool2d, aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d,
-            aten::upsample_linear1d_vec, aten::upsample_linear1d, higher_order::cond,
-            higher_order::while_loop, quantized_decomposed::quantize_per_tensor>;
+    using targets = ops<aten::mul_tensor, aten::abs, aten::neg, aten::add_tensor, aten::sub_tensor,
+        aten::maximum, aten::minimum, aten::eq_tensor, aten::gt_tensor, aten::ge_tensor, aten::sum,
+        aten::sum_dim_intlist, aten::argmax, aten::argmin, aten::cumsum, aten::convolution, aten::linear,
+        aten::bmm, aten::avg_pool2d, aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d,
+        aten::upsample_linear1d_vec, aten::upsample_linear1d, higher_order::cond, higher_order::while_loop,
+        quantized_decomposed::quantize_per_tensor>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
-            tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
-            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
-            tosa::pad, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::resize,
-            tosa::rescale, tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd,
-            aten::full, quantized_decomposed::quantize_per_tensor,
-            quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_tensor,
-            higher_order::cond, higher_order::while_loop>;
+    using produces = ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
+        tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
+        tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
+        tosa::pad, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale,
+        tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
+        quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
+        quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(lower_quantized);
 
 template <>
 struct declared_pass<fuse_rescales> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "rescale(rescale(x)) = rescale(x) where that is exact";
+    static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
     using runs_after = pass_list<quantized_ops_lowered>;
     using targets = ops<tosa::rescale>;
     using removes = ops<>;
@@ -1469,24 +1354,21 @@ HEADRACE_COMPILED_PASS(fuse_rescales);
 
 template <>
 struct declared_pass<quantize_interface> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "inputs and outputs as integers: the caller quantizes";
+    static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
     using runs_after = pass_list<quantized_ops_lowered>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<interface_quantized>;
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
-            aten::constant_pad_nd>;
+    using produces = ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
+        aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(quantize_interface);
 
 template <>
 struct declared_pass<decompose_quantization> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
+    static constexpr std::string_view summary = "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
     using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<quantization_lowered>;
@@ -1495,16 +1377,14 @@ struct declared_pass<decompose_quantization> : declared_rewrites {
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::reciprocal, tosa::reshape,
-            tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::reciprocal,
+        tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(decompose_quantization);
 
 template <>
 struct declared_pass<store_unsigned> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "uint8 as int8 of the same bits; casts of it as RESCALE";
+    static constexpr std::string_view summary = "uint8 as int8 of the same bits; casts of it as RESCALE";
     using runs_after = pass_list<unsigned_widened, quantization_lowered>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<signed_types>;
@@ -1517,8 +1397,7 @@ HEADRACE_COMPILED_PASS(store_unsigned);
 
 template <>
 struct declared_pass<narrow_int64> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "int64 as int32, and float64 constants as float32";
+    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
     using runs_after = pass_list<quantization_lowered>;
     using ensures = pass_list<narrow_types>;
     using targets = ops<>;
@@ -1529,8 +1408,7 @@ HEADRACE_COMPILED_PASS(narrow_int64);
 
 template <>
 struct declared_pass<legalize_control_flow> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "cond and while_loop to COND_IF and WHILE_LOOP";
+    static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
     using phase = legalization;
     using runs_after = pass_list<constants_in_regions>;
     using targets = ops<higher_order::cond, higher_order::while_loop>;
@@ -1541,13 +1419,11 @@ HEADRACE_COMPILED_PASS(legalize_control_flow);
 
 template <>
 struct declared_pass<legalize_creation> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "full, arange, eye and linspace to constants";
+    static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
     using phase = legalization;
     using runs_after = pass_list<canonical_fills>;
-    using targets =
-        ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye, aten::eye_m,
-            aten::linspace>;
+    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
+        aten::eye_m, aten::linspace>;
     using removes = targets;
     using produces = ops<>;
 };
@@ -1555,8 +1431,7 @@ HEADRACE_COMPILED_PASS(legalize_creation);
 
 template <>
 struct declared_pass<legalize_cast> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "casts to CAST, with PyTorch's rounding toward zero";
+    static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
     using phase = legalization;
     using runs_after = pass_list<canonical_casts>;
     using targets = ops<aten::_to_copy>;
@@ -1569,25 +1444,21 @@ HEADRACE_COMPILED_PASS(legalize_cast);
 
 template <>
 struct declared_pass<legalize_unary> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "functions of one tensor to TOSA's of the same name";
+    static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
     using phase = legalization;
-    using targets =
-        ops<aten::cos, aten::erf, aten::exp, aten::log, aten::reciprocal, aten::rsqrt, aten::sigmoid,
-            aten::sin, aten::tanh, aten::ceil, aten::floor, aten::neg, aten::abs>;
+    using targets = ops<aten::cos, aten::erf, aten::exp, aten::log, aten::reciprocal, aten::rsqrt,
+        aten::sigmoid, aten::sin, aten::tanh, aten::ceil, aten::floor, aten::neg, aten::abs>;
     using removes = targets;
-    using produces =
-        ops<tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::logical_left_shift,
-            tosa::logical_right_shift, tosa::mul, tosa::sub, tosa::abs, tosa::ceil, tosa::cos, tosa::exp,
-            tosa::floor, tosa::log, tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select,
-            tosa::cast, aten::maximum>;
+    using produces = ops<tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::logical_left_shift,
+        tosa::logical_right_shift, tosa::mul, tosa::sub, tosa::abs, tosa::ceil, tosa::cos, tosa::exp,
+        tosa::floor, tosa::log, tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select,
+        tosa::cast, aten::maximum>;
 };
 HEADRACE_COMPILED_PASS(legalize_unary);
 
 template <>
 struct declared_pass<legalize_clamp> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "clamp to CLAMP, or to maximum and minimum of INT32";
+    static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
     using phase = legalization;
     using targets = ops<aten::clamp>;
     using removes = targets;
@@ -1597,13 +1468,11 @@ HEADRACE_COMPILED_PASS(legalize_clamp);
 
 template <>
 struct declared_pass<legalize_binary> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "sums, products, powers, maxima and minima of two tensors";
+    static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
     using phase = legalization;
     using runs_after = pass_list<unit_alpha, decompose_division>;
-    using targets =
-        ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor_mode,
-            aten::pow_tensor_tensor, aten::maximum, aten::minimum>;
+    using targets = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor_mode,
+        aten::pow_tensor_tensor, aten::maximum, aten::minimum>;
     using removes = targets;
     using produces =
         ops<tosa::add, tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
@@ -1614,15 +1483,13 @@ HEADRACE_COMPILED_PASS(legalize_binary);
 
 template <>
 struct declared_pass<legalize_comparison> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
+    static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
     using phase = legalization;
     using targets = ops<aten::eq_tensor, aten::gt_tensor, aten::ge_tensor>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
-            tosa::logical_or, tosa::logical_xor, tosa::mul, tosa::sub, tosa::logical_not, tosa::select,
-            tosa::equal, tosa::greater, tosa::greater_equal, tosa::reshape, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+        tosa::logical_or, tosa::logical_xor, tosa::mul, tosa::sub, tosa::logical_not, tosa::select,
+        tosa::equal, tosa::greater, tosa::greater_equal, tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_comparison);
 
@@ -1633,39 +1500,33 @@ struct declared_pass<legalize_logical> : declared_rewrites {
     using phase = legalization;
     using targets = ops<aten::logical_and, aten::logical_or, aten::logical_xor, aten::logical_not>;
     using removes = targets;
-    using produces =
-        ops<tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::equal,
-            tosa::reshape, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::equal, tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_logical);
 
 template <>
 struct declared_pass<legalize_bitwise> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "bitwise logic and shifts to TOSA's";
+    static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
     using phase = legalization;
-    using targets =
-        ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
-            aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
+    using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
+        aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
-            tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift, tosa::logical_or,
-            tosa::logical_xor, tosa::mul, tosa::sub, tosa::bitwise_not, tosa::logical_not, tosa::select,
-            tosa::reshape, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or,
+        tosa::bitwise_xor, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+        tosa::logical_or, tosa::logical_xor, tosa::mul, tosa::sub, tosa::bitwise_not, tosa::logical_not,
+        tosa::select, tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_bitwise);
 
 template <>
 struct declared_pass<legalize_where> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "where to SELECT";
+    static constexpr std::string_view summary = "where to SELECT";
     using phase = legalization;
     using targets = ops<aten::where_self>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::logical_left_shift, tosa::logical_right_shift, tosa::mul, tosa::sub,
-            tosa::select, tosa::reshape, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::logical_left_shift, tosa::logical_right_shift, tosa::mul, tosa::sub,
+        tosa::select, tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_where);
 
@@ -1674,10 +1535,9 @@ struct declared_pass<legalize_views> : declared_rewrites {
     static constexpr std::string_view summary =
         "view, flatten, squeeze and other changes of shape to RESHAPE";
     using phase = legalization;
-    using targets =
-        ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
-            aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-            aten::squeeze_dims, aten::unsqueeze>;
+    using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
+        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+        aten::unsqueeze>;
     using removes = targets;
     using produces = ops<tosa::reshape, tosa::const_shape>;
 };
@@ -1685,58 +1545,50 @@ HEADRACE_COMPILED_PASS(legalize_views);
 
 template <>
 struct declared_pass<legalize_convolution> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "convolution to TOSA's four, with channels last";
+    static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
     using phase = legalization;
     using runs_after =
         pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
     using targets = ops<aten::convolution>;
     using removes = targets;
-    using produces =
-        ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad,
-            tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d,
+        tosa::pad, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_convolution);
 
 template <>
 struct declared_pass<legalize_pooling> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
+    static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
     using phase = legalization;
     using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
     using removes = targets;
-    using produces =
-        ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::mul, tosa::pad, tosa::slice, tosa::transpose,
-            tosa::const_shape>;
+    using produces = ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::mul, tosa::pad, tosa::slice,
+        tosa::transpose, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_pooling);
 
 template <>
 struct declared_pass<legalize_matmul> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "bmm to MATMUL, linear to CONV2D";
+    static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
     using targets = ops<aten::bmm, aten::linear>;
     using removes = targets;
-    using produces =
-        ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::reduce_sum, tosa::reshape, tosa::cast,
-            tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::reduce_sum, tosa::reshape, tosa::cast,
+        tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_matmul);
 
 template <>
 struct declared_pass<legalize_resize> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "upsampling by nearest or linear interpolation to RESIZE";
+    static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
     using phase = legalization;
-    using targets =
-        ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
-            aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
-            aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
-            aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
-            aten::_upsample_nearest_exact1d>;
+    using targets = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
+        aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
+        aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
+        aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
+        aten::_upsample_nearest_exact1d>;
     using removes = targets;
     using produces = ops<tosa::reshape, tosa::transpose, tosa::resize, tosa::const_shape>;
 };
@@ -1744,8 +1596,7 @@ HEADRACE_COMPILED_PASS(legalize_resize);
 
 template <>
 struct declared_pass<legalize_concat> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "cat to CONCAT";
+    static constexpr std::string_view summary = "cat to CONCAT";
     using phase = legalization;
     using targets = ops<aten::cat, aten::concat>;
     using removes = targets;
@@ -1755,8 +1606,7 @@ HEADRACE_COMPILED_PASS(legalize_concat);
 
 template <>
 struct declared_pass<legalize_permutes> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "permute, transpose, t and movedim to TRANSPOSE";
+    static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
     using phase = legalization;
     using targets =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
@@ -1767,8 +1617,7 @@ HEADRACE_COMPILED_PASS(legalize_permutes);
 
 template <>
 struct declared_pass<legalize_expand> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "expand, repeat and tile to TILE";
+    static constexpr std::string_view summary = "expand, repeat and tile to TILE";
     using phase = legalization;
     using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
     using removes = targets;
@@ -1778,8 +1627,7 @@ HEADRACE_COMPILED_PASS(legalize_expand);
 
 template <>
 struct declared_pass<legalize_slices> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "slice, narrow and select to SLICE";
+    static constexpr std::string_view summary = "slice, narrow and select to SLICE";
     using phase = legalization;
     using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
     using removes = targets;
@@ -1789,13 +1637,11 @@ HEADRACE_COMPILED_PASS(legalize_slices);
 
 template <>
 struct declared_pass<legalize_splits> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "split, chunk and unbind to SLICE";
+    static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
     using phase = legalization;
-    using targets =
-        ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes, aten::unsafe_split_tensor,
-            aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
-            aten::tensor_split_indices, aten::unbind_int>;
+    using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+        aten::tensor_split_indices, aten::unbind_int>;
     using removes = targets;
     using produces = ops<tosa::reshape, tosa::slice, tosa::const_shape>;
 };
@@ -1806,10 +1652,8 @@ struct declared_pass<legalize_pad> : declared_rewrites {
     static constexpr std::string_view summary =
         "padding to PAD, or to joins of slices, borders and mirror images";
     using phase = legalization;
-    using targets =
-        ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
-            aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
-            aten::replication_pad3d>;
+    using targets = ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
+        aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>;
     using removes = targets;
     using produces = ops<tosa::concat, tosa::pad, tosa::reverse, tosa::slice, tosa::tile, tosa::const_shape>;
 };
@@ -1817,8 +1661,7 @@ HEADRACE_COMPILED_PASS(legalize_pad);
 
 template <>
 struct declared_pass<legalize_flip> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "flip to REVERSE";
+    static constexpr std::string_view summary = "flip to REVERSE";
     using phase = legalization;
     using targets = ops<aten::flip>;
     using removes = targets;
@@ -1828,8 +1671,7 @@ HEADRACE_COMPILED_PASS(legalize_flip);
 
 template <>
 struct declared_pass<legalize_sums> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "sum to REDUCE_SUM";
+    static constexpr std::string_view summary = "sum to REDUCE_SUM";
     using phase = legalization;
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
     using removes = targets;
@@ -1839,40 +1681,34 @@ HEADRACE_COMPILED_PASS(legalize_sums);
 
 template <>
 struct declared_pass<legalize_products> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "prod to REDUCE_PRODUCT, or to products of halves";
+    static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
     using phase = legalization;
     using targets = ops<aten::prod, aten::prod_dim_int>;
     using removes = targets;
-    using produces =
-        ops<tosa::mul, tosa::select, tosa::reduce_product, tosa::concat, tosa::reshape, tosa::slice,
-            tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::mul, tosa::select, tosa::reduce_product, tosa::concat, tosa::reshape,
+        tosa::slice, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_products);
 
 template <>
 struct declared_pass<legalize_limits> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
+    static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
     using phase = legalization;
     using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
     using removes = targets;
-    using produces =
-        ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min, tosa::reshape,
-            tosa::const_shape>;
+    using produces = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
+        tosa::reshape, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_limits);
 
 template <>
 struct declared_pass<legalize_any_all> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "any and all to REDUCE_ANY and REDUCE_ALL";
+    static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
     using phase = legalization;
     using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
     using removes = targets;
-    using produces =
-        ops<tosa::logical_not, tosa::equal, tosa::reduce_all, tosa::reduce_any, tosa::reshape, tosa::cast,
-            tosa::const_shape>;
+    using produces = ops<tosa::logical_not, tosa::equal, tosa::reduce_all, tosa::reduce_any, tosa::reshape,
+        tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_any_all);
 
@@ -1883,16 +1719,14 @@ struct declared_pass<legalize_argmax> : declared_rewrites {
     using phase = legalization;
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
     using removes = targets;
-    using produces =
-        ops<tosa::argmax, tosa::negate, tosa::select, tosa::equal, tosa::reduce_max, tosa::reduce_min,
-            tosa::reshape, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::argmax, tosa::negate, tosa::select, tosa::equal, tosa::reduce_max,
+        tosa::reduce_min, tosa::reshape, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_argmax);
 
 template <>
 struct declared_pass<legalize_cumsum> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "cumsum to a logarithmic number of shifted additions";
+    static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
     using phase = legalization;
     using targets = ops<aten::cumsum>;
     using removes = targets;
@@ -1903,14 +1737,12 @@ HEADRACE_COMPILED_PASS(legalize_cumsum);
 
 template <>
 struct declared_pass<legalize_gather> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "index_select, embedding and gather to GATHER";
+    static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
     using phase = legalization;
     using targets = ops<aten::index_select, aten::embedding, aten::gather>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reshape, tosa::tile,
-            tosa::gather, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reshape,
+        tosa::tile, tosa::gather, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_gather);
 
@@ -1922,44 +1754,38 @@ struct declared_pass<legalize_scatter> : declared_rewrites {
     using targets =
         ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reduce_sum,
-            tosa::reshape, tosa::slice, tosa::tile, tosa::scatter, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reduce_sum,
+        tosa::reshape, tosa::slice, tosa::tile, tosa::scatter, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_scatter);
 
 template <>
 struct declared_pass<legalize_index> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "x[indices] to GATHER";
+    static constexpr std::string_view summary = "x[indices] to GATHER";
     using phase = legalization;
     using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select, tosa::equal,
-            tosa::greater, tosa::reshape, tosa::tile, tosa::transpose, tosa::gather, tosa::cast,
-            tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select,
+        tosa::equal, tosa::greater, tosa::reshape, tosa::tile, tosa::transpose, tosa::gather, tosa::cast,
+        tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_index);
 
 template <>
 struct declared_pass<legalize_index_put> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "x[indices] = values to SCATTER, x[mask] = value to SELECT";
+    static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
     using phase = legalization;
     using targets = ops<aten::index_put, aten::_unsafe_index_put>;
     using removes = targets;
-    using produces =
-        ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select, tosa::equal,
-            tosa::greater, tosa::reduce_sum, tosa::reshape, tosa::tile, tosa::transpose, tosa::gather,
-            tosa::scatter, tosa::cast, tosa::const_shape>;
+    using produces = ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select,
+        tosa::equal, tosa::greater, tosa::reduce_sum, tosa::reshape, tosa::tile, tosa::transpose,
+        tosa::gather, tosa::scatter, tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_index_put);
 
 template <>
 struct declared_pass<legalize_one_hot> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "one_hot to a comparison with the numbers of the classes";
+    static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
     using phase = legalization;
     using targets = ops<aten::one_hot>;
     using removes = targets;
@@ -2030,8 +1856,7 @@ HEADRACE_COMPILED_PASS(fuse_reshapes);
 
 template <>
 struct declared_pass<fuse_transposes> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
+    static constexpr std::string_view summary = "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
@@ -2075,17 +1900,15 @@ struct declared_pass<split_convolutions> : declared_rewrites {
     using runs_before = pass_list<layouts_chosen>;
     using targets = ops<tosa::slice>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::conv2d, tosa::clamp, tosa::table, tosa::reshape, tosa::slice, tosa::transpose,
-            tosa::rescale, tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::clamp, tosa::table, tosa::reshape, tosa::slice, tosa::transpose,
+        tosa::rescale, tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(split_convolutions);
 
 template <>
 struct declared_pass<remove_dead_code> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "removes nodes that no output and no effect depends on";
+    static constexpr std::string_view summary = "removes nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional>;
     using ensures = pass_list<no_dead_code>;
@@ -2097,11 +1920,9 @@ HEADRACE_COMPILED_PASS(remove_dead_code);
 
 template <class Evaluator>
 struct declared_pass<fold_constants<Evaluator>> : declared_graph_pass {
-    static constexpr bool is_compiled =
-        links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
+    static constexpr bool is_compiled = links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_constants";
-    static constexpr std::string_view summary =
-        "computes nodes whose operands are constants";
+    static constexpr std::string_view summary = "computes nodes whose operands are constants";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, no_dead_code>;
     using ensures = pass_list<constants_folded>;
@@ -2120,10 +1941,9 @@ struct declared_pass<choose_layouts> : declared_graph_pass {
     using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged>;
     using targets = ops<tosa::transpose>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::argmax, tosa::matmul, tosa::reduce_all, tosa::reduce_any, tosa::reduce_max,
-            tosa::reduce_min, tosa::reduce_product, tosa::reduce_sum, tosa::concat, tosa::pad, tosa::reshape,
-            tosa::reverse, tosa::slice, tosa::tile, tosa::transpose, tosa::const_shape>;
+    using produces = ops<tosa::argmax, tosa::matmul, tosa::reduce_all, tosa::reduce_any, tosa::reduce_max,
+        tosa::reduce_min, tosa::reduce_product, tosa::reduce_sum, tosa::concat, tosa::pad, tosa::reshape,
+        tosa::reverse, tosa::slice, tosa::tile, tosa::transpose, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(choose_layouts);
 
@@ -2197,9 +2017,8 @@ struct declared_pass<halve_windows> : declared_rewrites {
     using runs_before = pass_list<pair_columns>;
     using targets = ops<tosa::max_pool2d, tosa::clamp, tosa::table>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::clamp, tosa::table, tosa::concat,
-            tosa::reshape, tosa::slice, tosa::rescale, tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::clamp, tosa::table,
+        tosa::concat, tosa::reshape, tosa::slice, tosa::rescale, tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(halve_windows);
@@ -2256,8 +2075,7 @@ HEADRACE_COMPILED_PASS(convolve_sums);
 
 template <>
 struct declared_pass<pool_maxima> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
+    static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
     using phase = tuning;
     using targets = ops<tosa::reduce_max>;
     using removes = ops<>;
@@ -2268,8 +2086,7 @@ HEADRACE_COMPILED_PASS(pool_maxima);
 
 template <>
 struct declared_pass<add_at_unit_scale> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";
+    static constexpr std::string_view summary = "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";
     using phase = tuning;
     using targets = ops<tosa::rescale>;
     using removes = ops<>;
@@ -2305,8 +2122,7 @@ HEADRACE_COMPILED_PASS(copy_before_planes);
 
 template <>
 struct declared_pass<remove_whole_clamps> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "removes CLAMPs to the whole range of an integer type";
+    static constexpr std::string_view summary = "removes CLAMPs to the whole range of an integer type";
     using phase = tuning;
     using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
     using targets = ops<tosa::clamp>;
@@ -2337,10 +2153,9 @@ struct declared_pass<expand_gather> : declared_rewrites {
     using runs_before = pass_list<number_booleans, expand_bits, expand_windows>;
     using targets = ops<tosa::gather, tosa::scatter>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::select, tosa::equal, tosa::reduce_any,
-            tosa::reduce_sum, tosa::concat, tosa::reshape, tosa::slice, tosa::cast, tosa::rescale,
-            tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::select, tosa::equal, tosa::reduce_any,
+        tosa::reduce_sum, tosa::concat, tosa::reshape, tosa::slice, tosa::cast, tosa::rescale,
+        tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(expand_gather);
@@ -2353,10 +2168,9 @@ struct declared_pass<expand_extrema> : declared_rewrites {
     using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
     using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::argmax, tosa::maximum, tosa::minimum, tosa::sub, tosa::select, tosa::equal,
-            tosa::reduce_max, tosa::reduce_min, tosa::concat, tosa::reshape, tosa::slice, tosa::transpose,
-            tosa::cast, tosa::rescale, tosa::const_shape>;
+    using produces = ops<tosa::argmax, tosa::maximum, tosa::minimum, tosa::sub, tosa::select, tosa::equal,
+        tosa::reduce_max, tosa::reduce_min, tosa::concat, tosa::reshape, tosa::slice, tosa::transpose,
+        tosa::cast, tosa::rescale, tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(expand_extrema);
@@ -2369,10 +2183,9 @@ struct declared_pass<number_booleans> : declared_graph_pass {
     using runs_before = pass_list<expand_bits>;
     using targets = ops<>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum, tosa::minimum,
-            tosa::mul, tosa::sub, tosa::table, tosa::abs, tosa::clz, tosa::reduce_max, tosa::reduce_min,
-            tosa::cast, tosa::rescale>;
+    using produces = ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum,
+        tosa::minimum, tosa::mul, tosa::sub, tosa::table, tosa::abs, tosa::clz, tosa::reduce_max,
+        tosa::reduce_min, tosa::cast, tosa::rescale>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(number_booleans);
@@ -2383,13 +2196,11 @@ struct declared_pass<expand_bits> : declared_rewrites {
         "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
     using phase = expansion;
     using runs_before = pass_list<expand_resize, rescale_before_moving>;
-    using targets =
-        ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-            tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>;
+    using targets = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum, tosa::minimum,
-            tosa::sub, tosa::table, tosa::cast, tosa::rescale>;
+    using produces = ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum,
+        tosa::minimum, tosa::sub, tosa::table, tosa::cast, tosa::rescale>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(expand_bits);
@@ -2402,9 +2213,8 @@ struct declared_pass<expand_resize> : declared_rewrites {
     using runs_before = pass_list<expand_windows>;
     using targets = ops<tosa::sub, tosa::resize>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::add, tosa::mul, tosa::sub, tosa::concat,
-            tosa::reshape, tosa::slice, tosa::resize, tosa::cast, tosa::rescale, tosa::const_shape>;
+    using produces = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::add, tosa::mul, tosa::sub, tosa::concat,
+        tosa::reshape, tosa::slice, tosa::resize, tosa::cast, tosa::rescale, tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(expand_resize);
@@ -2415,13 +2225,11 @@ struct declared_pass<expand_windows> : declared_rewrites {
         "lowers convolutions and poolings with windows that Ethos-U55 does not have";
     using phase = expansion;
     using runs_before = pass_list<rescale_before_moving>;
-    using targets =
-        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d, tosa::avg_pool2d,
-            tosa::max_pool2d>;
+    using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
+        tosa::avg_pool2d, tosa::max_pool2d>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::avg_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::add, tosa::concat,
-            tosa::pad, tosa::reshape, tosa::slice, tosa::const_shape>;
+    using produces = ops<tosa::avg_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::add,
+        tosa::concat, tosa::pad, tosa::reshape, tosa::slice, tosa::const_shape>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(expand_windows);
@@ -2454,8 +2262,7 @@ HEADRACE_COMPILED_PASS(expand_moves);
 
 template <>
 struct declared_pass<merge_equal_constants> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "merges constants with the same type, shape and elements";
+    static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
     using runs_after = pass_list<constants_folded>;
     using runs_before = pass_list<merge_duplicates>;
     using targets = ops<>;
@@ -2466,8 +2273,7 @@ HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 template <>
 struct declared_pass<pack_int4_weights> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "INT8 weights between -7 and 7 as INT4, two to a byte";
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
     using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
     using runs_before = pass_list<nodes_sorted>;
     using invalidates = pass_list<nodes_sorted>;

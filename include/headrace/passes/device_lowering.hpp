@@ -20,7 +20,7 @@ struct device_source {
 /// The pipeline to `Legal`, the layers and operators that have a kernel.
 template <class Legal>
 struct device_lowering : pipeline<from<device_source>, to<Legal>, fold_padding, outline_layers, fuse_layers,
-                                  split_expansions, remove_dead_code> {};
+                             split_expansions, remove_dead_code> {};
 
 }  // namespace headrace
 

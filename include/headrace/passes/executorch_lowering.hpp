@@ -28,43 +28,39 @@ namespace headrace {
 /// that neither a kernel nor a pass computes, calls of delegates, and control flow that instructions have
 /// jumps for.
 struct executorch_source {
-    using without_kernels =
-        ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
-            aten::_scaled_dot_product_flash_attention_for_cpu, aten::fft_rfft2,
-            quantized_decomposed::quantize_per_channel_group,
-            quantized_decomposed::dequantize_per_channel_group,
-            quantized_decomposed::quantize_per_tensor_tensor2,
-            quantized_decomposed::dequantize_per_tensor_tensor2,
-            quantized_decomposed::choose_qparams_symmetric_tensor,
-            quantized_decomposed::choose_qparams_per_token, quantized_decomposed::fake_quant_per_channel>;
+    using without_kernels = ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
+        aten::_scaled_dot_product_flash_attention_for_cpu, aten::fft_rfft2,
+        quantized_decomposed::quantize_per_channel_group, quantized_decomposed::dequantize_per_channel_group,
+        quantized_decomposed::quantize_per_tensor_tensor2,
+        quantized_decomposed::dequantize_per_tensor_tensor2,
+        quantized_decomposed::choose_qparams_symmetric_tensor, quantized_decomposed::choose_qparams_per_token,
+        quantized_decomposed::fake_quant_per_channel>;
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
-         set_of<without_kernels>) |
+            set_of<without_kernels>) |
         ops_in<higher_order::cond, higher_order::while_loop, higher_order::map_impl, higher_order::scan,
-               higher_order::wrap_with_autocast, higher_order::wrap_with_set_grad_enabled,
-               executorch::call_delegate>;
+            higher_order::wrap_with_autocast, higher_order::wrap_with_set_grad_enabled,
+            executorch::call_delegate>;
 };
 
 /// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
 template <class Evaluator>
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,
-                  to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional,
-                     no_dead_code, nodes_sorted>,
-                  pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
-                            canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
-                            canonicalize_convolutions, decompose_batch_norm, store_empty_results,
-                            remove_dead_code, fold_constants<Evaluator>, saturate_quantization, fit_kernels,
-                            select_kernels, canonicalize_pooling, spell_kernel_ops, fit_kernels,
-                            select_kernels, scalars_to_tensors, fit_kernels, decompose_add_sub_alpha>,
-                  composite_passes, pass_list<spell_kernel_ops, fit_kernels, select_kernels>,
-                  boost::mp11::mp_set_difference<
-                      decompose_passes,
-                      boost::mp11::mp_append<composite_passes,
-                                             pass_list<decompose_batch_norm, decompose_grouped_convolution>>>,
-                  pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
-                            store_empty_results, fit_kernels, require_kernels, remove_dead_code,
-                            sort_topologically>> {};
+          to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
+              nodes_sorted>,
+          pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
+              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
+              canonicalize_convolutions, decompose_batch_norm, store_empty_results, remove_dead_code,
+              fold_constants<Evaluator>, saturate_quantization, fit_kernels, select_kernels,
+              canonicalize_pooling, spell_kernel_ops, fit_kernels, select_kernels, scalars_to_tensors,
+              fit_kernels, decompose_add_sub_alpha>,
+          composite_passes, pass_list<spell_kernel_ops, fit_kernels, select_kernels>,
+          boost::mp11::mp_set_difference<decompose_passes,
+              boost::mp11::mp_append<composite_passes,
+                  pass_list<decompose_batch_norm, decompose_grouped_convolution>>>,
+          pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
+              store_empty_results, fit_kernels, require_kernels, remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -77,7 +77,7 @@ struct decomposition {
     using runs_after = pass_list<functional, canonical_variants>;
     using runs_before = pass_list<quantized_ops_lowered, narrow_types>;
     using invalidates = pass_list<quantized_constants_folded, constants_folded, no_dead_code,
-                                  duplicates_merged, nodes_sorted>;
+        duplicates_merged, nodes_sorted>;
 };
 /// Decomposes elementwise functions, after quantized ones have become tables: these are matched while they
 /// still consist of the model's own ops.

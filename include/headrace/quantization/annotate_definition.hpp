@@ -22,23 +22,21 @@ namespace detail {
     return n.op->has(trait::convolving) || is<aten::linear>(n);
 }
 /// Quantizable in addition to functions of one tensor, which have trait::unary.
-using quantizable_functions =
-    ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor, aten::maximum, aten::minimum,
-        aten::bmm, aten::mm, aten::cumsum, aten::sum, aten::sum_dim_intlist, aten::full, aten::zeros,
-        aten::ones, aten::full_like, aten::zeros_like, aten::arange_start_step, aten::linspace, aten::eye,
-        aten::pow_tensor_scalar>;
+using quantizable_functions = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor,
+    aten::maximum, aten::minimum, aten::bmm, aten::mm, aten::cumsum, aten::sum, aten::sum_dim_intlist,
+    aten::full, aten::zeros, aten::ones, aten::full_like, aten::zeros_like, aten::arange_start_step,
+    aten::linspace, aten::eye, aten::pow_tensor_scalar>;
 /// Ops whose result has the parameters of their input.
 using quantizable_windows =
     ops<aten::avg_pool1d, aten::avg_pool2d, aten::max_pool1d, aten::max_pool2d, aten::adaptive_avg_pool1d,
         aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::upsample_bilinear2d,
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
 /// Sharing ops besides those whose traits say that they only move or gather elements.
-using sharing_ops =
-    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::feature_dropout,
-        aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu, aten::relu6,
-        aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self, aten::roll,
-        aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle, aten::pixel_unshuffle,
-        aten::channel_shuffle>;
+using sharing_ops = ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout,
+    aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu,
+    aten::relu6, aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self,
+    aten::roll, aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle,
+    aten::pixel_unshuffle, aten::channel_shuffle>;
 
 class quantization_annotator {
 public:
@@ -160,11 +158,12 @@ private:
         const tensor_scheme weight = weight_scheme(n, scheme);
         groups_.add(n.operands[1], weight);
         if (n.operand_count == 3) {
-            groups_.add_bias(n.operands[2], {.type = dtype::int32,
-                                             .lowest = -std::int64_t{INT32_MAX},
-                                             .highest = INT32_MAX,
-                                             .symmetric = true,
-                                             .per_channel = weight.per_channel});
+            groups_.add_bias(n.operands[2],
+                {.type = dtype::int32,
+                    .lowest = -std::int64_t{INT32_MAX},
+                    .highest = INT32_MAX,
+                    .symmetric = true,
+                    .per_channel = weight.per_channel});
         }
         groups_.add(result_of(last), scheme.activation);
     }
@@ -192,8 +191,9 @@ private:
     [[nodiscard]] static bool shares(const node& n) {
         const bool listed =
             n.op->has(trait::moving | trait::gathering) || set_of<sharing_ops>.contains(*n.op);
-        return listed || (n.op->has(trait::casting) && n.operand_count != 0 && is_real(n.operand(0)) &&
-                          is_real(result_of(n)));
+        return listed ||
+            (n.op->has(trait::casting) && n.operand_count != 0 && is_real(n.operand(0)) &&
+                is_real(result_of(n)));
     }
 
     // Returns all sharing nodes connected to `first` by float tensors, in order of discovery.

@@ -25,8 +25,8 @@ struct quantization_summary {
 /// Constants become integers. A bias is quantized by the product of the scales of its layer's input and
 /// weight, and saturated.
 void insert_quantization(graph& g, const quantization_groups& groups,
-                         std::span<const quantization_point> points, std::span<const qparams> parameters,
-                         quantization_summary& summary);
+    std::span<const quantization_point> points, std::span<const qparams> parameters,
+    quantization_summary& summary);
 
 }  // namespace headrace
 

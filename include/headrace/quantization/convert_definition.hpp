@@ -23,8 +23,8 @@ namespace detail {
 class quantization_inserter {
 public:
     quantization_inserter(graph& g, const quantization_groups& groups,
-                          std::span<const quantization_point> points, std::span<const qparams> parameters,
-                          quantization_summary& summary)
+        std::span<const quantization_point> points, std::span<const qparams> parameters,
+        quantization_summary& summary)
         : graph_(g), groups_(groups), points_(points), parameters_(parameters), summary_(summary) {}
 
     // Biases are done last: they need the scales of their layer's other operands.
@@ -130,8 +130,8 @@ private:
         const bool by_channel = scheme.per_channel && t.rank() != 0;
         const std::size_t inner = by_channel ? inner_size(t, static_cast<std::size_t>(scheme.axis)) : 1;
         const std::int64_t zero = scheme.per_channel || groups_.is_bias(points_[i].group)
-                                      ? 0
-                                      : parameters_[points_[i].group].zero_point;
+            ? 0
+            : parameters_[points_[i].group].zero_point;
         std::vector<float> inverse;
         for (const float s : scales)
             inverse.push_back(scheme.per_channel ? 1 / s : static_cast<float>(1 / static_cast<double>(s)));
@@ -143,16 +143,17 @@ private:
             for (std::size_t k = 0; k != numbers.size(); ++k) {
                 const float factor = inverse[by_channel ? k / inner % inverse.size() : 0];
                 const std::int64_t q = quantized(numbers[k], factor, zero, scheme);
-                saturated = saturated || (scheme.type == dtype::int32 &&
-                                          std::fabs(static_cast<double>(numbers[k] * factor)) >
-                                              static_cast<double>(scheme.highest) + 0.5);
+                saturated = saturated ||
+                    (scheme.type == dtype::int32 &&
+                        std::fabs(static_cast<double>(numbers[k] * factor)) >
+                            static_cast<double>(scheme.highest) + 0.5);
                 std::memcpy(&data[k * width], &q, width);  // little-endian: the low bytes come first
             }
         });
         if (saturated) {
             summary_.warnings.push_back(name_at(i) +
-                                        ": the bias does not fit in int32 at the product of the scales of "
-                                        "its layer's input and weight; it was saturated");
+                ": the bias does not fit in int32 at the product of the scales of "
+                "its layer's input and weight; it was saturated");
         }
         ++summary_.constants;
         graph_.inherit_annotations(*v.producer, *points_[i].source.producer);
@@ -163,15 +164,14 @@ private:
     value number_list(std::size_t i, std::span<const float> scales) {
         const std::int64_t shape[] = {static_cast<std::int64_t>(scales.size())};
         const tensor_meta meta{dtype::float32, int_list(sizes(shape)), {}};
-        return create_constant(graph_, meta, points_[i].before, [&](std::span<std::byte> data) {
-            std::memcpy(data.data(), scales.data(), scales.size_bytes());
-        });
+        return create_constant(graph_, meta, points_[i].before,
+            [&](std::span<std::byte> data) { std::memcpy(data.data(), scales.data(), scales.size_bytes()); });
     }
     value zero_list(std::size_t i, std::size_t count) {
         const std::int64_t shape[] = {static_cast<std::int64_t>(count)};
         const tensor_meta meta{dtype::int64, int_list(sizes(shape)), {}};
         return create_constant(graph_, meta, points_[i].before,
-                               [](std::span<std::byte> data) { std::memset(data.data(), 0, data.size()); });
+            [](std::span<std::byte> data) { std::memset(data.data(), 0, data.size()); });
     }
 
     // --- nodes -------------------------------------------------------------------------
@@ -181,12 +181,12 @@ private:
         const tensor_scheme& scheme = scheme_at(i);
         const qparams& q = parameters_[p.group];
         node& n = graph_.create<quantized_decomposed::quantize_per_tensor>({.input = from,
-                                                                            .scale = q.scale,
-                                                                            .zero_point = q.zero_point,
-                                                                            .quant_min = scheme.lowest,
-                                                                            .quant_max = scheme.highest,
-                                                                            .dtype = scheme.type},
-                                                                           p.before);
+                                                                               .scale = q.scale,
+                                                                               .zero_point = q.zero_point,
+                                                                               .quant_min = scheme.lowest,
+                                                                               .quant_max = scheme.highest,
+                                                                               .dtype = scheme.type},
+            p.before);
         graph_.set_meta(n.result(), {scheme.type, meta_of(p.source)->shape, {}});
         graph_.inherit_annotations(n, *p.source.producer);
         return n.result();
@@ -200,22 +200,23 @@ private:
         if (scheme.per_channel) {
             made = &graph_.create<quantized_decomposed::dequantize_per_channel>(
                 {.input = quantized_[i],
-                 .scales = number_list(i, channels_[i]),
-                 .zero_points = zero_list(i, channels_[i].size()),
-                 .axis = scheme.axis,
-                 .quant_min = scheme.lowest,
-                 .quant_max = scheme.highest,
-                 .dtype = scheme.type},
+                    .scales = number_list(i, channels_[i]),
+                    .zero_points = zero_list(i, channels_[i].size()),
+                    .axis = scheme.axis,
+                    .quant_min = scheme.lowest,
+                    .quant_max = scheme.highest,
+                    .dtype = scheme.type},
                 before);
         } else {
             const qparams q = is_bias ? qparams{channels_[i].front(), 0} : parameters_[p.group];
-            made = &graph_.create<quantized_decomposed::dequantize_per_tensor>({.input = quantized_[i],
+            made =
+                &graph_.create<quantized_decomposed::dequantize_per_tensor>({.input = quantized_[i],
                                                                                 .scale = q.scale,
                                                                                 .zero_point = q.zero_point,
                                                                                 .quant_min = scheme.lowest,
                                                                                 .quant_max = scheme.highest,
                                                                                 .dtype = scheme.type},
-                                                                               before);
+                    before);
         }
         graph_.set_meta(made->result(), {dtype::float32, meta_of(p.source)->shape, {}});
         graph_.inherit_annotations(*made, *p.source.producer);
@@ -245,8 +246,8 @@ private:
 }  // namespace detail
 
 HEADRACE_INLINE void insert_quantization(graph& g, const quantization_groups& groups,
-                                         std::span<const quantization_point> points,
-                                         std::span<const qparams> parameters, quantization_summary& summary) {
+    std::span<const quantization_point> points, std::span<const qparams> parameters,
+    quantization_summary& summary) {
     detail::quantization_inserter(g, groups, points, parameters, summary).run();
 }
 

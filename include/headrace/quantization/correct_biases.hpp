@@ -12,8 +12,7 @@ namespace headrace {
 /// up to 32 samples. `real` is the prepared graph that `quantized` was made from. Layers without a bias are
 /// left unchanged. Returns the number of layers corrected.
 [[nodiscard]] result<std::size_t> correct_biases(const graph& real, graph& quantized,
-                                                 const sample_source& samples,
-                                                 const parallel_for& in_parallel = run_serially);
+    const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
 

@@ -79,9 +79,7 @@ struct quantized_bias {
 
 /// Returns the channel means of a layer for each sample, in order.
 [[nodiscard]] inline result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer,
-                                                                       const sample_source& samples,
-                                                                       std::size_t count,
-                                                                       const parallel_for& in_parallel) {
+    const sample_source& samples, std::size_t count, const parallel_for& in_parallel) {
     const quantization_point point{layer.result(), quantization_groups::none, nullptr, {}, no_point};
     std::vector<std::vector<double>> means(count);
     const point_runner runner(g, std::span(&point, 1));
@@ -96,9 +94,8 @@ struct quantized_bias {
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::size_t> correct_biases(const graph& real, graph& quantized,
-                                                   const sample_source& samples,
-                                                   const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::size_t> correct_biases(
+    const graph& real, graph& quantized, const sample_source& samples, const parallel_for& in_parallel) {
     constexpr std::size_t most_samples = 32;
     const std::size_t count = std::min(samples.count, most_samples);
     const std::vector<node*> of_real = detail::layers_in(real);

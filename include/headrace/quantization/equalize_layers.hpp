@@ -73,9 +73,9 @@ private:
             if constexpr (requires { a->groups; }) groups = a->groups;
             return true;
         };
-        const bool known =
-            look.template operator()<aten::conv1d>() || look.template operator()<aten::conv2d>() ||
-            look.template operator()<aten::conv2d_padding>() || look.template operator()<aten::linear>();
+        const bool known = look.template operator()<aten::conv1d>() ||
+            look.template operator()<aten::conv2d>() || look.template operator()<aten::conv2d_padding>() ||
+            look.template operator()<aten::linear>();
         if (!known || !meta_of(n.operand(1))) return std::nullopt;
         const int_list& shape = meta_of(n.operand(1))->shape;
         if (shape.size() < 2 || meta_of(n.operand(1))->dtype != dtype::float32) return std::nullopt;
@@ -83,13 +83,9 @@ private:
         const auto bias =
             n.operand_count == 3 ? constant_reals(n.operand(2)) : std::optional<pmr_vector<double>>();
         if (!weight || weight->empty() || (n.operand_count == 3 && !bias)) return std::nullopt;
-        layer l{&n,
-                {weight->begin(), weight->end()},
-                {},
-                shape[0],
-                shape[1] * groups,
-                weight->size() / static_cast<std::size_t>(shape[0] * shape[1]),
-                groups != 1 && groups == shape[0] && shape[1] == 1};
+        layer l{&n, {weight->begin(), weight->end()}, {}, shape[0], shape[1] * groups,
+            weight->size() / static_cast<std::size_t>(shape[0] * shape[1]),
+            groups != 1 && groups == shape[0] && shape[1] == 1};
         if (groups != 1 && !l.depthwise) return std::nullopt;
         if (bias) l.bias.assign(bias->begin(), bias->end());
         return l;
@@ -123,7 +119,7 @@ private:
         }
         const bool activation = is<aten::relu>(n) || is<aten::leaky_relu>(n) || is<aten::dropout>(n);
         return activation || is<aten::avg_pool2d>(n) || is<aten::max_pool2d>(n) ||
-               (is<aten::slice_tensor>(n) && args_of<aten::slice_tensor>(n).dim >= 2);
+            (is<aten::slice_tensor>(n) && args_of<aten::slice_tensor>(n).dim >= 2);
     }
     [[nodiscard]] static bool positive(value v) {
         const auto numbers = constant_reals(v);
@@ -168,9 +164,8 @@ private:
     static void store(graph& g, layer& l) {
         const auto replace = [&](std::size_t operand, const std::vector<float>& numbers) {
             edge& e = l.of->operands[operand];
-            const value made = create_constant(g, *meta_of(*e.slot), l.of, [&](std::span<std::byte> data) {
-                std::memcpy(data.data(), numbers.data(), data.size());
-            });
+            const value made = create_constant(g, *meta_of(*e.slot), l.of,
+                [&](std::span<std::byte> data) { std::memcpy(data.data(), numbers.data(), data.size()); });
             g.set_name(made, e.source->name());
             g.inherit_annotations(*made.producer, *e.source);
             g.set_operand(e, made);

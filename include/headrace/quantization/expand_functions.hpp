@@ -19,74 +19,90 @@ struct expand_functions : pass {
     static constexpr std::string_view summary =
         "layer norm, mean, attention, products and others as the steps that are quantized one by one";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::layer_norm> = [](auto x, const auto& a) {
-                const auto y = normalized(x, a.normalized_shape.size(), a.eps);
-                return affine(y, a, [&](const auto& w) { return of_last_axes(w, y.rank()); });
-            },
-            on<aten::group_norm> = [](auto x, const auto& a) {
-                const int_list shape = x.shape();
-                const std::int64_t parts = shape[0] * a.num_groups;
-                const std::int64_t rest = parts == 0 ? 0 : x.meta().elements() / parts;
-                const auto split = call<aten::reshape>(x, int_list{shape[0], a.num_groups, rest});
-                const auto y = call<aten::reshape>(normalized(split, 1, a.eps), shape);
-                return affine(y, a, [&](const auto& w) { return of_channels(w, y.rank()); });
-            },
-            on<aten::mean_dim> = [](auto x, const auto& a) {
-                return choose(is_floating(x.dtype()) && x.rank() != 0,
-                              [&] { return mean_of(x, a.dim.value_or(all_axes(x.rank())), a.keepdim); },
-                              unchanged);
-            },
-            on<aten::mean> = [](auto x) {
-                return choose(is_floating(x.dtype()) && x.rank() != 0,
-                              [&] { return mean_of(x, all_axes(x.rank()), false); }, unchanged);
-            },
-            on<aten::div_tensor> = [](auto x, auto y) {
-                return choose(is_floating(x.dtype()) && is_floating(y.dtype()),
-                              [&] { return x * reciprocal(y); }, unchanged);
-            },
-            on<aten::floor_divide> = [](auto x, auto y) {
-                return choose(is_floating(x.dtype()) && is_floating(y.dtype()),
-                              [&] { return floor(x * reciprocal(y)); }, unchanged);
-            },
-            on<aten::scaled_dot_product_attention> = [](auto q, auto k, auto v, const auto& a) {
-                const bool plain = a.dropout_p == 0 && !a.enable_gqa && !a.is_causal && !a.attn_mask;
-                return choose(plain, [&] { return attention(q, k, v, a.scale); }, unchanged);
-            },
-            on<aten::matmul> = [](auto x, auto y) {
-                const bool matrices = x.rank() == 2 && y.rank() == 2;
-                const bool batches = x.rank() >= 3 && y.rank() == x.rank();
-                return choose(matrices, [&] { return call<aten::mm>(x, y); },
-                              batches, [&] { return product(x, y); }, unchanged);
-            },
-            on<aten::addmm> = [](auto self, auto x, auto y, const auto& a) {
-                const auto xy = scaled(call<aten::mm>(x, y), a.alpha);
-                return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
-            },
-            on<aten::glu> = [](auto x, const auto& a) {
-                const std::int64_t half = x.size(a.dim) / 2;
-                const auto part = [&](std::int64_t i) {
-                    return call<aten::slice_tensor>(x, a.dim, i * half, (i + 1) * half);
-                };
-                const auto first = part(0);
-                return first * sigmoid(part(1));
-            },
-            on<aten::prelu> = [](auto x, auto slope) {
-                const auto w = choose(x.rank() > 1 && slope.meta().elements() > 1,
-                                      [&] { return of_channels(slope, x.rank()); }, slope);
-                const auto positive = clamp(x, 0.0, {});
-                return positive + w * clamp(x, {}, 0.0);
-            },
-            on<aten::masked_fill_tensor> = [](auto x, auto mask, auto filling) {
-                return where(mask, filling, x);
-            },
-            on<aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d> = [](auto x, const auto& a) {
-                return choose(x.rank() == 4, [&] { return pooled(x, a.output_size); }, unchanged);
-            });
+            on<aten::layer_norm> =
+                [](auto x, const auto& a) {
+                    const auto y = normalized(x, a.normalized_shape.size(), a.eps);
+                    return affine(y, a, [&](const auto& w) { return of_last_axes(w, y.rank()); });
+                },
+            on<aten::group_norm> =
+                [](auto x, const auto& a) {
+                    const int_list shape = x.shape();
+                    const std::int64_t parts = shape[0] * a.num_groups;
+                    const std::int64_t rest = parts == 0 ? 0 : x.meta().elements() / parts;
+                    const auto split = call<aten::reshape>(x, int_list{shape[0], a.num_groups, rest});
+                    const auto y = call<aten::reshape>(normalized(split, 1, a.eps), shape);
+                    return affine(y, a, [&](const auto& w) { return of_channels(w, y.rank()); });
+                },
+            on<aten::mean_dim> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        is_floating(x.dtype()) && x.rank() != 0,
+                        [&] { return mean_of(x, a.dim.value_or(all_axes(x.rank())), a.keepdim); }, unchanged);
+                },
+            on<aten::mean> =
+                [](auto x) {
+                    return choose(
+                        is_floating(x.dtype()) && x.rank() != 0,
+                        [&] { return mean_of(x, all_axes(x.rank()), false); }, unchanged);
+                },
+            on<aten::div_tensor> =
+                [](auto x, auto y) {
+                    return choose(
+                        is_floating(x.dtype()) && is_floating(y.dtype()), [&] { return x * reciprocal(y); },
+                        unchanged);
+                },
+            on<aten::floor_divide> =
+                [](auto x, auto y) {
+                    return choose(
+                        is_floating(x.dtype()) && is_floating(y.dtype()),
+                        [&] { return floor(x * reciprocal(y)); }, unchanged);
+                },
+            on<aten::scaled_dot_product_attention> =
+                [](auto q, auto k, auto v, const auto& a) {
+                    const bool plain = a.dropout_p == 0 && !a.enable_gqa && !a.is_causal && !a.attn_mask;
+                    return choose(
+                        plain, [&] { return attention(q, k, v, a.scale); }, unchanged);
+                },
+            on<aten::matmul> =
+                [](auto x, auto y) {
+                    const bool matrices = x.rank() == 2 && y.rank() == 2;
+                    const bool batches = x.rank() >= 3 && y.rank() == x.rank();
+                    return choose(
+                        matrices, [&] { return call<aten::mm>(x, y); }, batches,
+                        [&] { return product(x, y); }, unchanged);
+                },
+            on<aten::addmm> =
+                [](auto self, auto x, auto y, const auto& a) {
+                    const auto xy = scaled(call<aten::mm>(x, y), a.alpha);
+                    return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
+                },
+            on<aten::glu> =
+                [](auto x, const auto& a) {
+                    const std::int64_t half = x.size(a.dim) / 2;
+                    const auto part = [&](std::int64_t i) {
+                        return call<aten::slice_tensor>(x, a.dim, i * half, (i + 1) * half);
+                    };
+                    const auto first = part(0);
+                    return first * sigmoid(part(1));
+                },
+            on<aten::prelu> =
+                [](auto x, auto slope) {
+                    const auto w = choose(
+                        x.rank() > 1 && slope.meta().elements() > 1,
+                        [&] { return of_channels(slope, x.rank()); }, slope);
+                    const auto positive = clamp(x, 0.0, {});
+                    return positive + w * clamp(x, {}, 0.0);
+                },
+            on<aten::masked_fill_tensor> = [](auto x, auto mask,
+                                               auto filling) { return where(mask, filling, x); },
+            on<aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        x.rank() == 4, [&] { return pooled(x, a.output_size); }, unchanged);
+                });
     }
-    // clang-format on
 
 private:
     static int_list all_axes(std::size_t rank) {
@@ -184,9 +200,8 @@ private:
             shape_builder wide(batch.value());
             wide.append(shape.last(2));
             const value expanded = e.make<aten::expand>({.self = v, .size = int_list(wide)});
-            return e.make<aten::view>(
-                {.self = expanded,
-                 .size = {element_count(batch.value()), shape[shape.size() - 2], shape.back()}});
+            return e.make<aten::view>({.self = expanded,
+                .size = {element_count(batch.value()), shape[shape.size() - 2], shape.back()}});
         };
         const value first = joined_batch(a);
         const value second = joined_batch(b);
@@ -198,8 +213,8 @@ private:
         using made = ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>;
         return emitting<made>([&](emit<made> e, value v) { return pool(e, v, size); }, x);
     }
-    static value pool(emit<ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>> e, value v,
-                      const int_list& size) {
+    static value pool(
+        emit<ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>> e, value v, const int_list& size) {
         const int_list in = e.shape(v);
         if (size.size() != 2 || size[0] < 1 || size[1] < 1 || in[2] < 1 || in[3] < 1)
             return e.unsupported("pooling from or to an empty tensor");
@@ -210,9 +225,9 @@ private:
         };
         const auto cut = [&](value from, std::size_t axis, std::int64_t i) {
             return e.make<aten::slice_tensor>({.self = from,
-                                               .dim = static_cast<std::int64_t>(axis),
-                                               .start = begin(axis, i),
-                                               .end = end(axis, i)});
+                .dim = static_cast<std::int64_t>(axis),
+                .start = begin(axis, i),
+                .end = end(axis, i)});
         };
         const auto joined_parts = [&](const value_list& parts, std::int64_t axis) {
             return parts.size() == 1 ? parts[0] : e.make<aten::cat>({.tensors = parts, .dim = axis});
@@ -221,11 +236,10 @@ private:
         for (std::int64_t i = 0; i != size[0]; ++i) {
             value_list row;
             for (std::int64_t k = 0; k != size[1]; ++k) {
-                row.push_back(e.make<aten::avg_pool2d>(
-                    {.self = cut(cut(v, 2, i), 3, k),
-                     .kernel_size = {end(2, i) - begin(2, i), end(3, k) - begin(3, k)},
-                     .stride = {1, 1},
-                     .count_include_pad = false}));
+                row.push_back(e.make<aten::avg_pool2d>({.self = cut(cut(v, 2, i), 3, k),
+                    .kernel_size = {end(2, i) - begin(2, i), end(3, k) - begin(3, k)},
+                    .stride = {1, 1},
+                    .count_include_pad = false}));
             }
             rows.push_back(joined_parts(row, 3));
         }

@@ -67,8 +67,8 @@ inline void find_bins(std::span<const float> numbers, value_range range, int bin
     }
     for (std::size_t i = whole; i != numbers.size(); ++i) at[i] = bin_of(numbers[i]);
 }
-HEADRACE_FOR_AVX2 inline void find_bins_fused(std::span<const float> numbers, value_range range, int bins,
-                                              std::span<int> at) {
+HEADRACE_FOR_AVX2 inline void find_bins_fused(
+    std::span<const float> numbers, value_range range, int bins, std::span<int> at) {
     find_bins(numbers, range, bins, at);
 }
 

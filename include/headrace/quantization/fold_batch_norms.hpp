@@ -90,7 +90,7 @@ private:
             const auto scale = static_cast<float>((*gamma)[c]);
             factor[c] = scale * root;
             shift[c] = (static_cast<float>((*bias)[c]) - static_cast<float>((*mean)[c])) * root * scale +
-                       static_cast<float>((*beta)[c]);
+                static_cast<float>((*beta)[c]);
         }
         pmr_vector<float> scaled(weight->size());
         const int_list shape = e.shape(layer.weight);

@@ -47,15 +47,15 @@ private:
         void find_derived() {
             for (const node& n : graph_.nodes()) {
                 const auto edges = n.operand_edges();
-                const bool from_constants =
-                    !edges.empty() && std::all_of(edges.begin(), edges.end(),
-                                                  [&](const edge& e) { return derived_[e.source->id]; });
+                const bool from_constants = !edges.empty() &&
+                    std::all_of(
+                        edges.begin(), edges.end(), [&](const edge& e) { return derived_[e.source->id]; });
                 derived_[n.id] = is<builtin::constant>(n) || (from_constants && is_pure(n));
             }
         }
         bool is_computed_weight(const node& layer, const edge& e) const {
             return is_layer(layer) && e.operand != 0 && derived_[e.source->id] &&
-                   !is<builtin::constant>(*e.source);
+                !is<builtin::constant>(*e.source);
         }
         void find_wanted() {
             for (const node* n = graph_.last(); n != nullptr; n = n->previous) {
@@ -93,9 +93,8 @@ private:
         value constant_of(node& layer, const edge& e) {
             const value old = *e.slot;
             const tensor& numbers = results_[e.source->id][e.slot->result];
-            const value made = create_constant(graph_, *meta_of(old), &layer, [&](std::span<std::byte> data) {
-                std::ranges::copy(numbers.bytes(), data.begin());
-            });
+            const value made = create_constant(graph_, *meta_of(old), &layer,
+                [&](std::span<std::byte> data) { std::ranges::copy(numbers.bytes(), data.begin()); });
             graph_.set_name(made, old.producer->results[old.result].name);
             graph_.inherit_annotations(*made.producer, *old.producer);
             return made;

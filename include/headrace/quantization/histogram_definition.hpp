@@ -93,8 +93,8 @@ HEADRACE_INLINE void histogram::widen(value_range range) {
 
 HEADRACE_INLINE void histogram::feed(std::span<const float> numbers, const observed_range& own) {
     if (own.range.empty()) return;
-    const value_range wide{std::min(range_.lowest, own.range.lowest),
-                           std::max(range_.highest, own.range.highest)};
+    const value_range wide{
+        std::min(range_.lowest, own.range.lowest), std::max(range_.highest, own.range.highest)};
     if (empty()) {
         counts_.assign(bins, 0);
         range_ = wide;
@@ -140,10 +140,10 @@ HEADRACE_INLINE double histogram::loss(int start, int end, std::int64_t levels) 
     const double level = wide * (end - start + 1) / static_cast<double>(levels);
     if (level == 0) return 0;
     const detail::quantized_bins quantized{.start = start,
-                                           .bin = static_cast<float>(wide),
-                                           .level = static_cast<float>(level),
-                                           .half_level = static_cast<float>(level / 2),
-                                           .last_level = static_cast<double>(levels - 1)};
+        .bin = static_cast<float>(wide),
+        .level = static_cast<float>(level),
+        .half_level = static_cast<float>(level / 2),
+        .last_level = static_cast<double>(levels - 1)};
     std::array<float, bins> losses;
     detail::losses_of_bins(counts_, quantized, losses);
     double sum = 0;
@@ -197,7 +197,7 @@ HEADRACE_INLINE value_range histogram::least_loss(std::int64_t levels) const {
     }
     const float width = (range_.highest - range_.lowest) / static_cast<float>(bins);
     return {range_.lowest + width * static_cast<float>(start),
-            range_.lowest + width * static_cast<float>(end + 1)};
+        range_.lowest + width * static_cast<float>(end + 1)};
 }
 
 HEADRACE_INLINE value_range histogram::percentile(double percent) const {
@@ -217,7 +217,7 @@ HEADRACE_INLINE value_range histogram::percentile(double percent) const {
     }
     const float width = (range_.highest - range_.lowest) / static_cast<float>(bins);
     return {start == 0 ? range_.lowest : range_.lowest + width * static_cast<float>(start),
-            end == bins - 1 ? range_.highest : range_.lowest + width * static_cast<float>(end + 1)};
+        end == bins - 1 ? range_.highest : range_.lowest + width * static_cast<float>(end + 1)};
 }
 
 HEADRACE_INLINE double histogram::square_error(value_range range, const tensor_scheme& scheme) const {

@@ -27,8 +27,8 @@ struct quantized_bins {
 
 /// Computes the loss of each bin, taking numbers to be spread evenly within it; each is mapped to the middle
 /// of its level (torchao, HistogramObserver._compute_quantization_error).
-inline void losses_of_bins(std::span<const float> counts, const quantized_bins& bins,
-                           std::span<float> losses) {
+inline void losses_of_bins(
+    std::span<const float> counts, const quantized_bins& bins, std::span<float> losses) {
     constexpr std::size_t lanes = 64;                         // a constant trip count is vectorized
     const auto [start, bin, level, half, last_level] = bins;  // copies, which no store below can change
     const auto cubes = [](float density, float from, float to) {

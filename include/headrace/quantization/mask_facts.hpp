@@ -94,10 +94,10 @@ public:
 
 private:
     using moving_ops = ops<aten::copy, aten::roll, aten::slice_scatter, aten::select_scatter, aten::index_put,
-                           aten::index_copy, aten::dropout>;
+        aten::index_copy, aten::dropout>;
     using followed_ops = ops<aten::amax, aten::amin, aten::max_dim, aten::min_dim>;
     using unbounded_ops = ops<aten::log, aten::log2, aten::log10, aten::log1p, aten::logit, aten::reciprocal,
-                              aten::rsqrt, aten::div_tensor, aten::pow_tensor_scalar>;
+        aten::rsqrt, aten::div_tensor, aten::pow_tensor_scalar>;
     struct fact {
         bool is_derived = false;  // from constants only
         bool is_wanted = false;   // on the way to an end
@@ -110,14 +110,14 @@ private:
     }
     [[nodiscard]] static bool is_followed(const node& n) {
         return n.op->has(trait::elementwise) || is_cast(n) || moves(n) ||
-               set_of<followed_ops>.contains(*n.op);
+            set_of<followed_ops>.contains(*n.op);
     }
     [[nodiscard]] bool is_derived(const node& n) const {
         if (is<builtin::constant>(n)) return true;
         if (is<builtin::placeholder>(n) || !is_pure(n)) return false;
         const auto edges = n.operand_edges();
-        return std::all_of(edges.begin(), edges.end(),
-                           [&](const edge& e) { return facts_[e.source->id].is_derived; });
+        return std::all_of(
+            edges.begin(), edges.end(), [&](const edge& e) { return facts_[e.source->id].is_derived; });
     }
     template <class Ends>
     void walk_back(bool fact::*mark, const Ends& ends) {
@@ -153,13 +153,14 @@ private:
         if (facts_[n.id].is_derived) {
             return std::ranges::any_of(constants_[n.id], [](const tensor& t) {
                 return t.type() == dtype::float32 && std::ranges::any_of(t.data<float>(), [](float x) {
-                           return excludes(static_cast<double>(-std::abs(x)));
-                       });
+                    return excludes(static_cast<double>(-std::abs(x)));
+                });
             });
         }
         const auto edges = n.operand_edges();
-        return is_followed(n) && std::any_of(edges.begin(), edges.end(),
-                                             [&](const edge& e) { return facts_[e.source->id].may_mask; });
+        return is_followed(n) && std::any_of(edges.begin(), edges.end(), [&](const edge& e) {
+            return facts_[e.source->id].may_mask;
+        });
     }
 
     const graph& graph_;

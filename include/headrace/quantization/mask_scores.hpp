@@ -21,8 +21,7 @@ namespace headrace {
 /// others by a bound. The range of such a value is that of its other numbers; saturated numbers are beyond
 /// the bound.
 [[nodiscard]] result<std::vector<value>> mask_scores(graph& g, pass_context& context,
-                                                     const sample_source& samples,
-                                                     const parallel_for& in_parallel = run_serially);
+    const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
 

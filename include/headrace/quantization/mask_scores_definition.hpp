@@ -43,9 +43,8 @@ using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
 /// Returns the axis of a softmax.
 [[nodiscard]] inline std::optional<std::int64_t> softmax_axis(const node& n) {
     std::optional<std::int64_t> axis;
-    const auto look = [&]<class... Ops>(ops<Ops...>) {
-        ((is<Ops>(n) ? void(axis = args_of<Ops>(n).dim) : void()), ...);
-    };
+    const auto look = [&]<class... Ops>(
+                          ops<Ops...>) { ((is<Ops>(n) ? void(axis = args_of<Ops>(n).dim) : void()), ...); };
     look(joined<softmax_ops, log_softmax_ops>{});
     return axis;
 }
@@ -74,8 +73,9 @@ public:
     [[nodiscard]] const std::vector<value>& bounded() const { return splitter_.bounded(); }
 
 private:
-    using made = joined<score_splitter::made, ops<aten::amax, aten::exp, aten::sum_dim_intlist,
-                                                  aten::reciprocal, aten::log, aten::any_dim, aten::view>>;
+    using made = joined<score_splitter::made,
+        ops<aten::amax, aten::exp, aten::sum_dim_intlist, aten::reciprocal, aten::log, aten::any_dim,
+            aten::view>>;
     using emitter = emit<made>;
 
     // Dead nodes are removed later.
@@ -110,9 +110,9 @@ private:
             const value excluded = score_splitter::fitted(e, parts.excluded, shape);
             return of_excluded ? excluded : e.make<aten::logical_not>(excluded);
         }
-        const value finite =
-            parts.finite ? score_splitter::fitted(e, parts.finite, e.shape(v))
-                         : score_splitter::fitted(e, e.splat(0.0, dtype::float32, e.rank(v)), e.shape(v));
+        const value finite = parts.finite
+            ? score_splitter::fitted(e, parts.finite, e.shape(v))
+            : score_splitter::fitted(e, e.splat(0.0, dtype::float32, e.rank(v)), e.shape(v));
         const value operands[] = {finite, other};
         node* copy = e.clone(n, operands, [](tensor_meta&) {});
         if (copy == nullptr || !parts.excluded) return copy == nullptr ? value{} : copy->result();
@@ -191,9 +191,8 @@ private:
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::vector<value>> mask_scores(graph& g, pass_context& context,
-                                                       const sample_source& samples,
-                                                       const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::vector<value>> mask_scores(
+    graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<node*> ends;
     for (node& n : g.nodes()) {
         if (detail::end_of_mask(n) != mask_facts::end::none) ends.push_back(&n);

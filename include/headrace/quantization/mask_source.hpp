@@ -123,7 +123,7 @@ private:
         }
         if (found.excluding.empty()) return std::nullopt;
         const bool apart = found.keeping.empty() || found.excluding.highest < found.keeping.lowest ||
-                           found.keeping.highest < found.excluding.lowest;
+            found.keeping.highest < found.excluding.lowest;
         if (!apart) return std::nullopt;
         found.otherwise = otherwise.value_or(0);
         return found;

@@ -19,10 +19,8 @@ namespace headrace {
 /// override them. `infer` is for the passes that prepare the graph. Once `goes_on` returns false, the nodes
 /// not yet tried stay in 8 bits.
 [[nodiscard]] result<quantization_config> mix_precision(const graph& g, const quantization_config& base,
-                                                        double share, const sample_source& samples,
-                                                        pass_context::node_inference infer,
-                                                        const parallel_for& in_parallel,
-                                                        const std::function<bool()>& goes_on);
+    double share, const sample_source& samples, pass_context::node_inference infer,
+    const parallel_for& in_parallel, const std::function<bool()>& goes_on);
 
 }  // namespace headrace
 

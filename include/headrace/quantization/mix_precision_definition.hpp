@@ -56,9 +56,8 @@ struct sized_name {
 }
 
 /// Returns the configuration with a rule for each of these names put before its own.
-[[nodiscard]] inline quantization_config with_rules(const quantization_config& base,
-                                                    std::span<const sized_name> names,
-                                                    const op_scheme& scheme) {
+[[nodiscard]] inline quantization_config with_rules(
+    const quantization_config& base, std::span<const sized_name> names, const op_scheme& scheme) {
     quantization_config config = base;
     std::vector<quantization_rule> rules;
     for (const sized_name& n : names)
@@ -72,10 +71,8 @@ struct sized_name {
 }  // namespace detail
 
 HEADRACE_INLINE result<quantization_config> mix_precision(const graph& g, const quantization_config& base,
-                                                          double share, const sample_source& samples,
-                                                          pass_context::node_inference infer,
-                                                          const parallel_for& in_parallel,
-                                                          const std::function<bool()>& goes_on) {
+    double share, const sample_source& samples, pass_context::node_inference infer,
+    const parallel_for& in_parallel, const std::function<bool()>& goes_on) {
     graph prepared;
     copy_graph(g, prepared);
     pass_context context(infer);

@@ -27,8 +27,8 @@ struct sample_source {
 /// within a sample, regardless of parallelism: the observers are the same for any number of threads. For
 /// values in `masks`, numbers that stand for infinity are left out. Returns one observer for each key; those
 /// of keys that name no group stay empty.
-[[nodiscard]] result<std::vector<range_observer>> observe_ranges(
-    const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
+[[nodiscard]] result<std::vector<range_observer>> observe_ranges(const graph& g,
+    const quantization_groups& groups, std::span<const quantization_point> points,
     const sample_source& samples, const parallel_for& in_parallel = run_serially,
     std::span<const value> masks = {});
 

@@ -59,8 +59,8 @@ public:
 private:
     using node_results = std::vector<tensor>;
 
-    [[nodiscard]] result<node_results> evaluate(const node& n,
-                                                const std::vector<node_results>& values) const {
+    [[nodiscard]] result<node_results> evaluate(
+        const node& n, const std::vector<node_results>& values) const {
         std::vector<tensor> operands;
         operands.reserve(n.operand_count);
         for (const edge& e : n.operand_edges())
@@ -81,15 +81,15 @@ private:
 /// Returns the numbers that do not stand for infinity.
 [[nodiscard]] inline tensor ordinary_numbers(const tensor& t) {
     std::vector<float> kept;
-    std::ranges::copy_if(t.data<float>(), std::back_inserter(kept),
-                         [](float x) { return !seems_excluding(-std::abs(x)); });
+    std::ranges::copy_if(
+        t.data<float>(), std::back_inserter(kept), [](float x) { return !seems_excluding(-std::abs(x)); });
     return tensor::of(dtype::float32, {static_cast<std::int64_t>(kept.size())}, kept);
 }
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(
-    const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
+HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& g,
+    const quantization_groups& groups, std::span<const quantization_point> points,
     const sample_source& samples, const parallel_for& in_parallel, std::span<const value> masks) {
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;

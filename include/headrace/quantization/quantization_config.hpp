@@ -18,10 +18,10 @@ namespace headrace {
 struct op_scheme {
     tensor_scheme activation{};
     tensor_scheme weight{.lowest = -127,
-                         .highest = 127,
-                         .symmetric = true,
-                         .per_channel = true,
-                         .observer = observer_kind::min_max};
+        .highest = 127,
+        .symmetric = true,
+        .per_channel = true,
+        .observer = observer_kind::min_max};
 };
 
 /// An exception for some nodes.

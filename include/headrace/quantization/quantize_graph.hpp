@@ -14,17 +14,15 @@ namespace headrace {
 /// functions expanded into steps, infinities among scores turned into masks, numbers into constants, and each
 /// constant given a single reader. Returns the result of mask_scores, which may need samples.
 [[nodiscard]] result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
-                                                              const sample_source& samples = {},
-                                                              const parallel_for& in_parallel = run_serially);
+    const sample_source& samples = {}, const parallel_for& in_parallel = run_serially);
 
 /// Post-training static quantization (PyTorch's PT2E with ExecuTorch's quantizer for TOSA): prepares the
 /// graph, decides what is quantized, finds ranges by running the graph on the samples, and inserts quantize
 /// and dequantize nodes of the quantized_decomposed dialect, which the lowering accepts. Inputs and outputs
 /// keep their dtypes.
 [[nodiscard]] result<quantization_summary> quantize_graph(graph& g, pass_context& context,
-                                                          const quantization_config& config,
-                                                          const sample_source& samples,
-                                                          const parallel_for& in_parallel = run_serially);
+    const quantization_config& config, const sample_source& samples,
+    const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
 

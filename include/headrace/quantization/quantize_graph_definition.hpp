@@ -58,8 +58,8 @@ using expanding_passes = boost::mp11::mp_append<
     pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
     composite_passes,
     pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
-              decompose_normalization, decompose_norms, decompose_var, decompose_masks,
-              canonicalize_arithmetic, scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
+        decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
+        scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
 
 template <class... Passes>
 [[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -151,8 +151,8 @@ inline void reshape_instead_of_view(graph& g) {
 /// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
 /// The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
 /// mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
-[[nodiscard]] inline std::optional<qparams> exact_factor(const quantization_point& p,
-                                                         const tensor_scheme& scheme, const qparams& chosen) {
+[[nodiscard]] inline std::optional<qparams> exact_factor(
+    const quantization_point& p, const tensor_scheme& scheme, const qparams& chosen) {
     const std::optional<float> number = sole_number(p.source);
     if (!number || p.readers.size() != 1 || !is<aten::mul_tensor>(*p.readers.front()->target)) return {};
     if (*number == 0 || !std::isfinite(*number)) return {};
@@ -170,7 +170,7 @@ inline void reshape_instead_of_view(graph& g) {
     const auto f = static_cast<float>(factor);
     constexpr float most = std::numeric_limits<float>::max();
     return {range.lowest < 0 ? std::max(range.lowest * f, -most) : range.lowest,
-            range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
+        range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
 }
 
 /// Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.
@@ -200,8 +200,7 @@ inline void observe_extremes(quantization_groups& groups, std::span<const value>
 /// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
 /// observers intend.
 inline void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
-                                 const qparams& chosen, const tensor_scheme& scheme,
-                                 quantization_summary& summary) {
+    const qparams& chosen, const tensor_scheme& scheme, quantization_summary& summary) {
     constexpr double far = 64;
     const auto end = [&](std::int64_t q) {
         return static_cast<float>(chosen.scale * static_cast<double>(q - chosen.zero_point));
@@ -210,18 +209,16 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
     const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
     for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
         if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
-        summary.warnings.push_back(join_text(
-            place_of(*points[x.point].source.producer), number_text(x.number),
-            " is outside of the quantized range [", number_text(held.lowest), ", ", number_text(held.highest),
-            "] and becomes ", number_text(x.number < 0 ? held.lowest : held.highest)));
+        summary.warnings.push_back(join_text(place_of(*points[x.point].source.producer),
+            number_text(x.number), " is outside of the quantized range [", number_text(held.lowest), ", ",
+            number_text(held.highest), "] and becomes ",
+            number_text(x.number < 0 ? held.lowest : held.highest)));
     }
 }
 
 [[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
-                                                        std::span<const quantization_point> points,
-                                                        std::span<const range_observer> observers,
-                                                        const parallel_for& in_parallel,
-                                                        quantization_summary& summary) {
+    std::span<const quantization_point> points, std::span<const range_observer> observers,
+    const parallel_for& in_parallel, quantization_summary& summary) {
     std::vector<qparams> parameters(groups.size());
     std::vector<const quantization_point*> first(groups.size(), nullptr);
     std::vector<std::size_t> used;
@@ -258,16 +255,15 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
         if ((computed || is<builtin::placeholder>(source)) && !varies)
             summary.warnings.push_back(
                 join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
-                          " in all samples, so its range is a guess; give other samples"));
+                    " in all samples, so its range is a guess; give other samples"));
     }
     return parameters;
 }
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
-                                                                const sample_source& samples,
-                                                                const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::vector<value>> prepare_quantization(
+    graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
     HEADRACE_TRY(detail::run_passes(
         g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
     detail::remove_idle_expansions(g);
@@ -293,9 +289,7 @@ HEADRACE_INLINE result<std::vector<value>> prepare_quantization(graph& g, pass_c
 }
 
 HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_context& context,
-                                                            const quantization_config& config,
-                                                            const sample_source& samples,
-                                                            const parallel_for& in_parallel) {
+    const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));

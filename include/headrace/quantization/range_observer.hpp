@@ -30,8 +30,8 @@ public:
         undefined_ += observed.undefined;
         if (observed.extreme.lowest < lowest_.number) lowest_ = {observed.extreme.lowest, point};
         if (observed.extreme.highest > highest_.number) highest_ = {observed.extreme.highest, point};
-        large_ = {std::min(large_.lowest, observed.large.lowest),
-                  std::max(large_.highest, observed.large.highest)};
+        large_ = {
+            std::min(large_.lowest, observed.large.lowest), std::max(large_.highest, observed.large.highest)};
         if (own.empty()) return;
         count_ += numbers.size();
         const bool first = seen_.empty();
@@ -40,7 +40,7 @@ public:
             constexpr float weight = 0.01F;  // torchao's averaging_constant
             average_ = first ? own
                              : value_range{average_.lowest + weight * (own.lowest - average_.lowest),
-                                           average_.highest + weight * (own.highest - average_.highest)};
+                                   average_.highest + weight * (own.highest - average_.highest)};
         } else if (scheme_.observer != observer_kind::min_max) {
             numbers_.feed(numbers, observed);
         }

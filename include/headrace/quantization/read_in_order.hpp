@@ -114,7 +114,7 @@ private:
 /// at a time. Returns the error of the lowest i that cannot be made.
 template <class Item, class Make, class Read>
 [[nodiscard]] result<void> read_in_order(std::size_t items, const Make& make, std::size_t readers,
-                                         const Read& read, const parallel_for& in_parallel) {
+    const Read& read, const parallel_for& in_parallel) {
     detail::ordered_items<Item, Read> shared(items, readers, read);
     std::vector<std::optional<error>> failures(items);
     in_parallel(items, [&](std::size_t) {

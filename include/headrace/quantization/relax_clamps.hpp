@@ -15,8 +15,8 @@ namespace headrace {
 /// which lets equalize_layers scale its channels (Nagel et al., arXiv:1906.04721, section 5.1.1, replaces all
 /// of them). Nothing is lost, since the quantized range ends below the bound. Returns the number of clamps
 /// replaced.
-[[nodiscard]] result<std::size_t> relax_clamps(graph& g, const sample_source& samples,
-                                               const parallel_for& in_parallel = run_serially);
+[[nodiscard]] result<std::size_t> relax_clamps(
+    graph& g, const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
 

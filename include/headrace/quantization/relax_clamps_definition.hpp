@@ -30,9 +30,8 @@ namespace detail {
 
 /// Returns the largest number of each point over all samples; infinity if any is NaN.
 [[nodiscard]] inline result<std::vector<float>> largest_numbers(const graph& g,
-                                                                std::span<const quantization_point> points,
-                                                                const sample_source& samples,
-                                                                const parallel_for& in_parallel) {
+    std::span<const quantization_point> points, const sample_source& samples,
+    const parallel_for& in_parallel) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     std::vector<std::vector<float>> of_sample(samples.count);
     const point_runner runner(g, points);
@@ -55,8 +54,8 @@ namespace detail {
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::size_t> relax_clamps(graph& g, const sample_source& samples,
-                                                 const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::size_t> relax_clamps(
+    graph& g, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<node*> clamps;
     std::vector<quantization_point> points;
     for (node& n : g.nodes()) {

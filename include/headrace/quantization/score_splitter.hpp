@@ -28,8 +28,8 @@ struct split_scores {
 class score_splitter {
 public:
     using made = ops<aten::where_self, aten::logical_not, aten::logical_or, aten::logical_and,
-                     aten::le_tensor, aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor,
-                     aten::neg, aten::maximum, aten::minimum, aten::expand, aten::constant_pad_nd>;
+        aten::le_tensor, aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg,
+        aten::maximum, aten::minimum, aten::expand, aten::constant_pad_nd>;
     using emitter = emit<made>;
 
     explicit score_splitter(const mask_facts& facts) : facts_(facts), sources_(facts) {}
@@ -52,8 +52,8 @@ private:
     [[nodiscard]] split_scores of_constant(emitter e, value v, const tensor& t, bool low) const;
     [[nodiscard]] split_scores of_source(emitter e, const mask_source& source);
     [[nodiscard]] split_scores of_samples(emitter e, value v, bool low);
-    [[nodiscard]] value excluded_by(emitter e, value v, const number_span& excluding,
-                                    const number_span& keeping);
+    [[nodiscard]] value excluded_by(
+        emitter e, value v, const number_span& excluding, const number_span& keeping);
 
     [[nodiscard]] split_scores of_choice(emitter e, const args<aten::where_self>& a, value v, bool low);
     [[nodiscard]] split_scores of_sum(emitter e, value a, value b, value v, bool low);

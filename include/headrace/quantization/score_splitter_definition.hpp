@@ -38,8 +38,8 @@ using score_emitter = score_splitter::emitter;
     return parts.excluded ? parts.excluded : e.splat(parts.excludes_all, dtype::boolean, e.rank(v));
 }
 /// A sum excludes an element if one of its terms does.
-[[nodiscard]] inline split_scores terms_joined(score_emitter e, const split_scores& a,
-                                               const split_scores& b) {
+[[nodiscard]] inline split_scores terms_joined(
+    score_emitter e, const split_scores& a, const split_scores& b) {
     split_scores parts{.excludes_all = a.excludes_all || b.excludes_all, .is_changed = true};
     if (!parts.excludes_all) parts.excluded = either_of(e, a.excluded, b.excluded);
     return parts;
@@ -107,8 +107,8 @@ HEADRACE_INLINE split_scores score_splitter::split_by_op(emitter e, value v, boo
 
 // --- where infinities come from ------------------------------------------------------------
 
-HEADRACE_INLINE split_scores score_splitter::of_constant(emitter e, value v, const tensor& t,
-                                                         bool low) const {
+HEADRACE_INLINE split_scores score_splitter::of_constant(
+    emitter e, value v, const tensor& t, bool low) const {
     if (t.type() != dtype::float32 || t.size() == 0) return detail::unsplit(v);
     const auto numbers = t.data<float>();
     const auto is_excluded = [low](float x) { return excludes(static_cast<double>(x), low); };
@@ -117,8 +117,8 @@ HEADRACE_INLINE split_scores score_splitter::of_constant(emitter e, value v, con
     if (std::ranges::none_of(numbers, is_excluded)) return {.finite = zeros ? value{} : v};
     if (std::ranges::all_of(numbers, is_excluded)) return {.excludes_all = true, .is_changed = true};
     split_scores parts{.is_changed = true};
-    parts.excluded = e.constant_of(dtype::boolean, e.shape(v),
-                                   [&](std::size_t i) { return scalar(is_excluded(numbers[i])); });
+    parts.excluded = e.constant_of(
+        dtype::boolean, e.shape(v), [&](std::size_t i) { return scalar(is_excluded(numbers[i])); });
     if (zeros) return parts;
     parts.finite = e.constant_of(dtype::float32, e.shape(v), [&](std::size_t i) {
         return scalar(is_excluded(numbers[i]) ? 0.0 : static_cast<double>(numbers[i]));
@@ -141,8 +141,8 @@ HEADRACE_INLINE split_scores score_splitter::of_samples(emitter e, value v, bool
     if (!seen.is_mask(low) || seen.excludes_some(!low) || seen.ordinary.empty()) return detail::unsplit(v);
     const value_range& far = low ? seen.low : seen.high;
     const number_span excluding{static_cast<double>(far.lowest), static_cast<double>(far.highest)};
-    const number_span keeping{static_cast<double>(seen.ordinary.lowest),
-                              static_cast<double>(seen.ordinary.highest)};
+    const number_span keeping{
+        static_cast<double>(seen.ordinary.lowest), static_cast<double>(seen.ordinary.highest)};
     split_scores parts{.is_changed = true};
     parts.excluded = excluded_by(e, v, excluding, keeping);
     if (seen.ordinary != value_range{0, 0})
@@ -151,8 +151,8 @@ HEADRACE_INLINE split_scores score_splitter::of_samples(emitter e, value v, bool
 }
 
 /// True where the value's numbers are nearer to the excluding ones.
-HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const number_span& excluding,
-                                                  const number_span& keeping) {
+HEADRACE_INLINE value score_splitter::excluded_by(
+    emitter e, value v, const number_span& excluding, const number_span& keeping) {
     const bool is_lower = excluding.highest < keeping.lowest;
     const dtype type = e.dtype(v);
     if (is_boolean(type)) return is_lower ? detail::negation_of(e, v) : v;
@@ -174,8 +174,8 @@ HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const numb
 
 // --- how ops propagate them ----------------------------------------------------------------
 
-HEADRACE_INLINE split_scores score_splitter::of_choice(emitter e, const args<aten::where_self>& a, value v,
-                                                       bool low) {
+HEADRACE_INLINE split_scores score_splitter::of_choice(
+    emitter e, const args<aten::where_self>& a, value v, bool low) {
     const split_scores first = split(e, a.self, low);
     const split_scores second = split(e, a.other, low);
     if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
@@ -192,12 +192,12 @@ HEADRACE_INLINE split_scores score_splitter::of_choice(emitter e, const args<ate
         return parts;
     }
     if (first.excluded || second.excluded) {
-        parts.excluded = e.make<aten::where_self>(a.condition, detail::condition_of(e, first, a.self),
-                                                  detail::condition_of(e, second, a.other));
+        parts.excluded = e.make<aten::where_self>(
+            a.condition, detail::condition_of(e, first, a.self), detail::condition_of(e, second, a.other));
     }
     if (first.finite || second.finite) {
-        parts.finite = e.make<aten::where_self>(a.condition, detail::finite_of(e, first, a.self),
-                                                detail::finite_of(e, second, a.other));
+        parts.finite = e.make<aten::where_self>(
+            a.condition, detail::finite_of(e, first, a.self), detail::finite_of(e, second, a.other));
     }
     return parts;
 }

@@ -57,8 +57,8 @@ HEADRACE_INLINE split_scores score_splitter::of_product(emitter e, value x, valu
 }
 
 /// If one of two numbers is minus infinity, their maximum is the other one.
-HEADRACE_INLINE split_scores score_splitter::of_extreme(emitter e, value a, value b, value v, bool low,
-                                                        bool is_largest) {
+HEADRACE_INLINE split_scores score_splitter::of_extreme(
+    emitter e, value a, value b, value v, bool low, bool is_largest) {
     const split_scores first = split(e, a, low);
     const split_scores second = split(e, b, low);
     if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
@@ -97,8 +97,8 @@ HEADRACE_INLINE split_scores score_splitter::of_clamp(emitter e, const node& n, 
     return {.finite = parts.finite, .is_changed = true};
 }
 
-HEADRACE_INLINE split_scores score_splitter::of_padding(emitter e, const args<aten::constant_pad_nd>& a,
-                                                        bool low) {
+HEADRACE_INLINE split_scores score_splitter::of_padding(
+    emitter e, const args<aten::constant_pad_nd>& a, bool low) {
     const split_scores inner = split(e, a.self, low);
     const double around = a.value.to_double();
     const bool excludes_border = excludes(around, low);
@@ -131,8 +131,8 @@ HEADRACE_INLINE split_scores score_splitter::of_reduction(emitter e, const node&
 }
 
 /// The op is applied to both parts as it is to the whole value.
-HEADRACE_INLINE split_scores score_splitter::of_move(emitter e, const node& n, std::uint32_t result,
-                                                     bool low) {
+HEADRACE_INLINE split_scores score_splitter::of_move(
+    emitter e, const node& n, std::uint32_t result, bool low) {
     value_list conditions;
     value_list finite;
     split_scores parts{.excludes_all = true};

@@ -32,10 +32,8 @@ struct quantization_search {
 /// `infer` is for the passes that prepare the graph. No further change is tried once `goes_on` returns false;
 /// the result depends on time only in that case.
 [[nodiscard]] result<quantization_search> search_quantization(const graph& g, const quantization_config& base,
-                                                              const sample_source& samples,
-                                                              pass_context::node_inference infer,
-                                                              const parallel_for& in_parallel,
-                                                              const std::function<bool()>& goes_on);
+    const sample_source& samples, pass_context::node_inference infer, const parallel_for& in_parallel,
+    const std::function<bool()>& goes_on);
 
 }  // namespace headrace
 

@@ -37,9 +37,8 @@ struct power {
 };
 
 /// Returns the outputs of a graph for all samples.
-[[nodiscard]] inline result<std::vector<std::vector<tensor>>> outputs_for(const graph& g,
-                                                                          const sample_source& samples,
-                                                                          const parallel_for& in_parallel) {
+[[nodiscard]] inline result<std::vector<std::vector<tensor>>> outputs_for(
+    const graph& g, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<std::vector<tensor>> outputs(samples.count);
     HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
         HEADRACE_TRY(inputs, samples.inputs(s));
@@ -51,8 +50,8 @@ struct power {
 }
 
 /// Returns the mean of the outputs' SQNR in decibels; each counts for at most 200, as if it were exact.
-[[nodiscard]] inline double sqnr_of(const std::vector<std::vector<tensor>>& expected,
-                                    const std::vector<std::vector<tensor>>& got) {
+[[nodiscard]] inline double sqnr_of(
+    const std::vector<std::vector<tensor>>& expected, const std::vector<std::vector<tensor>>& got) {
     constexpr double exact = 200;
     std::vector<power> powers(expected.empty() ? 0 : expected.front().size());
     for (std::size_t s = 0; s != expected.size(); ++s) {
@@ -85,8 +84,8 @@ struct quantization_change {
 
 [[nodiscard]] inline std::vector<quantization_change> changes_to_try() {
     const auto flag = [](const char* name, bool quantization_config::*on) {
-        return quantization_change{name,
-                                   [on](quantization_config& c) { return !std::exchange(c.*on, true); }};
+        return quantization_change{
+            name, [on](quantization_config& c) { return !std::exchange(c.*on, true); }};
     };
     const auto observer = [](const char* name, observer_kind kind) {
         return quantization_change{name, [kind](quantization_config& c) {
@@ -101,24 +100,19 @@ struct quantization_change {
     const auto few = [&] { return headroom("5 % of headroom", 1.05); };
     const auto some = [&] { return headroom("10 % of headroom", 1.1); };
     return {flag("equalization", &quantization_config::equalize),
-            flag("smoothing", &quantization_config::smooth),
-            few(),
-            some(),
-            headroom("20 % of headroom", 1.2),
-            observer("ranges by least square error", observer_kind::mean_square),
-            observer("ranges by the extremes", observer_kind::min_max),
-            observer("ranges by percentiles", observer_kind::percentile),
-            flag("bias correction", &quantization_config::correct_biases),
-            headroom("no headroom", 1),
-            few(),
-            some()};
+        flag("smoothing", &quantization_config::smooth), few(), some(), headroom("20 % of headroom", 1.2),
+        observer("ranges by least square error", observer_kind::mean_square),
+        observer("ranges by the extremes", observer_kind::min_max),
+        observer("ranges by percentiles", observer_kind::percentile),
+        flag("bias correction", &quantization_config::correct_biases), headroom("no headroom", 1), few(),
+        some()};
 }
 
 /// Quantizes copies of a graph, and judges each by its outputs.
 class quantization_judge {
 public:
     quantization_judge(const graph& g, const sample_source& samples, pass_context::node_inference infer,
-                       const parallel_for& in_parallel)
+        const parallel_for& in_parallel)
         : graph_(g),
           infer_(infer),
           for_ranges_(part_of(samples, false)),
@@ -153,11 +147,8 @@ private:
 }  // namespace detail
 
 HEADRACE_INLINE result<quantization_search> search_quantization(const graph& g,
-                                                                const quantization_config& base,
-                                                                const sample_source& samples,
-                                                                pass_context::node_inference infer,
-                                                                const parallel_for& in_parallel,
-                                                                const std::function<bool()>& goes_on) {
+    const quantization_config& base, const sample_source& samples, pass_context::node_inference infer,
+    const parallel_for& in_parallel, const std::function<bool()>& goes_on) {
     constexpr double least_gain = 0.05;  // dB; smaller gains are noise
     detail::quantization_judge judge(g, samples, infer, in_parallel);
     HEADRACE_TRY(judge.prepare());

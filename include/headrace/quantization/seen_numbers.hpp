@@ -68,9 +68,7 @@ struct seen_value {
 
 /// Returns the numbers of each value over all samples; empty without samples.
 [[nodiscard]] result<std::vector<seen_numbers>> see_numbers(const graph& g,
-                                                            std::span<const seen_value> values,
-                                                            const sample_source& samples,
-                                                            const parallel_for& in_parallel);
+    std::span<const seen_value> values, const sample_source& samples, const parallel_for& in_parallel);
 
 }  // namespace headrace
 

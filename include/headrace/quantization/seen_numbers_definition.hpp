@@ -45,9 +45,7 @@ namespace detail {
 }  // namespace detail
 
 HEADRACE_INLINE result<std::vector<seen_numbers>> see_numbers(const graph& g,
-                                                              std::span<const seen_value> values,
-                                                              const sample_source& samples,
-                                                              const parallel_for& in_parallel) {
+    std::span<const seen_value> values, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<quantization_point> points;
     for (const seen_value& v : values)
         points.push_back({v.source, quantization_groups::none, nullptr, {}, no_point});

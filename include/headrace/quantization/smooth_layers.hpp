@@ -17,8 +17,8 @@ namespace headrace {
 /// range of the others. The division is folded into the factor and the summand of a norm (x = y·γ + β), or
 /// into the weight and bias of a preceding linear layer. Takes a prepared graph. Returns the number of
 /// tensors smoothed.
-[[nodiscard]] result<std::size_t> smooth_layers(graph& g, const sample_source& samples,
-                                                const parallel_for& in_parallel = run_serially);
+[[nodiscard]] result<std::size_t> smooth_layers(
+    graph& g, const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
 

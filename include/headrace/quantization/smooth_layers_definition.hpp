@@ -81,9 +81,8 @@ struct smoothed_tensor {
 }
 
 /// Returns max|x_j| of each channel of each tensor over all samples.
-[[nodiscard]] inline result<std::vector<std::vector<float>>> channel_maxima(
-    const graph& g, std::span<const smoothed_tensor> tensors, const sample_source& samples,
-    const parallel_for& in_parallel) {
+[[nodiscard]] inline result<std::vector<std::vector<float>>> channel_maxima(const graph& g,
+    std::span<const smoothed_tensor> tensors, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<quantization_point> points;
     for (const smoothed_tensor& t : tensors)
         points.push_back({t.source, quantization_groups::none, nullptr, {}, no_point});
@@ -149,8 +148,8 @@ inline void smooth(graph& g, const smoothed_tensor& t, std::span<const float> la
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::size_t> smooth_layers(graph& g, const sample_source& samples,
-                                                  const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::size_t> smooth_layers(
+    graph& g, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<detail::smoothed_tensor> tensors;
     for (node& n : g.nodes()) {
         if (auto t = detail::smoothed_tensor_of(n)) tensors.push_back(*std::move(t));

@@ -56,8 +56,8 @@ struct tensor_scheme {
     /// True if tensors of the two schemes may share parameters. How ranges are found does not matter.
     [[nodiscard]] bool same_numbers(const tensor_scheme& other) const {
         return type == other.type && lowest == other.lowest && highest == other.highest &&
-               symmetric == other.symmetric && per_channel == other.per_channel && axis == other.axis &&
-               fixed == other.fixed;
+            symmetric == other.symmetric && per_channel == other.per_channel && axis == other.axis &&
+            fixed == other.fixed;
     }
 };
 
@@ -90,14 +90,13 @@ struct tensor_scheme {
 }
 
 /// Quantizes a number: x · (1 / scale), rounded half to even, saturated. NaN becomes 0.
-[[nodiscard]] inline std::int64_t quantized(float x, float inverse_scale, std::int64_t zero_point,
-                                            const tensor_scheme& scheme) {
+[[nodiscard]] inline std::int64_t quantized(
+    float x, float inverse_scale, std::int64_t zero_point, const tensor_scheme& scheme) {
     const float scaled = std::nearbyint(x * inverse_scale) + static_cast<float>(zero_point);
     if (std::isnan(scaled)) return std::clamp<std::int64_t>(0, scheme.lowest, scheme.highest);
     // In double: float32 would round the bounds of int32 to numbers beyond them.
     return static_cast<std::int64_t>(std::clamp(static_cast<double>(scaled),
-                                                static_cast<double>(scheme.lowest),
-                                                static_cast<double>(scheme.highest)));
+        static_cast<double>(scheme.lowest), static_cast<double>(scheme.highest)));
 }
 
 }  // namespace headrace

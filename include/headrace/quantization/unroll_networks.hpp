@@ -17,9 +17,8 @@ struct unroll_networks : pass {
     static constexpr std::string_view summary = "lstm, gru, rnn as cells, step by step, to be quantized";
 
     using targeted_ops = ops_where<aten::dialect, trait::recurrent_network>;
-    using produces =
-        ops<aten::linear, aten::slice_tensor, aten::select_int, aten::unsqueeze, aten::cat, aten::sigmoid,
-            aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
+    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::unsqueeze, aten::cat,
+        aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
     template <one_of<build::hidden_state_networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -39,8 +38,8 @@ private:
         value from_input, from_hidden;
     };
 
-    static value stacked(emit<ops<aten::unsqueeze, aten::cat>> e, const value_list& items,
-                         std::int64_t axis) {
+    static value stacked(
+        emit<ops<aten::unsqueeze, aten::cat>> e, const value_list& items, std::int64_t axis) {
         value_list lifted;
         for (const value v : items) lifted.push_back(e.make<aten::unsqueeze>({.self = v, .dim = axis}));
         return items.size() == 0 ? value{} : e.make<aten::cat>({.tensors = lifted, .dim = axis});
@@ -80,8 +79,8 @@ private:
                 const auto fresh = tanh(ni + reset * nh);
                 return fresh + update * (h - fresh);
             };
-            return {evaluate(e, cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h),
-                    {}};
+            return {
+                evaluate(e, cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h), {}};
         } else {
             const auto cell = [](auto x, auto h) {
                 if constexpr (std::is_same_v<Op, aten::rnn_tanh_input>) {
@@ -103,7 +102,7 @@ private:
 
     template <class Op>
     static value run_layer(emit<produces>& e, unrolled& all, state s, const build::recurrent_weights& w,
-                           std::int64_t time_axis, bool backward) {
+        std::int64_t time_axis, bool backward) {
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(all.outputs)[static_cast<std::size_t>(time_axis)];
         if (!e.may_unroll(steps)) return {};

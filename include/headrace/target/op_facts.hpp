@@ -51,7 +51,7 @@ struct op_facts {
 
     const op_info* op = nullptr;
     std::array<const tensor_meta*, 2 * max_tensors> tensors{};  ///< operands, then results
-    std::size_t operand_count = 0;                               ///< of those in `tensors`
+    std::size_t operand_count = 0;                              ///< of those in `tensors`
     std::size_t result_count = 0;
     std::size_t list_length = 0;  ///< full length of the operand that is a list
     std::uint64_t constants = 0;  ///< bit i: operand i is a constant
@@ -71,9 +71,7 @@ struct op_facts {
 };
 
 /// True for convolutions, which have a weight, a bias, and sums of products.
-[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
-    return op.has(trait::convolving);
-}
+[[nodiscard]] constexpr bool is_convolution(const op_info& op) { return op.has(trait::convolving); }
 
 }  // namespace headrace
 

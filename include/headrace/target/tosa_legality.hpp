@@ -90,28 +90,24 @@ inline constexpr plain_type floats_i32[] = {
     {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_any, 0, i32}};
 inline constexpr plain_type floats_int_i32[] = {
     {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i32}};
-inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl},  {as_fp, 0, hf},   {as_fp, ext_bf16, bf},
-                                                 {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
-inline constexpr plain_type floats_integers_bool[] = {
-    {as_fp, 0, fl},   {as_fp, 0, hf},   {as_fp, ext_bf16, bf}, {as_int, 0, i8},
-    {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
+inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers_bool[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
 inline constexpr plain_type narrow[] = {
     {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16}};
-inline constexpr plain_type narrow_fp8[] = {
-    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8},
-    {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
-inline constexpr plain_type layout[] = {{as_fp, 0, fl},        {as_fp, 0, hf},        {as_fp, ext_bf16, bf},
-                                        {as_int, 0, i8},       {as_int, 0, i16},      {as_int, 0, i32},
-                                        {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
-inline constexpr plain_type gathered[] = {{as_fp, 0, fl},        {as_fp, 0, hf},       {as_fp, ext_bf16, bf},
-                                          {as_int, 0, i8},       {as_int, 0, i16},     {as_int, 0, i32},
-                                          {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
-inline constexpr plain_type layout_concat[] = {
-    {as_fp, 0, fl},   {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16},
-    {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
-inline constexpr plain_type data_types[] = {
-    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_any, 0, i8},
-    {as_any, 0, i16},         {as_any, 0, i32},      {as_any, 0, bl},       {as_int, ext_int4, i4},
+inline constexpr plain_type narrow_fp8[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5},
+    {as_any, 0, bl}};
+inline constexpr plain_type gathered[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout_concat[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_int, 0, i8}, {as_int, ext_int16, i16}, {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5},
+    {as_any, 0, bl}};
+inline constexpr plain_type data_types[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf},
+    {as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}, {as_any, 0, bl}, {as_int, ext_int4, i4},
     {as_int, ext_int16, i48}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
 inline constexpr plain_type integers[] = {{as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
 inline constexpr plain_type shifted[] = {{as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}};
@@ -144,79 +140,45 @@ inline constexpr auto same_rows = all_same<Count>(Types);
 template <std::size_t Count, const auto& Types, std::size_t At, dtype Type>
 inline constexpr auto mixed_rows = same_but<Count>(Types, At, Type);
 
-inline constexpr legality_row pool_rows[] = {
-    {as_int, 0, {i8, i8, i8, i32, i8}},      {as_int, ext_int16, {i16, i16, i16, i32, i16}},
-    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, fl, hf}},
-    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, fl, bf}},
-    {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}}, {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
+inline constexpr legality_row pool_rows[] = {{as_int, 0, {i8, i8, i8, i32, i8}},
+    {as_int, ext_int16, {i16, i16, i16, i32, i16}}, {as_fp, 0, {hf, hf, hf, hf, hf}},
+    {as_fp, 0, {hf, hf, hf, fl, hf}}, {as_fp, 0, {fl, fl, fl, fl, fl}},
+    {as_fp, ext_bf16, {bf, bf, bf, fl, bf}}, {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}},
+    {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
 inline constexpr legality_row conv_rows[] = {{as_int, 0, {i8, i8, i32, i8, i8, i32, i32}},
-                                             {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
-                                             {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}},
-                                             {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
-                                             {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}},
-                                             {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
-                                             {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}},
-                                             {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
-                                             {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
-inline constexpr legality_row matmul_rows[] = {
-    {as_int, 0, {i8, i8, i8, i8, i32}},      {as_int, ext_int16, {i16, i16, i16, i16, i48}},
-    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, hf, fl}},
-    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, bf, fl}},
-    {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}}, {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
-inline constexpr legality_row mul_rows[] = {
-    {as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}}, {as_any, 0, {i32, i32, i8, i32}},
-    {as_fp, 0, {hf, hf, i8, hf}},   {as_fp, 0, {fl, fl, i8, fl}},     {as_fp, ext_bf16, {bf, bf, i8, bf}}};
-inline constexpr legality_row table_rows[] = {{as_int, 0, {i8, i8, i8}},
-                                              {as_int, ext_int16, {i16, i16, i32}}};
-inline constexpr legality_row resize_rows[] = {
-    {as_int, 0, {i8, i8}},  {as_int, ext_int16, {i16, i16}}, {as_fp, 0, {hf, hf}},       {as_fp, 0, {fl, fl}},
-    {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}}, {as_fp, ext_bf16, {bf, bf}}};
-inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
-                                             {as_int, 0, {bl, i16}},
-                                             {as_int, 0, {bl, i32}},
-                                             {as_int, 0, {i8, bl}},
-                                             {as_int, 0, {i8, i16}},
-                                             {as_int, 0, {i8, i32}},
-                                             {as_int, 0, {i16, bl}},
-                                             {as_int, 0, {i16, i8}},
-                                             {as_int, 0, {i16, i32}},
-                                             {as_int, 0, {i32, bl}},
-                                             {as_int, 0, {i32, i8}},
-                                             {as_int, 0, {i32, i16}},
-                                             {as_fp, 0, {i8, hf}},
-                                             {as_fp, 0, {i8, fl}},
-                                             {as_fp, 0, {i16, hf}},
-                                             {as_fp, 0, {i16, fl}},
-                                             {as_fp, 0, {i32, hf}},
-                                             {as_fp, 0, {i32, fl}},
-                                             {as_fp, 0, {hf, i8}},
-                                             {as_fp, 0, {hf, i16}},
-                                             {as_fp, 0, {hf, i32}},
-                                             {as_fp, 0, {hf, fl}},
-                                             {as_fp, 0, {fl, i8}},
-                                             {as_fp, 0, {fl, i16}},
-                                             {as_fp, 0, {fl, i32}},
-                                             {as_fp, 0, {fl, hf}},
-                                             {as_fp, ext_bf16, {i8, bf}},
-                                             {as_fp, ext_bf16, {i16, bf}},
-                                             {as_fp, ext_bf16, {i32, bf}},
-                                             {as_fp, ext_bf16, {bf, i8}},
-                                             {as_fp, ext_bf16, {bf, i16}},
-                                             {as_fp, ext_bf16, {bf, i32}},
-                                             {as_fp, ext_bf16, {bf, fl}},
-                                             {as_fp, ext_bf16, {fl, bf}},
-                                             {as_fp, ext_e4m3, {e4, hf}},
-                                             {as_fp, ext_e4m3, {e4, fl}},
-                                             {as_fp, ext_e4m3, {hf, e4}},
-                                             {as_fp, ext_e4m3, {fl, e4}},
-                                             {as_fp, ext_e5m2, {e5, hf}},
-                                             {as_fp, ext_e5m2, {e5, fl}},
-                                             {as_fp, ext_e5m2, {hf, e5}},
-                                             {as_fp, ext_e5m2, {fl, e5}},
-                                             {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
-                                             {as_fp, ext_e4m3 | ext_bf16, {bf, e4}},
-                                             {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
-                                             {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
+    {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
+    {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}}, {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
+    {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}}, {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
+    {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}}, {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
+    {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
+inline constexpr legality_row matmul_rows[] = {{as_int, 0, {i8, i8, i8, i8, i32}},
+    {as_int, ext_int16, {i16, i16, i16, i16, i48}}, {as_fp, 0, {hf, hf, hf, hf, hf}},
+    {as_fp, 0, {hf, hf, hf, hf, fl}}, {as_fp, 0, {fl, fl, fl, fl, fl}},
+    {as_fp, ext_bf16, {bf, bf, bf, bf, fl}}, {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}},
+    {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
+inline constexpr legality_row mul_rows[] = {{as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}},
+    {as_any, 0, {i32, i32, i8, i32}}, {as_fp, 0, {hf, hf, i8, hf}}, {as_fp, 0, {fl, fl, i8, fl}},
+    {as_fp, ext_bf16, {bf, bf, i8, bf}}};
+inline constexpr legality_row table_rows[] = {
+    {as_int, 0, {i8, i8, i8}}, {as_int, ext_int16, {i16, i16, i32}}};
+inline constexpr legality_row resize_rows[] = {{as_int, 0, {i8, i8}}, {as_int, ext_int16, {i16, i16}},
+    {as_fp, 0, {hf, hf}}, {as_fp, 0, {fl, fl}}, {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}},
+    {as_fp, ext_bf16, {bf, bf}}};
+inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}}, {as_int, 0, {bl, i16}},
+    {as_int, 0, {bl, i32}}, {as_int, 0, {i8, bl}}, {as_int, 0, {i8, i16}}, {as_int, 0, {i8, i32}},
+    {as_int, 0, {i16, bl}}, {as_int, 0, {i16, i8}}, {as_int, 0, {i16, i32}}, {as_int, 0, {i32, bl}},
+    {as_int, 0, {i32, i8}}, {as_int, 0, {i32, i16}}, {as_fp, 0, {i8, hf}}, {as_fp, 0, {i8, fl}},
+    {as_fp, 0, {i16, hf}}, {as_fp, 0, {i16, fl}}, {as_fp, 0, {i32, hf}}, {as_fp, 0, {i32, fl}},
+    {as_fp, 0, {hf, i8}}, {as_fp, 0, {hf, i16}}, {as_fp, 0, {hf, i32}}, {as_fp, 0, {hf, fl}},
+    {as_fp, 0, {fl, i8}}, {as_fp, 0, {fl, i16}}, {as_fp, 0, {fl, i32}}, {as_fp, 0, {fl, hf}},
+    {as_fp, ext_bf16, {i8, bf}}, {as_fp, ext_bf16, {i16, bf}}, {as_fp, ext_bf16, {i32, bf}},
+    {as_fp, ext_bf16, {bf, i8}}, {as_fp, ext_bf16, {bf, i16}}, {as_fp, ext_bf16, {bf, i32}},
+    {as_fp, ext_bf16, {bf, fl}}, {as_fp, ext_bf16, {fl, bf}}, {as_fp, ext_e4m3, {e4, hf}},
+    {as_fp, ext_e4m3, {e4, fl}}, {as_fp, ext_e4m3, {hf, e4}}, {as_fp, ext_e4m3, {fl, e4}},
+    {as_fp, ext_e5m2, {e5, hf}}, {as_fp, ext_e5m2, {e5, fl}}, {as_fp, ext_e5m2, {hf, e5}},
+    {as_fp, ext_e5m2, {fl, e5}}, {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
+    {as_fp, ext_e4m3 | ext_bf16, {bf, e4}}, {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
+    {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
 
 // Multipliers are INT32, or INT16 if scale32 is false; both are rows here.
 inline constexpr auto rescale_rows = [] {

@@ -69,7 +69,7 @@ constexpr std::string_view computed_operand(const op_facts& f) {
     for (const field_info& field : *f.op) {
         if (field.kind != field_kind::tensor) continue;
         const bool demanded = field.name.ends_with("_zp") || field.name == "shift" || field.name == "table" ||
-                              field.name == "pad_const" || field.name == "multiplier";
+            field.name == "pad_const" || field.name == "multiplier";
         if (demanded && !f.is_constant(operand)) return field.name;
         ++operand;
     }
@@ -103,8 +103,8 @@ struct zero_fault {
 
 namespace detail {
 
-constexpr zero_fault zero_fault_of(std::string_view operand, std::int64_t zero, dtype type,
-                                   bool is_unsigned = false) {
+constexpr zero_fault zero_fault_of(
+    std::string_view operand, std::int64_t zero, dtype type, bool is_unsigned = false) {
     constexpr std::int64_t middle = 32768;  // has the same bits as -32768
     const bool is_middle = is_unsigned && type == dtype::int16 && (zero == middle || zero == -middle);
     return zero == 0 || type == dtype::int8 || is_middle ? zero_fault{} : zero_fault{operand, zero, type};
@@ -127,8 +127,7 @@ constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return
     for (const field_info& field : *f.op) {
         if (field.name == "output_zp")
             return first_of(of_operand(input, a.input_zero, 0),
-                            detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype,
-                                                  a.output_unsigned));
+                detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype, a.output_unsigned));
         if (field.name.ends_with("_zp")) input = field.name;
     }
     return {};
@@ -174,9 +173,9 @@ struct level_fault {
 
 /// Returns the name of the size that exceeds a limit, for messages.
 [[nodiscard]] constexpr std::string_view name_of(level_limit limit) {
-    return detail::enumerator_name(
-        limit, {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands",
-                "kernel", "stride", "pad", "out_pad", "dilated kernel", "size", "scale"});
+    return detail::enumerator_name(limit,
+        {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands", "kernel",
+            "stride", "pad", "out_pad", "dilated kernel", "size", "scale"});
 }
 
 namespace detail {
@@ -196,8 +195,8 @@ constexpr level_fault level_fault_of(const tensor_meta& meta) {
     const auto elements = static_cast<std::uint64_t>(element_count(meta.shape));
     const std::uint64_t limit = (std::uint64_t{1} << tosa::level_8k::max_log2_size) - 1;
     const std::uint64_t bytes = elements > limit ? elements : storage_bytes(meta.dtype, elements);
-    return fault_if_above(level_limit::tensor_size, static_cast<std::int64_t>(bytes),
-                          static_cast<std::int64_t>(limit));
+    return fault_if_above(
+        level_limit::tensor_size, static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(limit));
 }
 
 constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t max) {
@@ -245,12 +244,10 @@ constexpr level_fault level_fault_of_scale(const op_facts& f) {
     const std::int64_t fft_size =
         f.is<tosa::fft2d, tosa::rfft2d>() ? std::max(f.operand(0).shape[1], f.operand(0).shape[2]) : 0;
     const level_fault faults[] = {detail::fault_if_above(level_limit::operands, length, max_tensor_list),
-                                  detail::first_above(level_limit::kernel, a.kernel, max_kernel),
-                                  detail::first_above(level_limit::stride, a.stride, max_stride),
-                                  detail::first_above(pad, a.pad, max_kernel),
-                                  detail::level_fault_of_kernel(f),
-                                  detail::fault_if_above(level_limit::fft_size, fft_size, max_kernel),
-                                  detail::level_fault_of_scale(f)};
+        detail::first_above(level_limit::kernel, a.kernel, max_kernel),
+        detail::first_above(level_limit::stride, a.stride, max_stride),
+        detail::first_above(pad, a.pad, max_kernel), detail::level_fault_of_kernel(f),
+        detail::fault_if_above(level_limit::fft_size, fft_size, max_kernel), detail::level_fault_of_scale(f)};
     for (const level_fault& fault : faults) {
         if (fault) return fault;
     }

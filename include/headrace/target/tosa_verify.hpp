@@ -53,8 +53,8 @@ namespace detail {
     return text;
 }
 
-[[nodiscard]] inline result<void> verify_tosa_types(const node& n, const op_facts& facts,
-                                                    const target_spec& target) {
+[[nodiscard]] inline result<void> verify_tosa_types(
+    const node& n, const op_facts& facts, const target_spec& target) {
     const type_fault fault = type_fault_of(facts, target);
     const auto signature = [&] { return signature_text(tosa_signature(facts).types()); };
     switch (fault.limit) {
@@ -67,7 +67,7 @@ namespace detail {
                 {message_prefix(n), "TOSA 1.0 has no ", n.op->name.substr(5), " of ", signature()});
         case type_limit::profile:
             return unsupported({message_prefix(n), signature(), " needs the target to have ",
-                                features_text(fault.row->profiles, fault.row->extensions)});
+                features_text(fault.row->profiles, fault.row->extensions)});
         case type_limit::computed_operand:
             return unsupported({message_prefix(n), fault.operand, " must be a constant"});
     }
@@ -78,12 +78,12 @@ namespace detail {
 [[nodiscard]] inline result<void> verify_tosa_integers(const node& n, const op_facts& facts) {
     if (const zero_fault fault = zero_fault_of(facts)) {
         return unsupported({message_prefix(n), fault.operand, " is ", fault.zero, ", but values of ",
-                            name_of(fault.type), " have the zero point 0 in TOSA; only int8 has others"});
+            name_of(fault.type), " have the zero point 0 in TOSA; only int8 has others"});
     }
     const dtype type = sign_fault_of(facts);
     if (type == dtype::unknown) return {};
-    return unsupported({message_prefix(n), "RESCALE takes unsigned integers neither from nor to ",
-                        name_of(type)});
+    return unsupported(
+        {message_prefix(n), "RESCALE takes unsigned integers neither from nor to ", name_of(type)});
 }
 
 /// Refuses sizes above level 8K's limits.
@@ -95,7 +95,7 @@ namespace detail {
             {message_prefix(n), "TOSA has no empty tensors, such as ", shape_text(fault.tensor->shape)});
     }
     return unsupported({message_prefix(n), name_of(fault.limit), ' ', fault.size,
-                        " is above level 8K's limit of ", fault.max});
+        " is above level 8K's limit of ", fault.max});
 }
 
 /// Returns why the target has no tensors of that type; empty if it has.
@@ -113,7 +113,7 @@ namespace detail {
     const auto rank = static_cast<std::int64_t>(meta.rank());
     if (rank > tosa::level_8k::max_rank) {
         return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
-                            tosa::level_8k::max_rank});
+            tosa::level_8k::max_rank});
     }
     if (tosa::find_row(info_of<tosa::const_>, std::span(&meta.dtype, 1)) != nullptr) return {};
     return unsupported(
@@ -131,15 +131,15 @@ namespace detail {
     }
     if (out.results().size() != n.result_count) {
         return invalid({message_prefix(n), "has ", counted_text(n.result_count, "result"), " instead of ",
-                        out.results().size()});
+            out.results().size()});
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {
         const tensor_meta& wanted = out.results()[i];
         const tensor_meta& given = *n.results[i].meta;
         if (given == wanted) continue;
-        return invalid({message_prefix(n), "its metadata says ", name_of(given.dtype), ' ',
-                        shape_text(given.shape), ", but it gives ", name_of(wanted.dtype), ' ',
-                        shape_text(wanted.shape)});
+        return invalid(
+            {message_prefix(n), "its metadata says ", name_of(given.dtype), ' ', shape_text(given.shape),
+                ", but it gives ", name_of(wanted.dtype), ' ', shape_text(wanted.shape)});
     }
     return {};
 }

@@ -82,7 +82,7 @@ struct convolution_window {
     [[nodiscard]] constexpr bool stride_fits() const {
         const bool is_long = std::max(stride[0], stride[1]) > max_stride;
         const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
-                              dilation[0] == 1 && dilation[1] == 1;
+            dilation[0] == 1 && dilation[1] == 1;
         return !is_long || (is_plain && !depthwise);
     }
 };
@@ -146,12 +146,9 @@ constexpr u55_limit violated_by_window(const op_facts& f) {
     }
     const bool is_volume = f.is<tosa::conv3d>();
     if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
-    const convolution_window window{kernel[0],
-                                    kernel[1],
-                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
-                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
-                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
-                                    f.is<tosa::depthwise_conv2d>()};
+    const convolution_window window{kernel[0], kernel[1], sizes(a.pad).subspan(is_volume ? 2 : 0),
+        sizes(a.stride).subspan(is_volume ? 1 : 0), sizes(a.dilation).subspan(is_volume ? 1 : 0),
+        f.is<tosa::depthwise_conv2d>()};
     return window.stride_fits() ? u55_limit::none : u55_limit::stride;
 }
 
@@ -182,15 +179,15 @@ constexpr u55_limit violated_by_argmax(const op_facts& f) {
     if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
     const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
     const bool folds = last < 3 || (last == 3 && input[0] == 1);
-    const bool fits = is_last && folds && input[last] <= max_argmax &&
-                      element_count(sizes(input).first(last)) <= max_size;
+    const bool fits =
+        is_last && folds && input[last] <= max_argmax && element_count(sizes(input).first(last)) <= max_size;
     return fits ? u55_limit::none : u55_limit::argmax;
 }
 
 constexpr u55_limit violated_by_matmul(const op_facts& f) {
     if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
     return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > max_size ? u55_limit::axis_size
-                                                                              : u55_limit::none;
+                                                                             : u55_limit::none;
 }
 
 constexpr u55_limit violated_by_resize(const op_facts& f) {
@@ -203,7 +200,7 @@ constexpr u55_limit violated_by_resize(const op_facts& f) {
         const std::int64_t d = a.scale[2 * i + 1];
         const std::int64_t factor = n / d;
         fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
-               f.result(0).shape[1 + i] == factor * input[1 + i];
+            f.result(0).shape[1 + i] == factor * input[1 + i];
     }
     return fits ? u55_limit::none : u55_limit::resize;
 }

@@ -44,7 +44,7 @@ namespace detail {
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
             return text_of({"with a window of ", kernel_of(f)[0], " x ", kernel_of(f)[1],
-                            " (at most 64 rows and 4096 elements)"});
+                " (at most 64 rows and 4096 elements)"});
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -58,7 +58,7 @@ namespace detail {
             return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
             return text_of({"with a window of ", shape_text(a.kernel), ", stride ", shape_text(a.stride),
-                            " and padding ", shape_text(a.pad)});
+                " and padding ", shape_text(a.pad)});
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:

@@ -51,8 +51,8 @@ constexpr std::size_t most_results = 64;
 
 bool is_npy_type(dtype t) {
     return t == dtype::float32 || t == dtype::float64 || t == dtype::float16 || t == dtype::int64 ||
-           t == dtype::int32 || t == dtype::int16 || t == dtype::int8 || t == dtype::uint8 ||
-           t == dtype::boolean;
+        t == dtype::int32 || t == dtype::int16 || t == dtype::int8 || t == dtype::uint8 ||
+        t == dtype::boolean;
 }
 bool is_small(const tensor_meta& m) {
     const auto count = m.checked_elements();
@@ -91,22 +91,8 @@ public:
 private:
     double real(unsigned style) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
-                                  infinity,
-                                  -infinity,
-                                  0,
-                                  -0.0,
-                                  0.5,
-                                  -0.5,
-                                  1.5,
-                                  2.5,
-                                  -1.5,
-                                  64,
-                                  -64,
-                                  1e-6,
-                                  127.6,
-                                  -3,
-                                  1};
+        constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0, -0.0, 0.5,
+            -0.5, 1.5, 2.5, -1.5, 64, -64, 1e-6, 127.6, -3, 1};
         if (style == 0) return static_cast<double>(random_() % 7) - 3;
         if (style == 1 && random_() % 3 == 0) return odd[random_() % std::size(odd)];
         return normal_(random_);
@@ -292,7 +278,7 @@ private:
         const std::string_view name = n.op->name;
         const auto is = [&](std::string_view begin) { return name.starts_with(begin); };
         return is("aten.empty") || is("aten.new_empty") ||
-               (result == 1 &&
+            (result == 1 &&
                 (is("aten.topk") || is("aten.sort") || is("aten.max_pool") || is("aten.adaptive_max")));
     }
     /// True if the node alone is lowered.
@@ -433,8 +419,8 @@ private:
         }
     }
     // Reads and executes the file like `headrace run`.
-    std::string run(const std::string& name, const std::string& bytes,
-                    const std::vector<tensor>& inputs) const {
+    std::string run(
+        const std::string& name, const std::string& bytes, const std::vector<tensor>& inputs) const {
         const auto file = pte_file::open(std::as_bytes(std::span(bytes)));
         if (!file) return std::string(file.error().message);
         const auto read = read_pte(file.value(), "forward");

@@ -63,25 +63,25 @@ struct comparison {
 struct tables {
     static constexpr auto of(auto x, auto y) {
         const auto small = hr::table(hr::cast<element::int8>(x), entries);
-        return hr::add(hr::negate<1, 2, element::int8>(small),
-                       hr::table(hr::cast<element::int16>(y), wide_entries));
+        return hr::add(
+            hr::negate<1, 2, element::int8>(small), hr::table(hr::cast<element::int16>(y), wide_entries));
     }
 };
 struct scales {
     static constexpr rescaling exact{
         .input = element::int32, .output = element::int32, .multiplier = 1234567890, .shift = 31};
     static constexpr rescaling twice{.input = element::int32,
-                                     .output = element::int16,
-                                     .multiplier = 1534567890,
-                                     .shift = 37,
-                                     .output_zero = 0,
-                                     .rounds = hr::rounding::double_round};
+        .output = element::int16,
+        .multiplier = 1534567890,
+        .shift = 37,
+        .output_zero = 0,
+        .rounds = hr::rounding::double_round};
     static constexpr rescaling narrow{.input = element::int32,
-                                      .output = element::int8,
-                                      .multiplier = 21234,
-                                      .shift = 21,
-                                      .output_zero = 5,
-                                      .scale32 = false};
+        .output = element::int8,
+        .multiplier = 21234,
+        .shift = 21,
+        .output_zero = 5,
+        .scale32 = false};
     static constexpr auto of(auto x, auto y) {
         return hr::add(hr::rescale<exact>(x), hr::add(hr::rescale<twice>(y), hr::rescale<narrow>(x)));
     }
@@ -156,7 +156,7 @@ void compare_conversions() {
         const float x = hr::half_float::of_bits(static_cast<std::uint16_t>(bits));
         const auto expected = std::bit_cast<float>(hr::detail::float_bits_of_float16(bits));
         differences += std::bit_cast<std::uint32_t>(x) != std::bit_cast<std::uint32_t>(expected) &&
-                       (x == x || expected == expected);
+            (x == x || expected == expected);
         for (std::uint32_t i = 0; i != 3; ++i) compare_float((bits << 16) + 0x0fff + i);
         compare_float(next());
     }

@@ -15,8 +15,8 @@ alignas(16) std::byte arena[model::arena_bytes + 1];
 void move(const char* path, const char* mode, void* data, std::size_t bytes) {
     std::FILE* const file = std::fopen(path, mode);
     const std::size_t moved = file == nullptr ? 0
-                              : mode[0] == 'r' ? std::fread(data, 1, bytes, file)
-                                               : std::fwrite(data, 1, bytes, file);
+        : mode[0] == 'r'                      ? std::fread(data, 1, bytes, file)
+                                              : std::fwrite(data, 1, bytes, file);
     if (moved != bytes || std::fclose(file) != 0) {
         std::fprintf(stderr, "%s: wrong size\n", path);
         std::exit(2);
@@ -29,7 +29,9 @@ void read_inputs(model& m, char** paths, std::index_sequence<I...>) {
 }
 template <std::size_t... I>
 void write_outputs(model& m, char** paths, std::index_sequence<I...>) {
-    (move(paths[I], "wb", const_cast<void*>(static_cast<const void*>(m.output<I>().data())), m.output<I>().size_bytes()), ...);
+    (move(paths[I], "wb", const_cast<void*>(static_cast<const void*>(m.output<I>().data())),
+         m.output<I>().size_bytes()),
+        ...);
 }
 
 // A model whose sample could not be executed has no test of its own.

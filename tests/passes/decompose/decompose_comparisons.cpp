@@ -12,7 +12,7 @@ TEST_CASE("numbers as truth values") {
     const auto rounded = [](program& p, dtype type) { return p.make<aten::round>({p.input(type, {3, 4})}); };
     const auto check_truth = [&](const auto& make) {
         CHECK_THAT([&](program& p) { p.output(make(p, rounded(p, dtype::float32))); },
-                   computes_the_same<decompose_comparisons>());
+            computes_the_same<decompose_comparisons>());
     };
     check_truth([](program& p, value x) { return p.make<aten::logical_not>({x}); });
     check_truth(

@@ -25,9 +25,8 @@ static_assert(effects_of<decompose_grouped_convolution>::removed_set.empty());
 value random_constant(program& p, shape_list shape, unsigned seed, dtype type = fp32) {
     std::mt19937 random(seed);
     const tensor t = random_tensor(random, {type, int_list(shape), {}});
-    return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
-        std::memcpy(data.data(), t.bytes().data(), data.size());
-    });
+    return create_constant(p.g, {type, int_list(shape), {}}, nullptr,
+        [&](std::span<std::byte> data) { std::memcpy(data.data(), t.bytes().data(), data.size()); });
 }
 
 /// A convolution over one to three axes with the given weights; `set(arguments&)` sets arguments that are not
@@ -83,8 +82,8 @@ value normalized(program& p, value x, std::int64_t channels, norm has = {}) {
 }
 /// Batch normalization after a convolution with constant weights.
 template <class Set>
-auto after_convolution(shape_list input, shape_list weight, std::int64_t channels, bool bias, norm has,
-                       const Set& set) {
+auto after_convolution(
+    shape_list input, shape_list weight, std::int64_t channels, bool bias, norm has, const Set& set) {
     return [=](program& p) {
         const value x = p.input(fp32, input);
         std::optional<value> b;
@@ -102,12 +101,12 @@ TEST_CASE("groups become convolutions of one group") {
     CHECK_THAT(build, computes_the_same<decompose_grouped_convolution>());
     program p;
     CHECK(count_of<aten::convolution>(after<decompose_grouped_convolution>(p, build)) == 3);
-    CHECK_THAT(grouped({2, 4, 9}, {6, 2, 3}, 0, groups(2)),
-               computes_the_same<decompose_grouped_convolution>());
+    CHECK_THAT(
+        grouped({2, 4, 9}, {6, 2, 3}, 0, groups(2)), computes_the_same<decompose_grouped_convolution>());
     CHECK_THAT(grouped({2, 4, 9}, {4, 1, 3}, 4, groups(4)),  // depthwise, which TOSA has
-               is_left_alone_by<decompose_grouped_convolution>());
+        is_left_alone_by<decompose_grouped_convolution>());
     CHECK_THAT(grouped({1, 4, 4, 4, 4}, {4, 1, 2, 2, 2}, 4, groups(4)),
-               computes_the_same<decompose_grouped_convolution>());
+        computes_the_same<decompose_grouped_convolution>());
     CHECK(
         compare_runs<decompose_grouped_convolution>(grouped({1, 4, 8, 8}, {8, 2, 3, 3}, 8, [](arguments& a) {
             a.groups = 2;
@@ -133,13 +132,13 @@ TEST_CASE("groups of transposed convolutions") {
             a.groups = groups;
         };
         CHECK_THAT(grouped({2, 4, 5, 4}, {4, 3, 3, 2}, 3 * groups,
-                           [=](arguments& a) {
-                               set(a);
-                               a.stride = {2, 3};
-                               a.padding = {1, 0};
-                               a.output_padding = {1, 2};
-                           }),
-                   computes_the_same<decompose_grouped_convolution>());
+                       [=](arguments& a) {
+                           set(a);
+                           a.stride = {2, 3};
+                           a.padding = {1, 0};
+                           a.output_padding = {1, 2};
+                       }),
+            computes_the_same<decompose_grouped_convolution>());
         CHECK_THAT(grouped({1, 4, 6}, {4, 1, 3}, 0, set), computes_the_same<decompose_grouped_convolution>());
     }
 }
@@ -155,7 +154,7 @@ TEST_CASE("batch normalization joins the convolution before it") {
                 after_convolution({2, 3, 6}, {6, 1, 3}, 6, bias, has, [](arguments& a) { a.groups = 3; }),
                 computes_the_same<decompose_batch_norm>());
             CHECK_THAT(after_convolution({1, 3, 3, 4, 5}, {2, 3, 2, 2, 2}, 2, bias, has, as_is),
-                       computes_the_same<decompose_batch_norm>());
+                computes_the_same<decompose_batch_norm>());
         }
     }
 }
@@ -174,7 +173,7 @@ TEST_CASE("batch normalization after a transposed convolution") {
     program p;
     CHECK(is<aten::convolution>(*after<decompose_batch_norm>(p, joined_one).outputs()[0].producer));
     CHECK_THAT(after_convolution({2, 4, 3, 4}, {4, 5, 3, 3}, 10, true, {}, two_groups),
-               computes_the_same<decompose_batch_norm>());
+        computes_the_same<decompose_batch_norm>());
 }
 
 TEST_CASE("batch normalization stays by itself where the convolution's result has other users") {
@@ -289,8 +288,9 @@ TEST_CASE("half precision is normalized in float32") {
                 for (const double size : {1e-3, 1.0, 300.0}) {
                     CAPTURE(name_of(type), name_of(weights), by_batch, size);
                     const auto build = scaled(type, weights, by_batch, size);
-                    CHECK_THAT(build, computes_the_same<decompose_batch_norm>().within(
-                                          type == dtype::float16 ? 5e-3 : 4e-2));
+                    CHECK_THAT(build,
+                        computes_the_same<decompose_batch_norm>().within(
+                            type == dtype::float16 ? 5e-3 : 4e-2));
                     program p;
                     CHECK(meta_of(after<decompose_batch_norm>(p, build).outputs()[0])->dtype == type);
                 }

@@ -37,18 +37,16 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <class... Passes>
 constexpr bool remove_their_targets =
     ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
-static_assert(
-    remove_their_targets<decompose_elu, decompose_erfinv, decompose_exponentials, decompose_fused_arithmetic,
-                         decompose_gelu, decompose_hyperbolic, decompose_limits, decompose_masks,
-                         decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers,
-                         decompose_rounding, decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
+static_assert(remove_their_targets<decompose_elu, decompose_erfinv, decompose_exponentials,
+    decompose_fused_arithmetic, decompose_gelu, decompose_hyperbolic, decompose_limits, decompose_masks,
+    decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers, decompose_rounding,
+    decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
 static_assert(!remove_their_targets<decompose_division>);     // integers divided toward zero stay
 static_assert(!remove_their_targets<decompose_comparisons>);  // booleans are their own truth values
 
-const std::vector<double> extremes{0,          -0.0,         1,     -1,   0.5,   -0.5, 1.5,   -2.5, 3.5,
-                                   1e-3,       -1e-6,        1e-20, 7,    -10,   30,   -30,   88,   -100,
-                                   0.49999997, 1e5,          -1e8,  1e20, -1e30, 3e38, 0.999, -0.7, infinity,
-                                   -infinity,  not_a_number, 0.1};
+const std::vector<double> extremes{0, -0.0, 1, -1, 0.5, -0.5, 1.5, -2.5, 3.5, 1e-3, -1e-6, 1e-20, 7, -10, 30,
+    -30, 88, -100, 0.49999997, 1e5, -1e8, 1e20, -1e30, 3e38, 0.999, -0.7, infinity, -infinity, not_a_number,
+    0.1};
 
 /// `Op` of one tensor, with the other arguments as given.
 template <class Pass, op_tag Op>
@@ -63,15 +61,15 @@ std::pmr::string unary(args<Op> a = {}, dtype type = dtype::float32) {
     if (type == dtype::float16) {
         for (double& x : numbers) x = std::abs(x) > 6e4 && std::isfinite(x) ? 2 : x;
     }
-    return compare_runs<Pass>(build, {tensor::of(type, {count}, numbers)},
-                              type == dtype::float32 ? 2e-6 : 2e-3);
+    return compare_runs<Pass>(
+        build, {tensor::of(type, {count}, numbers)}, type == dtype::float32 ? 2e-6 : 2e-3);
 }
 
 /// `Op` of each number with each other number.
 template <class Pass, op_tag Op>
 std::pmr::string binary(args<Op> a = {}) {
-    const std::vector<double> numbers{0,   1,   -1,       0.5,       -2,           3,   7.3,  -7.3, 1e-3, -10,
-                                      100, 1e5, infinity, -infinity, not_a_number, 0.1, -0.1, 41};
+    const std::vector<double> numbers{0, 1, -1, 0.5, -2, 3, 7.3, -7.3, 1e-3, -10, 100, 1e5, infinity,
+        -infinity, not_a_number, 0.1, -0.1, 41};
     const auto count = static_cast<std::int64_t>(numbers.size());
     const auto build = [&](program& p) {
         args<Op> b = a;
@@ -79,8 +77,7 @@ std::pmr::string binary(args<Op> a = {}) {
         b.other = p.input(dtype::float32, {count});
         p.output(p.make<Op>(b));
     };
-    return compare_runs<Pass>(
-        build,
+    return compare_runs<Pass>(build,
         {tensor::of(dtype::float32, {count, 1}, numbers), tensor::of(dtype::float32, {count}, numbers)},
         2e-6);
 }
@@ -95,8 +92,8 @@ std::pmr::string integers(args<Op> a = {}) {
         b.other = p.input(dtype::int32, {9});
         p.output(p.make<Op>(b));
     };
-    return compare_runs<Pass>(build,
-                              {tensor::of(dtype::int32, {9}, left), tensor::of(dtype::int32, {9}, right)}, 0);
+    return compare_runs<Pass>(
+        build, {tensor::of(dtype::int32, {9}, left), tensor::of(dtype::int32, {9}, right)}, 0);
 }
 
 }  // namespace
@@ -161,7 +158,7 @@ TEST_CASE("rounding and predicates") {
     CHECK(unary<decompose_predicates, aten::isfinite>() == "");
     CHECK(unary<decompose_predicates, aten::nan_to_num>() == "");
     CHECK(unary<decompose_predicates, aten::nan_to_num>({.self = {}, .nan = 1, .posinf = 2, .neginf = -3}) ==
-          "");
+        "");
 }
 
 TEST_CASE("division, its remainders and comparisons") {
@@ -192,8 +189,9 @@ TEST_CASE("a quotient rounded toward zero is that of the nearest float") {
     };
     const std::vector<double> a{7.3, -7.3, 100, infinity, -1};
     const std::vector<double> b{0.5, 2, -3, 2, 0};
-    CHECK_THAT(build, computes_the_same<decompose_division>().for_inputs(
-                          {tensor::of(dtype::float32, {5}, a), tensor::of(dtype::float32, {5}, b)}));
+    CHECK_THAT(build,
+        computes_the_same<decompose_division>().for_inputs(
+            {tensor::of(dtype::float32, {5}, a), tensor::of(dtype::float32, {5}, b)}));
 }
 
 TEST_CASE("powers") {

@@ -52,8 +52,8 @@ TEST_CASE("functions of two numbers, NaN and infinities among them") {
         right.push_back(x);
     }
     const auto size = static_cast<std::int64_t>(left.size());
-    const std::vector<tensor> numbers{tensor::of(dtype::float32, {size}, left),
-                                      tensor::of(dtype::float32, {size}, right)};
+    const std::vector<tensor> numbers{
+        tensor::of(dtype::float32, {size}, left), tensor::of(dtype::float32, {size}, right)};
     const auto check_pairs = [&]<class Pass, class Op>(Pass, Op) {
         INFO(Op::name);
         CHECK_THAT(

@@ -21,7 +21,7 @@ template <class Pass>
 constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of<Pass>::target_set;
 static_assert(removes_its_targets<decompose_einsum>);
 static_assert(effects_of<decompose_matmul>::removed_set ==
-              effects_of<decompose_matmul>::target_set - set_of<ops<aten::linear>>);  // with a weight matrix
+    effects_of<decompose_matmul>::target_set - set_of<ops<aten::linear>>);  // with a weight matrix
 static_assert(removes_its_targets<decompose_attention>);
 
 template <class Op>
@@ -71,9 +71,9 @@ constexpr auto as_is = [](attention&, program&) {};
 
 TEST_CASE("products of every mixture of ranks") {
     for (const shape_list a : {shape_list{4}, shape_list{3, 4}, shape_list{2, 3, 4}, shape_list{1, 3, 4},
-                               shape_list{5, 2, 3, 4}, shape_list{5, 1, 3, 4}, shape_list{1, 4}}) {
+             shape_list{5, 2, 3, 4}, shape_list{5, 1, 3, 4}, shape_list{1, 4}}) {
         for (const shape_list b : {shape_list{4}, shape_list{4, 6}, shape_list{2, 4, 6}, shape_list{1, 4, 6},
-                                   shape_list{5, 1, 4, 6}, shape_list{5, 2, 4, 1}, shape_list{4, 1}}) {
+                 shape_list{5, 1, 4, 6}, shape_list{5, 2, 4, 1}, shape_list{4, 1}}) {
             CAPTURE(shape_text(sizes(std::data(a), a.size())), shape_text(sizes(std::data(b), b.size())));
             CHECK(multiply<aten::matmul>(a, b) == "");
         }
@@ -98,16 +98,16 @@ TEST_CASE("sums with a product") {
             for (const shape_list self : {shape_list{3, 5}, shape_list{5}, shape_list{3, 1}, shape_list{1}}) {
                 CAPTURE(beta.to_double(), alpha.to_double());
                 CHECK_THAT(sum<aten::addmm>(self, {3, 4}, {4, 5}, beta, alpha),
-                           computes_the_same<decompose_matmul>());
+                    computes_the_same<decompose_matmul>());
                 CHECK_THAT(sum<aten::baddbmm>(self, {2, 3, 4}, {2, 4, 5}, beta, alpha),
-                           computes_the_same<decompose_matmul>());
+                    computes_the_same<decompose_matmul>());
             }
         }
     }
     CHECK_THAT(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 0.5, 2, dtype::float16),
-               computes_the_same<decompose_matmul>().within(2e-2));
-    CHECK_THAT(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 3, 2, dtype::int32),
-               computes_the_same<decompose_matmul>());
+        computes_the_same<decompose_matmul>().within(2e-2));
+    CHECK_THAT(
+        sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 3, 2, dtype::int32), computes_the_same<decompose_matmul>());
 }
 
 TEST_CASE("linear layers of integers are products") {
@@ -188,18 +188,18 @@ TEST_CASE("einsum with a diagonal or an axis that broadcasts") {
 }
 
 TEST_CASE("attention, of several ranks, scales and types") {
-    CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 6}, as_is),
-               computes_the_same<decompose_attention>());
+    CHECK_THAT(
+        attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 6}, as_is), computes_the_same<decompose_attention>());
     CHECK_THAT(attend({3, 4, 8}, {3, 5, 8}, {3, 5, 8}, as_is), computes_the_same<decompose_attention>());
     CHECK_THAT(attend({4, 8}, {5, 8}, {5, 8}, as_is), computes_the_same<decompose_attention>());
     for (const double scale : {1.0, 0.3, 2.0}) {
         CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
-                          [=](attention& a, program&) { a.scale = scale; }),
-                   computes_the_same<decompose_attention>());
+                       [=](attention& a, program&) { a.scale = scale; }),
+            computes_the_same<decompose_attention>());
     }
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
         CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, as_is, type),
-                   computes_the_same<decompose_attention>().within(type == dtype::float16 ? 5e-3 : 4e-2));
+            computes_the_same<decompose_attention>().within(type == dtype::float16 ? 5e-3 : 4e-2));
     }
 }
 
@@ -207,41 +207,41 @@ TEST_CASE("causal attention, with as many queries as keys, more and fewer") {
     const auto causal = [](attention& a, program&) { a.is_causal = true; };
     for (const std::int64_t queries : {3, 5, 7}) {
         CHECK_THAT(attend({2, 3, queries, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, causal),
-                   computes_the_same<decompose_attention>());
+            computes_the_same<decompose_attention>());
     }
 }
 
 TEST_CASE("masks that are added and masks that choose") {
     for (const shape_list mask :
-         {shape_list{4, 5}, shape_list{2, 1, 4, 5}, shape_list{2, 3, 4, 5}, shape_list{1, 5}}) {
+        {shape_list{4, 5}, shape_list{2, 1, 4, 5}, shape_list{2, 3, 4, 5}, shape_list{1, 5}}) {
         for (const dtype type : {fp32, dtype::boolean}) {
             CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
-                              [=](attention& a, program& p) { a.attn_mask = p.input(type, mask); }),
-                       computes_the_same<decompose_attention>());
+                           [=](attention& a, program& p) { a.attn_mask = p.input(type, mask); }),
+                computes_the_same<decompose_attention>());
         }
     }
     // The second query may not attend to anything.
     CHECK_THAT(attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4},
-                      [](attention& a, program& p) {
-                          a.attn_mask = p.constant<std::uint8_t>(dtype::boolean, {2, 3}, {1, 0, 1, 0, 0, 0});
-                      }),
-               computes_the_same<decompose_attention>());
+                   [](attention& a, program& p) {
+                       a.attn_mask = p.constant<std::uint8_t>(dtype::boolean, {2, 3}, {1, 0, 1, 0, 0, 0});
+                   }),
+        computes_the_same<decompose_attention>());
     CHECK_THAT(attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4},
-                      [](attention& a, program& p) {
-                          const float never = -std::numeric_limits<float>::infinity();
-                          a.attn_mask = p.constant<float>(fp32, {2, 3}, {0, never, 1, never, never, never});
-                      }),
-               computes_the_same<decompose_attention>());
+                   [](attention& a, program& p) {
+                       const float never = -std::numeric_limits<float>::infinity();
+                       a.attn_mask = p.constant<float>(fp32, {2, 3}, {0, never, 1, never, never, never});
+                   }),
+        computes_the_same<decompose_attention>());
 }
 
 TEST_CASE("queries in groups, and dropout") {
     const auto grouped = [](attention& a, program&) { a.enable_gqa = true; };
-    CHECK_THAT(attend({2, 6, 4, 8}, {2, 2, 5, 8}, {2, 2, 5, 8}, grouped),
-               computes_the_same<decompose_attention>());
-    CHECK_THAT(attend({2, 6, 4, 8}, {2, 1, 5, 8}, {2, 1, 5, 8}, grouped),
-               computes_the_same<decompose_attention>());
-    CHECK_THAT(attend({2, 6, 4, 8}, {2, 6, 5, 8}, {2, 6, 5, 8}, grouped),
-               computes_the_same<decompose_attention>());
+    CHECK_THAT(
+        attend({2, 6, 4, 8}, {2, 2, 5, 8}, {2, 2, 5, 8}, grouped), computes_the_same<decompose_attention>());
+    CHECK_THAT(
+        attend({2, 6, 4, 8}, {2, 1, 5, 8}, {2, 1, 5, 8}, grouped), computes_the_same<decompose_attention>());
+    CHECK_THAT(
+        attend({2, 6, 4, 8}, {2, 6, 5, 8}, {2, 6, 5, 8}, grouped), computes_the_same<decompose_attention>());
     CHECK_THAT(attend({4, 8}, {5, 8}, {5, 8}, [](attention& a, program&) { a.dropout_p = 0.5; }),
-               is_refused_by<decompose_attention>("dropout"));
+        is_refused_by<decompose_attention>("dropout"));
 }

@@ -14,14 +14,14 @@ constexpr dtype fp32 = dtype::float32;
 constexpr dtype types[] = {fp32, dtype::float16, dtype::bfloat16};
 using shape_list = int_list;  // an initializer_list would dangle in the closures
 
-static_assert(effects_of<decompose_normalization>::removed_set ==
-              effects_of<decompose_normalization>::target_set);
+static_assert(
+    effects_of<decompose_normalization>::removed_set == effects_of<decompose_normalization>::target_set);
 
 /// `set(args&)` sets arguments that are not tensors; weight and bias have the given shape. All results are
 /// compared.
 template <class Op, class Set>
-std::pmr::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
-                         const Set& set) {
+std::pmr::string compare(
+    shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type, const Set& set) {
     return compare_runs<decompose_normalization>(
         [&](program& p) {
             args<Op> a{};
@@ -35,9 +35,9 @@ std::pmr::string compare(shape_list shape, shape_list weight, bool has_weight, b
             for (std::uint32_t i = 0; i != n.result_count; ++i) p.output(n.result(i));
         },
         {},
-        type == fp32             ? 1e-5
-        : type == dtype::float16 ? 5e-3
-                                 : 4e-2);
+        type == fp32                 ? 1e-5
+            : type == dtype::float16 ? 5e-3
+                                     : 4e-2);
 }
 template <class Op, class Set>
 std::pmr::string in_all_forms(shape_list shape, shape_list weight, const Set& set) {
@@ -75,12 +75,12 @@ TEST_CASE("group normalization") {
         CHECK(in_all_forms<aten::group_norm>({2, 6, 4, 3}, {6}, set) == "");
         CHECK(in_all_forms<aten::group_norm>({2, 6, 7}, {6}, set) == "");
         CHECK(in_all_forms<aten::native_group_norm>({2, 6, 4, 3}, {6}, [=](auto& a) {
-                  a.N = 2;
-                  a.C = 6;
-                  a.HxW = 12;
-                  a.group = groups;
-                  a.eps = 1e-3;
-              }) == "");
+            a.N = 2;
+            a.C = 6;
+            a.HxW = 12;
+            a.group = groups;
+            a.eps = 1e-3;
+        }) == "");
     }
     CHECK(in_all_forms<aten::group_norm>({3, 6}, {6}, [](auto& a) { a.num_groups = 3; }) == "");
     CHECK(in_all_forms<aten::group_norm>({1, 4, 2, 3, 2}, {4}, [](auto& a) { a.num_groups = 2; }) == "");
@@ -108,9 +108,9 @@ TEST_CASE("instance normalization") {
 TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
     CHECK(in_all_forms<aten::rms_norm>({2, 3, 8}, {8}, [](auto& a) { a.normalized_shape = {8}; }) == "");
     CHECK(in_all_forms<aten::rms_norm>({2, 3, 8}, {3, 8}, [](auto& a) {
-              a.normalized_shape = {3, 8};
-              a.eps = 1e-2;
-          }) == "");
+        a.normalized_shape = {3, 8};
+        a.eps = 1e-2;
+    }) == "");
 }
 
 TEST_CASE("weights by direction and length") {

@@ -14,7 +14,7 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 
 static_assert(effects_of<decompose_adaptive_pooling>::removed_set ==
-              effects_of<decompose_adaptive_pooling>::target_set);
+    effects_of<decompose_adaptive_pooling>::target_set);
 static_assert(effects_of<decompose_dilated_pooling>::sound);
 static_assert(effects_of<decompose_dilated_pooling>::removed_set.empty());
 
@@ -50,23 +50,23 @@ TEST_CASE("adaptive poolings, uniform and not, and to more than there is") {
         for (const auto& w : axes) {
             CAPTURE(h.in, h.out, w.in, w.out);
             CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(h.in, w.in, h.out, w.out),
-                       computes_the_same<decompose_adaptive_pooling>());
+                computes_the_same<decompose_adaptive_pooling>());
             CHECK_THAT(adaptive<aten::adaptive_max_pool2d>(h.in, w.in, h.out, w.out),
-                       computes_the_same<decompose_adaptive_pooling>().within(0));
+                computes_the_same<decompose_adaptive_pooling>().within(0));
         }
     }
     CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(7, 8, 3, 5, dtype::float16),
-               computes_the_same<decompose_adaptive_pooling>().within(5e-3));
+        computes_the_same<decompose_adaptive_pooling>().within(5e-3));
     CHECK_THAT(adaptive<aten::adaptive_max_pool2d>(7, 8, 3, 5, dtype::float16),
-               computes_the_same<decompose_adaptive_pooling>().within(0));
+        computes_the_same<decompose_adaptive_pooling>().within(0));
 }
 
 TEST_CASE("adaptive poolings to nothing, and into more bins than anybody needs, are refused") {
     CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(8, 5, 0, 5),
-               is_refused_by<decompose_adaptive_pooling>("no empty tensors"));
+        is_refused_by<decompose_adaptive_pooling>("no empty tensors"));
     constexpr std::int64_t many = 1 << 22;
     CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(5, 5, 1, many),
-               is_refused_by<decompose_adaptive_pooling>("unrolled into more than 65536 nodes"));
+        is_refused_by<decompose_adaptive_pooling>("unrolled into more than 65536 nodes"));
 }
 
 TEST_CASE("a uniform adaptive pooling is one pooling") {
@@ -85,23 +85,23 @@ TEST_CASE("dilated poolings") {
             for (const std::int64_t stride : {1, 2, 3}) {
                 CAPTURE(ceil_mode, padding, stride);
                 CHECK(dilated({.self = {},
-                               .kernel_size = {3, 3},
-                               .stride = {stride, stride},
-                               .padding = {padding, padding},
-                               .dilation = {2, 2},
-                               .ceil_mode = ceil_mode}) == "");
+                          .kernel_size = {3, 3},
+                          .stride = {stride, stride},
+                          .padding = {padding, padding},
+                          .dilation = {2, 2},
+                          .ceil_mode = ceil_mode}) == "");
                 CHECK(dilated({.self = {},
-                               .kernel_size = {2, 3},
-                               .stride = {stride, 1},
-                               .padding = {padding, 0},
-                               .dilation = {4, 1},
-                               .ceil_mode = ceil_mode}) == "");
+                          .kernel_size = {2, 3},
+                          .stride = {stride, 1},
+                          .padding = {padding, 0},
+                          .dilation = {4, 1},
+                          .ceil_mode = ceil_mode}) == "");
             }
         }
     }
     CHECK(dilated({.self = {}, .kernel_size = {2}, .dilation = {3}}) == "");
     CHECK(dilated({.self = {}, .kernel_size = {2, 2}, .padding = {1, 1}, .dilation = {1, 2}},
-                  dtype::float16) == "");
+              dtype::float16) == "");
 }
 
 TEST_CASE("poolings of integers that TOSA's takes none of") {
@@ -110,7 +110,7 @@ TEST_CASE("poolings of integers that TOSA's takes none of") {
         CHECK(dilated({.self = {}, .kernel_size = {3}, .stride = {2}, .padding = {1}}, type) == "");
         CHECK(dilated({.self = {}, .kernel_size = {2, 3}, .stride = {2, 2}, .ceil_mode = true}, type) == "");
         CHECK(dilated({.self = {}, .kernel_size = {3}, .stride = {1}, .padding = {1}, .dilation = {2}},
-                      type) == "");
+                  type) == "");
         CHECK(dilated({.self = {}, .kernel_size = {1}, .stride = {1}}, type) == "");
     }
 }

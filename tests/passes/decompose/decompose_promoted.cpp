@@ -31,11 +31,11 @@ TEST_CASE("functions of integers, booleans and halves") {
     CAPTURE(type);
     const double tolerance = type == dtype::float16 || type == dtype::bfloat16 ? 3e-2 : 1e-5;
     CHECK_THAT((functions_of<aten::sqrt, aten::expm1, aten::log1p, aten::log2, aten::log10>(type)),
-               computes_the_same<decompose_exponentials>().within(tolerance));
+        computes_the_same<decompose_exponentials>().within(tolerance));
     CHECK_THAT((functions_of<aten::sinh, aten::cosh, aten::asinh, aten::acosh, aten::atanh>(type)),
-               computes_the_same<decompose_hyperbolic>().within(tolerance));
+        computes_the_same<decompose_hyperbolic>().within(tolerance));
     CHECK_THAT((functions_of<aten::tan, aten::asin, aten::acos, aten::atan>(type)),
-               computes_the_same<decompose_trigonometric>().within(10 * tolerance));
+        computes_the_same<decompose_trigonometric>().within(10 * tolerance));
 }
 
 TEST_CASE("quotients of every type") {

@@ -13,8 +13,8 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 using shape_list = int_list;
 
-static_assert(effects_of<decompose_rearrangements>::removed_set ==
-              effects_of<decompose_rearrangements>::target_set);
+static_assert(
+    effects_of<decompose_rearrangements>::removed_set == effects_of<decompose_rearrangements>::target_set);
 
 template <class Op>
 std::pmr::string compare(shape_list shape, args<Op> a, dtype type = fp32) {
@@ -78,11 +78,11 @@ TEST_CASE("joins along an axis that tensors are first given") {
 
 TEST_CASE("tensors broadcast against each other") {
     CHECK_THAT(([](program& p) {
-                   const value parts[] = {p.input(fp32, {3, 1}), p.input(fp32, {2}), p.input(fp32, {})};
-                   node& n = p.make_node<aten::broadcast_tensors>({.tensors = list<value>(parts, 3)});
-                   for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
-               }),
-               computes_the_same<decompose_rearrangements>().within(0));
+        const value parts[] = {p.input(fp32, {3, 1}), p.input(fp32, {2}), p.input(fp32, {})};
+        node& n = p.make_node<aten::broadcast_tensors>({.tensors = list<value>(parts, 3)});
+        for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
+    }),
+        computes_the_same<decompose_rearrangements>().within(0));
 }
 
 TEST_CASE("differences of neighbours") {
@@ -93,10 +93,10 @@ TEST_CASE("differences of neighbours") {
     CHECK_THAT(
         [](program& p) {
             p.output(p.make<aten::diff>({.self = p.input(fp32, {3, 5}),
-                                         .n = 1,
-                                         .dim = 0,
-                                         .prepend = p.input(fp32, {1, 5}),
-                                         .append = p.input(fp32, {2, 5})}));
+                .n = 1,
+                .dim = 0,
+                .prepend = p.input(fp32, {1, 5}),
+                .append = p.input(fp32, {2, 5})}));
         },
         computes_the_same<decompose_rearrangements>());
 }

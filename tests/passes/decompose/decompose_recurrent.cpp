@@ -17,7 +17,7 @@ static_assert(effects_of<decompose_recurrent>::removed_set == effects_of<decompo
 
 template <class Op>
 constexpr std::int64_t gates = one_of<Op, ops<aten::lstm_cell, aten::lstm_input>> ? 4
-                               : one_of<Op, ops<aten::gru_cell, aten::gru_input>> ? 3
+    : one_of<Op, ops<aten::gru_cell, aten::gru_input>>                            ? 3
                                                                                   : 1;
 template <class Op>
 constexpr bool has_cell_state = gates<Op> == 4;
@@ -104,9 +104,9 @@ void check_networks() {
     }
     CHECK_THAT(network<Op>({.layers = 3}), computes_the_same<decompose_recurrent>().within(tolerance));
     CHECK_THAT(network<Op>({.layers = 2, .dropout = 0.5}),
-               computes_the_same<decompose_recurrent>().within(tolerance));
+        computes_the_same<decompose_recurrent>().within(tolerance));
     CHECK_THAT(network<Op>({.layers = 2, .train = true, .dropout = 0.5}),
-               is_refused_by<decompose_recurrent>("dropout"));
+        is_refused_by<decompose_recurrent>("dropout"));
 }
 
 }  // namespace

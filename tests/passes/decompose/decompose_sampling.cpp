@@ -81,12 +81,12 @@ TEST_CASE("no position is found twice, whatever is left") {
             };
         };
         const std::vector<double> rows{last, 1, last, 1, last, last, last, last, last, last};
-        CHECK_THAT(build(fp32),
-                   computes_the_same<decompose_topk>().for_inputs({tensor::of(fp32, {2, 5}, rows)}));
+        CHECK_THAT(
+            build(fp32), computes_the_same<decompose_topk>().for_inputs({tensor::of(fp32, {2, 5}, rows)}));
         const double end = largest ? -2147483648.0 : 2147483647.0;
         const std::vector<double> integers{end, 1, end, 2, end, end, end, end, end, end};
-        CHECK_THAT(build(dtype::int32), computes_the_same<decompose_topk>().for_inputs(
-                                            {tensor::of(dtype::int32, {2, 5}, integers)}));
+        CHECK_THAT(build(dtype::int32),
+            computes_the_same<decompose_topk>().for_inputs({tensor::of(dtype::int32, {2, 5}, integers)}));
     }
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("equal numbers keep their order, and NaN is the largest") {
         CAPTURE(descending);
         CHECK_THAT(
             [&](program& p) {
-                const value x = p.constant<float>(fp32, {2, 6},
-                                                  {1, nan, -0.0F, 0.0F, 1, -inf, nan, inf, 2, nan, -1, inf});
+                const value x = p.constant<float>(
+                    fp32, {2, 6}, {1, nan, -0.0F, 0.0F, 1, -inf, nan, inf, 2, nan, -1, inf});
                 node& n = p.make_node<aten::sort>({.self = x, .descending = descending});
                 p.output(p.make<aten::isnan>({n.result(0)}));
                 p.output(n.result(1));

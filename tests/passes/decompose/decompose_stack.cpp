@@ -42,10 +42,10 @@ std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a) 
 TEST_CASE("stack") {
     for (const std::int64_t dim : {0, 1, -1}) {
         CHECK_THAT(([&](program& p) {
-                       const value parts[] = {p.input(fp32, {2, 3}), p.input(fp32, {2, 3})};
-                       p.output(p.make<aten::stack>({.tensors = list<value>(parts, 2), .dim = dim}));
-                   }),
-                   computes_the_same<decompose_stack>());
+            const value parts[] = {p.input(fp32, {2, 3}), p.input(fp32, {2, 3})};
+            p.output(p.make<aten::stack>({.tensors = list<value>(parts, 2), .dim = dim}));
+        }),
+            computes_the_same<decompose_stack>());
     }
 }
 
@@ -57,30 +57,30 @@ TEST_CASE("roll") {
 
 TEST_CASE("copies along new axes") {
     CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>({2, 3}, {.self = {}, .repeats = 2}) ==
-          "");
+        "");
     CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>(
               {2, 3, 2}, {.self = {}, .repeats = 3, .dim = 1}) == "");
     for (const std::string_view indexing : {"ij", "xy"}) {
         CHECK_THAT(([&](program& p) {
-                       const value lines[] = {p.input(fp32, {2}), p.input(fp32, {3}), p.input(fp32, {})};
-                       node& n = p.make_node<aten::meshgrid_indexing>(
-                           {.tensors = list<value>(lines, 3), .indexing = indexing});
-                       for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
-                   }),
-                   computes_the_same<decompose_repeats>());
+            const value lines[] = {p.input(fp32, {2}), p.input(fp32, {3}), p.input(fp32, {})};
+            node& n = p.make_node<aten::meshgrid_indexing>(
+                {.tensors = list<value>(lines, 3), .indexing = indexing});
+            for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
+        }),
+            computes_the_same<decompose_repeats>());
     }
 }
 
 TEST_CASE("shuffles of channels") {
     CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({2, 8, 3, 4}, {.self = {}, .upscale_factor = 2}) ==
-          "");
-    CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({9, 2, 2}, {.self = {}, .upscale_factor = 3}) ==
-          "");
-    CHECK(compare<decompose_shuffles, aten::pixel_unshuffle>({2, 2, 2, 4, 6},
-                                                             {.self = {}, .downscale_factor = 2}) == "");
+        "");
+    CHECK(
+        compare<decompose_shuffles, aten::pixel_shuffle>({9, 2, 2}, {.self = {}, .upscale_factor = 3}) == "");
+    CHECK(compare<decompose_shuffles, aten::pixel_unshuffle>(
+              {2, 2, 2, 4, 6}, {.self = {}, .downscale_factor = 2}) == "");
     for (const std::int64_t groups : {1, 2, 4}) {
         CHECK(compare<decompose_shuffles, aten::channel_shuffle>({2, 4, 6}, {.self = {}, .groups = groups}) ==
-              "");
+            "");
     }
 }
 
@@ -113,10 +113,10 @@ TEST_CASE("partial writes") {
 }
 
 TEST_CASE("windows") {
-    CHECK(compare<decompose_windows, aten::unfold>({3, 10},
-                                                   {.self = {}, .dimension = 1, .size = 3, .step = 2}) == "");
-    CHECK(compare<decompose_windows, aten::unfold>({10, 2},
-                                                   {.self = {}, .dimension = 0, .size = 3, .step = 3}) == "");
+    CHECK(compare<decompose_windows, aten::unfold>(
+              {3, 10}, {.self = {}, .dimension = 1, .size = 3, .step = 2}) == "");
+    CHECK(compare<decompose_windows, aten::unfold>(
+              {10, 2}, {.self = {}, .dimension = 0, .size = 3, .step = 3}) == "");
     CHECK(compare<decompose_windows, aten::unfold>(
               {2, 10, 2}, {.self = {}, .dimension = -2, .size = 2, .step = 5}) == "");
 }
@@ -125,13 +125,11 @@ TEST_CASE("blocks of images, and images of blocks") {
     struct geometry {
         int_list kernel, dilation, padding, stride;
     };
-    const geometry all[] = {{{2, 3}, {1, 1}, {0, 0}, {1, 1}},
-                            {{2, 2}, {1, 1}, {0, 0}, {2, 2}},
-                            {{3, 2}, {1, 2}, {1, 0}, {2, 1}},
-                            {{2, 2}, {2, 3}, {2, 1}, {3, 2}}};
+    const geometry all[] = {{{2, 3}, {1, 1}, {0, 0}, {1, 1}}, {{2, 2}, {1, 1}, {0, 0}, {2, 2}},
+        {{3, 2}, {1, 2}, {1, 0}, {2, 1}}, {{2, 2}, {2, 3}, {2, 1}, {3, 2}}};
     for (const geometry& g : all) {
-        CHECK(compare<decompose_blocks, aten::im2col>({2, 3, 6, 7},
-                                                      {{}, g.kernel, g.dilation, g.padding, g.stride}) == "");
+        CHECK(compare<decompose_blocks, aten::im2col>(
+                  {2, 3, 6, 7}, {{}, g.kernel, g.dilation, g.padding, g.stride}) == "");
         CHECK_THAT(
             [&](program& p) {
                 const value x = p.input(fp32, {2, 3, 6, 7});
@@ -141,15 +139,15 @@ TEST_CASE("blocks of images, and images of blocks") {
             computes_the_same<decompose_blocks>());
     }
     CHECK(compare<decompose_blocks, aten::im2col>({3, 4, 4}, {{}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}) == "");
-    CHECK(compare<decompose_blocks, aten::col2im>({12, 9}, {{}, {6, 6}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) ==
-          "");
+    CHECK(
+        compare<decompose_blocks, aten::col2im>({12, 9}, {{}, {6, 6}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) == "");
 }
 
 TEST_CASE("cumprod by doubling") {
     for (const std::int64_t size : {1, 2, 5, 8})
         CHECK(compare<decompose_cumprod, aten::cumprod>({2, size, 3}, {.self = {}, .dim = 1}) == "");
     CHECK(compare<decompose_cumprod, aten::cumprod>({5}, {.self = {}, .dim = -1, .dtype = dtype::float64}) ==
-          "");
+        "");
     CHECK(compare<decompose_cumprod, aten::cumprod>({}, {.self = {}, .dim = 0}) == "");
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("means") {
         CHECK(compare_by<aten::mean_dim, decompose_mean>(
                   {2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = true}, type) == "");
         CHECK(compare_by<aten::mean_dim, decompose_mean>({2, 3}, {.self = {}, .dim = std::nullopt}, type) ==
-              "");
+            "");
     }
     CHECK(compare_by<aten::mean, decompose_mean>({}, {}) == "");
 }
@@ -54,20 +54,20 @@ TEST_CASE("variances") {
                   {2, 30}, {.self = {}, .dim = int_list{1}, .unbiased = false, .keepdim = true}, type) == "");
         CHECK(compare<aten::var_correction>(
                   {4, 5, 6}, {.self = {}, .dim = int_list{0, 2}, .correction = scalar(2)}, type) == "");
-        CHECK(compare<aten::std_correction>({4, 5, 6}, {.self = {}, .dim = int_list{1}, .keepdim = true},
-                                            type) == "");
+        CHECK(compare<aten::std_correction>(
+                  {4, 5, 6}, {.self = {}, .dim = int_list{1}, .keepdim = true}, type) == "");
         CHECK(compare<aten::var_mean_correction>(
                   {4, 5}, {.self = {}, .dim = int_list{1}, .correction = scalar(0)}, type) == "");
         CHECK(compare<aten::var_mean_correction>({4, 5}, {.self = {}, .keepdim = true}, type) == "");
-        CHECK(compare<aten::var_mean_dim>({4, 5}, {.self = {}, .dim = int_list{0}, .unbiased = false},
-                                          type) == "");
-        CHECK(compare<aten::std_mean_correction>({4, 5}, {.self = {}, .dim = int_list{1}, .keepdim = true},
-                                                 type) == "");
+        CHECK(compare<aten::var_mean_dim>(
+                  {4, 5}, {.self = {}, .dim = int_list{0}, .unbiased = false}, type) == "");
+        CHECK(compare<aten::std_mean_correction>(
+                  {4, 5}, {.self = {}, .dim = int_list{1}, .keepdim = true}, type) == "");
     }
 }
 
 TEST_CASE("no degrees of freedom give NaN or infinity") {
     CHECK(compare<aten::var_correction>({3, 1}, {.self = {}, .dim = int_list{1}}) == "");
     CHECK(compare<aten::var_correction>({3, 4}, {.self = {}, .dim = int_list{1}, .correction = scalar(7)}) ==
-          "");
+        "");
 }

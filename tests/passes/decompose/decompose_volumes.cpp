@@ -57,24 +57,24 @@ std::pmr::string resized(shape_list shape, args<Op> a, dtype type = fp32) {
 TEST_CASE("poolings of volumes") {
     CHECK(pooled<aten::max_pool3d>({.self = {}, .kernel_size = {2}}, 0) == "");
     CHECK(pooled<aten::max_pool3d>({.self = {},
-                                    .kernel_size = {3, 2, 3},
-                                    .stride = {2, 1, 2},
-                                    .padding = {1, 1, 0},
-                                    .dilation = {1, 2, 1},
-                                    .ceil_mode = true},
-                                   0) == "");
+                                       .kernel_size = {3, 2, 3},
+                                       .stride = {2, 1, 2},
+                                       .padding = {1, 1, 0},
+                                       .dilation = {1, 2, 1},
+                                       .ceil_mode = true},
+              0) == "");
     CHECK(pooled<aten::max_pool3d_with_indices>({.self = {}, .kernel_size = {2, 3, 1}}, 0) == "");
     for (const bool ceil_mode : {false, true}) {
         for (const bool counted : {false, true}) {
             for (const std::optional<std::int64_t> divisor : {std::optional<std::int64_t>(), {5}}) {
                 CAPTURE(ceil_mode, counted, divisor.has_value());
                 CHECK(pooled<aten::avg_pool3d>({.self = {},
-                                                .kernel_size = {3, 2, 3},
-                                                .stride = {2, 2, 3},
-                                                .padding = {1, 0, 1},
-                                                .ceil_mode = ceil_mode,
-                                                .count_include_pad = counted,
-                                                .divisor_override = divisor}) == "");
+                          .kernel_size = {3, 2, 3},
+                          .stride = {2, 2, 3},
+                          .padding = {1, 0, 1},
+                          .ceil_mode = ceil_mode,
+                          .count_include_pad = counted,
+                          .divisor_override = divisor}) == "");
             }
         }
     }
@@ -86,8 +86,8 @@ TEST_CASE("poolings of volumes") {
 TEST_CASE("volumes are resized plane by plane, and then in depth") {
     const std::array numbers{2.0, 1.5, 2.0};  // a list does not own its elements
     const list<double> factors(numbers);
-    CHECK(resized<decompose_volumes, aten::upsample_nearest3d>({2, 3, 3, 4, 2},
-                                                               {.self = {}, .output_size = {5, 4, 7}}) == "");
+    CHECK(resized<decompose_volumes, aten::upsample_nearest3d>(
+              {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}}) == "");
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d_vec>(
               {2, 3, 3, 4, 2}, {.input = {}, .output_size = {}, .scale_factors = factors}) == "");
     CHECK(resized<decompose_volumes, aten::_upsample_nearest_exact3d>(
@@ -97,10 +97,9 @@ TEST_CASE("volumes are resized plane by plane, and then in depth") {
     for (const bool aligned : {false, true}) {
         CHECK(resized<decompose_volumes, aten::upsample_trilinear3d>(
                   {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}, .align_corners = aligned}) == "");
-        CHECK(resized<decompose_volumes, aten::upsample_trilinear3d_vec>(
-                  {2, 3, 3, 4, 2},
-                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) ==
-              "");
+        CHECK(
+            resized<decompose_volumes, aten::upsample_trilinear3d_vec>({2, 3, 3, 4, 2},
+                {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) == "");
     }
 }
 
@@ -113,22 +112,19 @@ TEST_CASE("bicubic resampling is a product on either side") {
             CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d>(
                       {2, 3, 4, 5}, {.self = {}, .output_size = size, .align_corners = aligned}) == "");
         }
-        CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d_vec>(
-                  {1, 2, 4, 5},
-                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) ==
-              "");
+        CHECK(
+            resized<decompose_bicubic, aten::upsample_bicubic2d_vec>({1, 2, 4, 5},
+                {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) == "");
     }
-    CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d>(
-              {1, 2, 4, 5}, {.self = {}, .output_size = {8, 8}, .align_corners = false}, dtype::float16) ==
-          "");
+    CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d>({1, 2, 4, 5},
+              {.self = {}, .output_size = {8, 8}, .align_corners = false}, dtype::float16) == "");
 }
 
 TEST_CASE("transposed convolutions of volumes") {
     struct {
         shape_list stride, padding, dilation, output_padding;
     } const forms[] = {{{1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}},
-                       {{2, 1, 3}, {1, 0, 2}, {1, 1, 1}, {1, 0, 2}},
-                       {{2, 2, 2}, {3, 2, 0}, {2, 1, 1}, {0, 1, 0}}};
+        {{2, 1, 3}, {1, 0, 2}, {1, 1, 1}, {1, 0, 2}}, {{2, 2, 2}, {3, 2, 0}, {2, 1, 1}, {0, 1, 0}}};
     for (const auto& form : forms) {
         for (const bool biased : {false, true}) {
             const auto build = [=](program& p) {
@@ -137,7 +133,7 @@ TEST_CASE("transposed convolutions of volumes") {
                 std::optional<value> bias;
                 if (biased) bias = p.input(fp32, {2});
                 p.output(p.make<aten::convolution>({x, weight, bias, form.stride, form.padding, form.dilation,
-                                                    true, form.output_padding, 1}));
+                    true, form.output_padding, 1}));
             };
             CHECK_THAT(build, computes_the_same<decompose_transposed_volumes>());
         }

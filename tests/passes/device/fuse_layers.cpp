@@ -15,7 +15,7 @@ using namespace headrace;
 namespace {
 
 static_assert(effects_of<fold_padding>::sound && effects_of<outline_layers>::sound &&
-              effects_of<fuse_layers>::sound && effects_of<split_expansions>::sound);
+    effects_of<fuse_layers>::sound && effects_of<split_expansions>::sound);
 
 value integers(program& p, dtype type, std::initializer_list<std::int64_t> shape, std::int64_t first) {
     return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
@@ -30,25 +30,25 @@ value zero(program& p, dtype type) { return integers(p, type, {1}, 0); }
 value convolution(program& p, value x, std::int64_t channels) {
     const std::int64_t from = meta_of(x)->shape[3];
     return p.make<tosa::conv2d>({.input = x,
-                                 .weight = integers(p, dtype::int8, {channels, 1, 1, from}, 3),
-                                 .bias = integers(p, dtype::int32, {channels}, 40),
-                                 .input_zp = zero(p, dtype::int8),
-                                 .weight_zp = zero(p, dtype::int8),
-                                 .pad = {0, 0, 0, 0},
-                                 .stride = {1, 1},
-                                 .dilation = {1, 1},
-                                 .acc_type = dtype::int32});
+        .weight = integers(p, dtype::int8, {channels, 1, 1, from}, 3),
+        .bias = integers(p, dtype::int32, {channels}, 40),
+        .input_zp = zero(p, dtype::int8),
+        .weight_zp = zero(p, dtype::int8),
+        .pad = {0, 0, 0, 0},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .acc_type = dtype::int32});
 }
 value rescaled(program& p, value x, dtype to) {
     return p.make<tosa::rescale>({.input = x,
-                                  .multiplier = create_constant(p.g, {dtype::int32, {1}, {}}, nullptr,
-                                                                [](std::span<std::byte> data) {
-                                                                    const std::int32_t m = 1 << 30;
-                                                                    std::memcpy(data.data(), &m, 4);
-                                                                }),
-                                  .shift = integers(p, dtype::int8, {1}, 34),
-                                  .input_zp = zero(p, meta_of(x)->dtype),
-                                  .output_zp = zero(p, to)});
+        .multiplier = create_constant(p.g, {dtype::int32, {1}, {}}, nullptr,
+            [](std::span<std::byte> data) {
+                const std::int32_t m = 1 << 30;
+                std::memcpy(data.data(), &m, 4);
+            }),
+        .shift = integers(p, dtype::int8, {1}, 34),
+        .input_zp = zero(p, meta_of(x)->dtype),
+        .output_zp = zero(p, to)});
 }
 // The dtype of a RESCALE is in its metadata.
 value typed(program& p, value v, dtype type) {
@@ -77,8 +77,8 @@ void two_branches(program& p) {
 
 value padded(program& p, value x, std::int64_t number) {
     return p.make<tosa::pad>({.input1 = x,
-                              .padding = p.make<tosa::const_shape>({.values = {0, 0, 1, 2, 0, 1, 0, 0}}),
-                              .pad_const = integers(p, dtype::int8, {1}, number)});
+        .padding = p.make<tosa::const_shape>({.values = {0, 0, 1, 2, 0, 1, 0, 0}}),
+        .pad_const = integers(p, dtype::int8, {1}, number)});
 }
 void padded_image(program& p) {
     p.output(narrow(p, convolution(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 0), 2)));
@@ -104,14 +104,14 @@ void shared_sum(program& p) {
 value depthwise(program& p, value x, std::int64_t stride) {
     const std::int64_t channels = meta_of(x)->shape[3];
     return p.make<tosa::depthwise_conv2d>({.input = x,
-                                           .weight = integers(p, dtype::int8, {3, 3, channels, 1}, 7),
-                                           .bias = integers(p, dtype::int32, {channels}, 40),
-                                           .input_zp = zero(p, dtype::int8),
-                                           .weight_zp = zero(p, dtype::int8),
-                                           .pad = {1, stride == 2 ? 0 : 1, 1, stride == 2 ? 0 : 1},
-                                           .stride = {stride, stride},
-                                           .dilation = {1, 1},
-                                           .acc_type = dtype::int32});
+        .weight = integers(p, dtype::int8, {3, 3, channels, 1}, 7),
+        .bias = integers(p, dtype::int32, {channels}, 40),
+        .input_zp = zero(p, dtype::int8),
+        .weight_zp = zero(p, dtype::int8),
+        .pad = {1, stride == 2 ? 0 : 1, 1, stride == 2 ? 0 : 1},
+        .stride = {stride, stride},
+        .dilation = {1, 1},
+        .acc_type = dtype::int32});
 }
 // An inverted residual; its wide tensor has 48 channels.
 value widened(program& p, value x) { return narrow(p, convolution(p, x, 48)); }

@@ -76,14 +76,14 @@ std::uint64_t least_peak(graph& g) {
         const bool is_order = std::all_of(nodes.begin(), nodes.end(), [&](const node* n) {
             return std::all_of(n->operands, n->operands + n->operand_count, [&](const edge& e) {
                 return std::find(nodes.begin(), nodes.end(), e.source) == nodes.end() ||
-                       is_before(e.source, n);
+                    is_before(e.source, n);
             });
         });
         if (!is_order) continue;
         for (node* n : nodes) g.move_before(*n, g.output());
         least = std::min(least, peak_of(g));
-    } while (std::next_permutation(nodes.begin(), nodes.end(),
-                                   [](const node* a, const node* b) { return a->id < b->id; }));
+    } while (std::next_permutation(
+        nodes.begin(), nodes.end(), [](const node* a, const node* b) { return a->id < b->id; }));
     return least;
 }
 
@@ -158,8 +158,8 @@ TEST_CASE("an order that is as good stays") {
     const value x = p.input(dtype::int8, {8});
     const value a = p.make<tosa::abs>({.input1 = x});
     const value b = p.make<tosa::negate>({.input1 = x,
-                                          .input1_zp = p.constant<std::int8_t>(dtype::int8, {1}, {0}),
-                                          .output_zp = p.constant<std::int8_t>(dtype::int8, {1}, {0})});
+        .input1_zp = p.constant<std::int8_t>(dtype::int8, {1}, {0}),
+        .output_zp = p.constant<std::int8_t>(dtype::int8, {1}, {0})});
     p.output(p.make<tosa::concat>({.input1 = {a, b}, .axis = 0}));
     p.finish();
     memory_order order(p.g);

@@ -120,7 +120,7 @@ TEST_CASE("what is computed from constants grows within a limit for all of them"
 TEST_CASE("what all nodes read, write and multiply is limited by the size of the constants") {
     const auto zeros = [](program& p, const int_list& shape) {
         return create_constant(p.g, {fp32, shape, {}}, nullptr,
-                               [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{}); });
+            [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{}); });
     };
     pass_context context;
     program chain;

@@ -41,7 +41,7 @@ std::size_t clamps_after(const Build& build) {
 TEST_CASE("CLAMPs whose ranges meet are one") {
     for (const dtype type : {dtype::float32, dtype::int8}) {
         for (const auto& build :
-             {chain(type, {-3, 5}, {-1, 9}), chain(type, {-1, 2}, {-4, 4}), chain(type, {0, 6}, {0, 6})}) {
+            {chain(type, {-3, 5}, {-1, 9}), chain(type, {-1, 2}, {-4, 4}), chain(type, {0, 6}, {0, 6})}) {
             CHECK_THAT(build, computes_the_same<fuse_clamps>());
             CHECK(clamps_after(build) == 1);
         }

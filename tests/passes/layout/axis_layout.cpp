@@ -21,14 +21,14 @@ static_assert(common_refinement(shape_builder{1, 6}, shape_builder{6, 1, 1}) == 
 static_assert(!common_refinement(shape_builder{2, 3}, shape_builder{3, 2}));
 static_assert(!common_refinement(shape_builder{2, 3}, shape_builder{5}));
 static_assert(!then(layout_of(shape_builder{2, 3}, shape_builder{1, 0}),
-                    layout_of(shape_builder{2, 3}, shape_builder{1, 0})));  // splits (3, 2) into (2, 3)
+    layout_of(shape_builder{2, 3}, shape_builder{1, 0})));  // splits (3, 2) into (2, 3)
 
 // An image has per-channel gates, and sums over its rows.
 constexpr auto by_axes = along_axes(nhwc, shape_builder{2, 3, 4, 5});
 static_assert(by_axes && by_axes->axis == shape_builder{0, 1, 2, 3} && by_axes->axis_at(3) == 1);
 static_assert(resized(*by_axes, shape_builder{2, 3, 4, 5}, shape_builder{2, 3, 1, 1}) == layout{});
 static_assert(resized(*by_axes, shape_builder{2, 3, 4, 5}, shape_builder{2, 3, 1, 5}) ==
-              layout_of(shape_builder{2, 3, 5}, shape_builder{0, 2, 1}));
+    layout_of(shape_builder{2, 3, 5}, shape_builder{0, 2, 1}));
 static_assert(!resized(*by_axes, shape_builder{2, 3, 4, 1}, shape_builder{2, 3, 4, 5}));
 
 // Returns the index of the element that is stored at each position.

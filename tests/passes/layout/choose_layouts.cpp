@@ -54,14 +54,14 @@ value numbers(program& p, const shape_builder& shape, std::optional<float> all =
 value convolved(program& p, value v, std::int64_t channels, std::int64_t kernel) {
     const std::int64_t pad = kernel / 2;
     return p.make<tosa::conv2d>({.input = v,
-                                 .weight = numbers(p, {channels, kernel, kernel, meta_of(v)->shape[3]}),
-                                 .bias = numbers(p, {channels}),
-                                 .input_zp = numbers(p, {1}, 0),
-                                 .weight_zp = numbers(p, {1}, 0),
-                                 .pad = {pad, pad, pad, pad},
-                                 .stride = {1, 1},
-                                 .dilation = {1, 1},
-                                 .acc_type = fp32});
+        .weight = numbers(p, {channels, kernel, kernel, meta_of(v)->shape[3]}),
+        .bias = numbers(p, {channels}),
+        .input_zp = numbers(p, {1}, 0),
+        .weight_zp = numbers(p, {1}, 0),
+        .pad = {pad, pad, pad, pad},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .acc_type = fp32});
 }
 /// A pointwise convolution of quantized values.
 value convolved_codes(program& p, value v, std::int64_t channels) {
@@ -71,14 +71,14 @@ value convolved_codes(program& p, value v, std::int64_t channels) {
     std::vector<std::int64_t> bias;
     for (std::int64_t i = 0; i != channels; ++i) bias.push_back(100 * i);
     return p.make<tosa::conv2d>({.input = v,
-                                 .weight = integer_constant(p, i8, {channels, 1, 1, in}, weights),
-                                 .bias = integer_constant(p, dtype::int32, {channels}, bias),
-                                 .input_zp = integer_constant(p, i8, {1}, {2}),
-                                 .weight_zp = integer_constant(p, i8, {1}, {0}),
-                                 .pad = {0, 0, 0, 0},
-                                 .stride = {1, 1},
-                                 .dilation = {1, 1},
-                                 .acc_type = dtype::int32});
+        .weight = integer_constant(p, i8, {channels, 1, 1, in}, weights),
+        .bias = integer_constant(p, dtype::int32, {channels}, bias),
+        .input_zp = integer_constant(p, i8, {1}, {2}),
+        .weight_zp = integer_constant(p, i8, {1}, {0}),
+        .pad = {0, 0, 0, 0},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .acc_type = dtype::int32});
 }
 /// A rescale by a factor of 1/2, or by one factor for each of 6 indices of the last axis.
 value rescaled(program& p, value v, bool per_channel) {
@@ -86,14 +86,13 @@ value rescaled(program& p, value v, bool per_channel) {
     const std::vector<std::int64_t> multipliers{1 << 30, 1 << 29, 3 << 28, 1 << 30, 1 << 29, 3 << 28};
     const std::int64_t count = per_channel ? 6 : 1;
     const std::vector<std::int64_t> used(multipliers.begin(), multipliers.begin() + count);
-    return p.make<tosa::rescale>(
-        {.input = v,
-         .multiplier = integer_constant(p, dtype::int32, {count}, used),
-         .shift = integer_constant(p, i8, {count}, std::vector<std::int64_t>(used.size(), 31)),
-         .input_zp = integer_constant(p, type, {1}, {type == i8 ? 3 : 0}),
-         .output_zp = integer_constant(p, i8, {1}, {-5}),
-         .scale32 = true,
-         .per_channel = per_channel});
+    return p.make<tosa::rescale>({.input = v,
+        .multiplier = integer_constant(p, dtype::int32, {count}, used),
+        .shift = integer_constant(p, i8, {count}, std::vector<std::int64_t>(used.size(), 31)),
+        .input_zp = integer_constant(p, type, {1}, {type == i8 ? 3 : 0}),
+        .output_zp = integer_constant(p, i8, {1}, {-5}),
+        .scale32 = true,
+        .per_channel = per_channel});
 }
 
 }  // namespace
@@ -144,22 +143,21 @@ TEST_CASE("past CONCAT, along any axis") {
 }
 
 TEMPLATE_TEST_CASE("past reductions and REVERSE, along any axis", "", tosa::reduce_sum, tosa::reduce_max,
-                   tosa::reduce_min, tosa::reduce_product) {
+    tosa::reduce_min, tosa::reduce_product) {
     for (const std::int64_t axis : {0, 1, 2, 3}) {
         CAPTURE(axis);
         CHECK(compare(between(fp32,
-                              [=](program& p, value v) {
-                                  v = p.make<tosa::reverse>({.input1 = v, .axis = axis});
-                                  return p.make<TestType>({.input = v, .axis = axis});
-                              }),
-                      0) == "");
+                          [=](program& p, value v) {
+                              v = p.make<tosa::reverse>({.input1 = v, .axis = axis});
+                              return p.make<TestType>({.input = v, .axis = axis});
+                          }),
+                  0) == "");
     }
 }
 
 TEMPLATE_TEST_CASE("past reductions of booleans", "", tosa::reduce_any, tosa::reduce_all) {
     for (const std::int64_t axis : {1, 3}) {
-        CHECK(compare(
-                  between(dtype::boolean,
+        CHECK(compare(between(dtype::boolean,
                           [=](program& p, value v) { return p.make<TestType>({.input = v, .axis = axis}); }),
                   0) == "");
     }
@@ -263,8 +261,8 @@ TEST_CASE("past slices, paddings, tiles and ARGMAX, along any axis") {
             shape_builder amounts = shape_builder::filled(8, 0);
             amounts[2 * axis + 1] = 2;
             return p.make<tosa::pad>({.input1 = v,
-                                      .padding = shape_operand(p, amounts),
-                                      .pad_const = p.constant<float>(fp32, {1}, {5})});
+                .padding = shape_operand(p, amounts),
+                .pad_const = p.constant<float>(fp32, {1}, {5})});
         };
         CHECK(compare(between(fp32, padded), 0) == "");
         const auto tiled = [&](program& p, value v) {
@@ -304,10 +302,10 @@ TEST_CASE("into the weights of what multiplies with constants") {
     const auto matrix = [](program& p) {
         const value v = reshaped(p, transposed(p, p.input(fp32, {2, 5, 6, 3}), {0, 3, 1, 2}), {2, 3, 30});
         p.output(p.make<tosa::matmul>({.a = v,
-                                       .b = numbers(p, {2, 30, 4}),
-                                       .a_zp = numbers(p, {1}, 0),
-                                       .b_zp = numbers(p, {1}, 0),
-                                       .output_type = fp32}));
+            .b = numbers(p, {2, 30, 4}),
+            .a_zp = numbers(p, {1}, 0),
+            .b_zp = numbers(p, {1}, 0),
+            .output_type = fp32}));
     };
     CHECK(compare(matrix, 1) == "");  // (c, h·w) is not (h·w, c) with columns in another order
     // Channel shuffle between two convolutions, the second after an activation.
@@ -323,14 +321,14 @@ TEST_CASE("into the weights of what multiplies with constants") {
         value v = convolved(p, p.input(fp32, {1, 4, 4, 3}), 6, 1);
         v = reshaped(p, transposed(p, reshaped(p, v, {16, 2, 3}), {0, 2, 1}), {1, 4, 4, 6});
         v = p.make<tosa::depthwise_conv2d>({.input = v,
-                                            .weight = numbers(p, {3, 3, 6, 1}),
-                                            .bias = numbers(p, {6}),
-                                            .input_zp = numbers(p, {1}, 0),
-                                            .weight_zp = numbers(p, {1}, 0),
-                                            .pad = {1, 1, 1, 1},
-                                            .stride = {1, 1},
-                                            .dilation = {1, 1},
-                                            .acc_type = fp32});
+            .weight = numbers(p, {3, 3, 6, 1}),
+            .bias = numbers(p, {6}),
+            .input_zp = numbers(p, {1}, 0),
+            .weight_zp = numbers(p, {1}, 0),
+            .pad = {1, 1, 1, 1},
+            .stride = {1, 1},
+            .dilation = {1, 1},
+            .acc_type = fp32});
         p.output(convolved(p, v, 4, 1));
     };
     CHECK(compare(depthwise, 0) == "");

@@ -40,15 +40,15 @@ TEST_CASE("parts of images of any size") {
         const std::int64_t top = any(0, 1), left = any(0, 1);
         INFO(seed);
         CHECK_THAT(cropped({.image = image,
-                            .start = {0, 0, top, left},
-                            .size = {image[0], image[1], image[2] - top, image[3] - left - any(0, 1)}}),
-                   computes_the_same<crop_after_transpose>().within(0));
+                       .start = {0, 0, top, left},
+                       .size = {image[0], image[1], image[2] - top, image[3] - left - any(0, 1)}}),
+            computes_the_same<crop_after_transpose>().within(0));
     }
 }
 
 TEST_CASE("small parts, and what others read as well, stay") {
     for (const npu_builder& build : {cropped({.size = {1, 3, 4, 9}}), cropped({.is_read_twice = true}),
-                                     cropped({.is_for_windows = false})}) {
+             cropped({.is_for_windows = false})}) {
         CHECK_THAT(build, is_left_alone_by<crop_after_transpose>());
     }
 }

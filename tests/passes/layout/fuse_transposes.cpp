@@ -70,8 +70,8 @@ TEST_CASE("operators that do nothing go") {
             p.make<tosa::slice>({.input1 = x, .start = shape_of(p, {0, 0}), .size = shape_of(p, {2, 1})});
         v = p.make<tosa::tile>({.input1 = v, .multiples = shape_of(p, {1, 1})});
         v = p.make<tosa::pad>({.input1 = v,
-                               .padding = shape_of(p, {0, 0, 0, 0}),
-                               .pad_const = p.constant<float>(fp32, {1}, {0})});
+            .padding = shape_of(p, {0, 0, 0, 0}),
+            .pad_const = p.constant<float>(fp32, {1}, {0})});
         v = p.make<tosa::concat>({.input1 = {v}, .axis = 0});
         v = p.make<tosa::reverse>({.input1 = v, .axis = 1});
         p.output(p.make<tosa::exp>({.input1 = v}));

@@ -202,19 +202,17 @@ private:
             start.push_back(from);
             size.push_back(extent - from);
         }
-        values_.push_back(
-            p.make<tosa::slice>({.input1 = v,
-                                 .start = p.make<tosa::const_shape>({.values = int_list(start)}),
-                                 .size = p.make<tosa::const_shape>({.values = int_list(size)})}));
+        values_.push_back(p.make<tosa::slice>({.input1 = v,
+            .start = p.make<tosa::const_shape>({.values = int_list(start)}),
+            .size = p.make<tosa::const_shape>({.values = int_list(size)})}));
     }
     void padded(program& p, value v) {
         if (meta_of(v)->elements() > 1000) return;
         shape_builder amounts;
         for (std::size_t d = 0; d != 2 * shape_of(v).size(); ++d) amounts.push_back(pick(0, 3) == 0 ? 1 : 0);
-        values_.push_back(
-            p.make<tosa::pad>({.input1 = v,
-                               .padding = p.make<tosa::const_shape>({.values = int_list(amounts)}),
-                               .pad_const = p.constant<float>(fp32, {1}, {-2.0F})}));
+        values_.push_back(p.make<tosa::pad>({.input1 = v,
+            .padding = p.make<tosa::const_shape>({.values = int_list(amounts)}),
+            .pad_const = p.constant<float>(fp32, {1}, {-2.0F})}));
     }
     void tiled(program& p, value v) {
         if (meta_of(v)->elements() > 1000) return;
@@ -242,25 +240,25 @@ private:
         value made{};
         if (pick(0, 2) == 0) {
             made = p.make<tosa::depthwise_conv2d>({.input = image,
-                                                   .weight = constant(p, {kernel, kernel, channels, 1}),
-                                                   .bias = constant(p, {channels}),
-                                                   .input_zp = zero(p),
-                                                   .weight_zp = zero(p),
-                                                   .pad = pad,
-                                                   .stride = {1, 1},
-                                                   .dilation = {1, 1},
-                                                   .acc_type = fp32});
+                .weight = constant(p, {kernel, kernel, channels, 1}),
+                .bias = constant(p, {channels}),
+                .input_zp = zero(p),
+                .weight_zp = zero(p),
+                .pad = pad,
+                .stride = {1, 1},
+                .dilation = {1, 1},
+                .acc_type = fp32});
         } else {
             const std::int64_t out = pick(0, 1) == 0 ? 4 : 6;
             made = p.make<tosa::conv2d>({.input = image,
-                                         .weight = constant(p, {out, kernel, kernel, channels}),
-                                         .bias = constant(p, {out}),
-                                         .input_zp = zero(p),
-                                         .weight_zp = zero(p),
-                                         .pad = pad,
-                                         .stride = {1, 1},
-                                         .dilation = {1, 1},
-                                         .acc_type = fp32});
+                .weight = constant(p, {out, kernel, kernel, channels}),
+                .bias = constant(p, {out}),
+                .input_zp = zero(p),
+                .weight_zp = zero(p),
+                .pad = pad,
+                .stride = {1, 1},
+                .dilation = {1, 1},
+                .acc_type = fp32});
         }
         values_.push_back(by_axes ? transpose(p, made, {0, 3, 1, 2}) : made);
     }
@@ -288,11 +286,11 @@ private:
         const std::vector<std::int64_t> shifts(multipliers.size(), 30);
         value codes = p.make<tosa::cast>({.input = v, .output_type = dtype::int8});
         codes = p.make<tosa::rescale>({.input = codes,
-                                       .multiplier = integer_constant(p, dtype::int32, {count}, multipliers),
-                                       .shift = integer_constant(p, dtype::int8, {count}, shifts),
-                                       .input_zp = integer_constant(p, dtype::int8, {1}, {1}),
-                                       .output_zp = integer_constant(p, dtype::int8, {1}, {-2}),
-                                       .per_channel = per_channel});
+            .multiplier = integer_constant(p, dtype::int32, {count}, multipliers),
+            .shift = integer_constant(p, dtype::int8, {count}, shifts),
+            .input_zp = integer_constant(p, dtype::int8, {1}, {1}),
+            .output_zp = integer_constant(p, dtype::int8, {1}, {-2}),
+            .per_channel = per_channel});
         std::vector<std::int64_t> entries;
         for (std::int64_t i = 0; i != 256; ++i) entries.push_back(i * 37 % 19 - 9);
         codes =

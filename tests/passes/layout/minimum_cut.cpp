@@ -31,20 +31,18 @@ struct capacity {
 };
 
 using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using network = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS,
+using network = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
     boost::property<boost::vertex_index_t, std::size_t,
-                    boost::property<boost::vertex_color_t, boost::default_color_type,
-                                    boost::property<boost::vertex_distance_t, long,
-                                                    boost::property<boost::vertex_predecessor_t,
-                                                                    traits::edge_descriptor>>>>,
+        boost::property<boost::vertex_color_t, boost::default_color_type,
+            boost::property<boost::vertex_distance_t, long,
+                boost::property<boost::vertex_predecessor_t, traits::edge_descriptor>>>>,
     boost::property<boost::edge_capacity_t, std::int64_t,
-                    boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                    boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
+        boost::property<boost::edge_residual_capacity_t, std::int64_t,
+            boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
 
 // Returns Boost.Graph's flow, and the vertices that still reach the sink.
-std::pair<std::int64_t, std::vector<bool>> expected_cut(std::size_t vertices, std::size_t source,
-                                                        std::size_t sink, const std::vector<capacity>& arcs) {
+std::pair<std::int64_t, std::vector<bool>> expected_cut(
+    std::size_t vertices, std::size_t source, std::size_t sink, const std::vector<capacity>& arcs) {
     network n(vertices);
     const auto add = [&](std::size_t from, std::size_t to, std::int64_t amount) {
         const auto e = boost::add_edge(from, to, n).first;

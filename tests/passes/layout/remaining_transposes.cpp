@@ -40,10 +40,10 @@ TEST_CASE("each transpose, with its bytes and what wants another layout") {
     CHECK(left[0].shape == pmr_vector<std::int64_t>{1, 3, 4, 5});
     CHECK(left[0].perms == pmr_vector<std::int64_t>{0, 2, 3, 1});
     CHECK(left[0].bytes == 240);
-    CHECK(left[0].reason ==
-          "input x comes as it was exported, and tosa.MAX_POOL2D pool has its channels last");
+    CHECK(
+        left[0].reason == "input x comes as it was exported, and tosa.MAX_POOL2D pool has its channels last");
     CHECK(left[1].reason ==
-          "tosa.MAX_POOL2D pool has its channels last, and the output is wanted as it was exported");
+        "tosa.MAX_POOL2D pool has its channels last, and the output is wanted as it was exported");
     CHECK(left[2].reason.find("tosa.MATMUL") != std::pmr::string::npos);
 }
 

@@ -29,7 +29,7 @@ std::size_t left(const Build& build) {
 
 TEST_CASE("an image to channels-last") {
     for (const auto& build :
-         {image(i8, {1, 3, 16, 16}), image(i8, {2, 4, 8, 32}), image(i8, {3, 2, 20, 16})}) {
+        {image(i8, {1, 3, 16, 16}), image(i8, {2, 4, 8, 32}), image(i8, {3, 2, 20, 16})}) {
         CHECK(left(build) == 0);
         CHECK_THAT(build, computes_the_same<transpose_by_convolution>().within(0));
     }
@@ -49,8 +49,8 @@ TEST_CASE("an image that is cropped to a number of pixels that makes no groups")
                 return p.make<tosa::const_shape>({.values = sizes});
             };
             const value part = p.make<tosa::slice>({.input1 = p.input(i8, {1, 3, 16, 18}),
-                                                    .start = shape({0, 0, 1, 0}),
-                                                    .size = shape({1, 3, 15, 17})});
+                .start = shape({0, 0, 1, 0}),
+                .size = shape({1, 3, 15, 17})});
             return p.make<tosa::transpose>({.input1 = part, .perms = {0, 2, 3, 1}});
         });
     };

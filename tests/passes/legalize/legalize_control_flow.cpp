@@ -15,8 +15,8 @@ constexpr dtype fp32 = dtype::float32;
 constexpr dtype i32 = dtype::int32;
 constexpr target_spec with_control_flow = *parse_target("TOSA-1.0+FP+cf");
 
-static_assert(effects_of<legalize_control_flow>::removed_set ==
-              effects_of<legalize_control_flow>::target_set);
+static_assert(
+    effects_of<legalize_control_flow>::removed_set == effects_of<legalize_control_flow>::target_set);
 static_assert(effects_of<move_constants_into_regions>::sound);
 static_assert(effects_of<move_constants_into_regions>::removed_set.empty());
 
@@ -87,9 +87,9 @@ template <class... Passes>
 std::pmr::string compare_branches() {
     std::mt19937 random(3);
     for (const int condition : {0, 1}) {
-        std::pmr::string fault = compare_runs<Passes...>(
-            branches, {tensor::of_number(dtype::boolean, condition),
-                       random_tensor(random, {fp32, {2, 3}, {}}), random_tensor(random, {fp32, {3}, {}})});
+        std::pmr::string fault = compare_runs<Passes...>(branches,
+            {tensor::of_number(dtype::boolean, condition), random_tensor(random, {fp32, {2, 3}, {}}),
+                random_tensor(random, {fp32, {3}, {}})});
         if (!fault.empty()) return fault;
     }
     return {};
@@ -98,9 +98,9 @@ template <class... Passes>
 std::pmr::string compare_loops() {
     std::mt19937 random(3);
     for (const int limit : {0, 1, 4}) {
-        std::pmr::string fault = compare_runs<Passes...>(
-            loop, {tensor::of_number(i32, 0), random_tensor(random, {fp32, {2, 3}, {}}),
-                   tensor::of_number(i32, limit), random_tensor(random, {fp32, {2, 3}, {}})});
+        std::pmr::string fault = compare_runs<Passes...>(loop,
+            {tensor::of_number(i32, 0), random_tensor(random, {fp32, {2, 3}, {}}),
+                tensor::of_number(i32, limit), random_tensor(random, {fp32, {2, 3}, {}})});
         if (!fault.empty()) return fault;
     }
     return {};
@@ -121,7 +121,7 @@ TEST_CASE("constants move into branches and loops") {
     CHECK(compare_loops<move_constants_into_regions>() == "");
     program p;
     for (const node& n :
-         after<move_constants_into_regions>(p, branches).nodes_of(info_of<higher_order::cond>)) {
+        after<move_constants_into_regions>(p, branches).nodes_of(info_of<higher_order::cond>)) {
         const auto& a = args_of<higher_order::cond>(n);
         CHECK(a.operands.size() == 2);
         CHECK(count_of<builtin::constant>(*a.true_graph) == 1);
@@ -130,7 +130,7 @@ TEST_CASE("constants move into branches and loops") {
     }
     program q;
     for (const node& n :
-         after<move_constants_into_regions>(q, loop).nodes_of(info_of<higher_order::while_loop>)) {
+        after<move_constants_into_regions>(q, loop).nodes_of(info_of<higher_order::while_loop>)) {
         const auto& a = args_of<higher_order::while_loop>(n);
         CHECK(a.additional_inputs.size() == 2);
         CHECK(count_of<builtin::constant>(*a.cond_graph) == 1);

@@ -26,14 +26,14 @@ auto program_of(shape_list input, shape_list weight, bool bias, const Set& set, 
         const int_list ones(shape_builder::filled(dims, 1));
         const int_list zeros(shape_builder::filled(dims, 0));
         arguments a{.input = p.input(type, input),
-                    .weight = p.input(type, weight),
-                    .bias = std::nullopt,
-                    .stride = ones,
-                    .padding = zeros,
-                    .dilation = ones,
-                    .transposed = false,
-                    .output_padding = zeros,
-                    .groups = 1};
+            .weight = p.input(type, weight),
+            .bias = std::nullopt,
+            .stride = ones,
+            .padding = zeros,
+            .dilation = ones,
+            .transposed = false,
+            .output_padding = zeros,
+            .groups = 1};
         set(a);
         const std::int64_t channels = a.transposed ? std::data(weight)[1] * a.groups : std::data(weight)[0];
         if (bias) a.bias = p.input(type, {channels});
@@ -58,15 +58,15 @@ TEST_CASE("two dimensions, every stride, padding and dilation") {
             for (const std::int64_t dilation : {1, 2}) {
                 CAPTURE(stride, padding, dilation);
                 CHECK(convolve({2, 3, 10, 9}, {4, 3, 3, 2}, [=](arguments& a) {
-                          a.stride = {stride, 1};
-                          a.padding = {padding, 0};
-                          a.dilation = {1, dilation};
-                      }) == "");
+                    a.stride = {stride, 1};
+                    a.padding = {padding, 0};
+                    a.dilation = {1, dilation};
+                }) == "");
                 CHECK(convolve({1, 2, 8, 11}, {3, 2, 3, 3}, [=](arguments& a) {
-                          a.stride = {stride, stride};
-                          a.padding = {padding, padding};
-                          a.dilation = {dilation, dilation};
-                      }) == "");
+                    a.stride = {stride, stride};
+                    a.padding = {padding, padding};
+                    a.dilation = {dilation, dilation};
+                }) == "");
             }
         }
     }
@@ -78,9 +78,9 @@ TEST_CASE("windows that leave a part of the axis over") {
     CHECK(convolve({1, 1, 10, 12}, {2, 1, 2, 3}, [](arguments& a) { a.stride = {4, 7}; }) == "");
     CHECK(convolve({1, 1, 10, 12}, {2, 1, 1, 1}, [](arguments& a) { a.stride = {4, 3}; }) == "");
     CHECK(convolve({1, 2, 9, 9}, {2, 2, 2, 2}, [](arguments& a) {
-              a.stride = {5, 4};
-              a.padding = {1, 1};
-          }) == "");
+        a.stride = {5, 4};
+        a.padding = {1, 1};
+    }) == "");
 }
 
 TEST_CASE("windows that lie in the padding alone are refused") {
@@ -89,7 +89,7 @@ TEST_CASE("windows that lie in the padding alone are refused") {
         a.padding = {1, 0};
     };
     CHECK_THAT(program_of({1, 2, 3, 3}, {4, 2, 1, 1}, true, set, dtype::float32),
-               is_refused_by<legalize_convolution>("its windows lie in the padding alone"));
+        is_refused_by<legalize_convolution>("its windows lie in the padding alone"));
 }
 
 TEST_CASE("depthwise, with one channel for each input and with more") {
@@ -107,26 +107,26 @@ TEST_CASE("depthwise, with one channel for each input and with more") {
         CHECK(convolve({1, 3, 8, 7}, {9, 1, 2, 2}, depthwise(stride, 1)) == "");
     }
     CHECK(convolve({2, 3, 11}, {6, 1, 3}, [](arguments& a) {
-              a.groups = 3;
-              a.stride = {2};
-          }) == "");
+        a.groups = 3;
+        a.stride = {2};
+    }) == "");
 }
 
 TEST_CASE("one and three dimensions") {
     for (const std::int64_t stride : {1, 2, 3}) {
         CHECK(convolve({2, 3, 10}, {4, 3, 3}, [=](arguments& a) {
-                  a.stride = {stride};
-                  a.padding = {1};
-              }) == "");
+            a.stride = {stride};
+            a.padding = {1};
+        }) == "");
         CHECK(convolve({1, 3, 10}, {4, 3, 2}, [=](arguments& a) {
-                  a.stride = {stride};
-                  a.dilation = {3};
-              }) == "");
+            a.stride = {stride};
+            a.dilation = {3};
+        }) == "");
         CHECK(convolve({1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, [=](arguments& a) {
-                  a.stride = {1, stride, stride};
-                  a.padding = {1, 1, 0};
-                  a.dilation = {2, 1, 2};
-              }) == "");
+            a.stride = {1, stride, stride};
+            a.padding = {1, 1, 0};
+            a.dilation = {2, 1, 2};
+        }) == "");
     }
 }
 
@@ -138,32 +138,32 @@ TEST_CASE("transposed, with everything that shapes the result") {
                 for (const std::int64_t output_padding : {0, 1}) {
                     if (output_padding >= std::max(stride, dilation)) continue;
                     CHECK(convolve({2, 3, 5, 4}, {3, 2, 3, 3}, [=](arguments& a) {
-                              a.transposed = true;
-                              a.stride = {stride, stride};
-                              a.padding = {padding, 0};
-                              a.dilation = {dilation, 1};
-                              a.output_padding = {output_padding, 0};
-                          }) == "");
+                        a.transposed = true;
+                        a.stride = {stride, stride};
+                        a.padding = {padding, 0};
+                        a.dilation = {dilation, 1};
+                        a.output_padding = {output_padding, 0};
+                    }) == "");
                     CHECK(convolve({2, 3, 6}, {3, 4, 4}, [=](arguments& a) {
-                              a.transposed = true;
-                              a.stride = {stride};
-                              a.padding = {padding};
-                              a.dilation = {dilation};
-                              a.output_padding = {output_padding};
-                          }) == "");
+                        a.transposed = true;
+                        a.stride = {stride};
+                        a.padding = {padding};
+                        a.dilation = {dilation};
+                        a.output_padding = {output_padding};
+                    }) == "");
                 }
             }
         }
     }
     CHECK(convolve({1, 2, 4, 4}, {2, 3, 2, 2}, [](arguments& a) {
-              a.transposed = true;
-              a.stride = {3, 2};
-              a.dilation = {1, 3};
-          }) == "");
+        a.transposed = true;
+        a.stride = {3, 2};
+        a.dilation = {1, 3};
+    }) == "");
     CHECK_THAT(program_of(
                    {1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, false, [](arguments& a) { a.transposed = true; },
                    dtype::float32),
-               is_refused_by<legalize_convolution>("three dimensions"));
+        is_refused_by<legalize_convolution>("three dimensions"));
 }
 
 TEST_CASE("transposed with a computed weight, which Ethos-U85 does not take") {

@@ -24,8 +24,7 @@ template <class... Passes>
 constexpr bool remove_their_targets =
     ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(remove_their_targets<legalize_binary, legalize_bitwise, legalize_cast, legalize_clamp,
-                                   legalize_comparison, legalize_creation, legalize_logical, legalize_unary,
-                                   legalize_where>);
+    legalize_comparison, legalize_creation, legalize_logical, legalize_unary, legalize_where>);
 
 constexpr target_spec float_only = *parse_target("TOSA-1.0+FP");
 constexpr target_spec everything = *parse_target("TOSA-1.0+FP+INT");
@@ -99,8 +98,8 @@ TEST_CASE("INT32 comparisons are exact without the integer profile") {
 }
 
 TEST_CASE("casts between all types") {
-    const dtype types[] = {dtype::boolean, dtype::int8,    dtype::int16,
-                           dtype::int32,   dtype::float16, dtype::float32};
+    const dtype types[] = {
+        dtype::boolean, dtype::int8, dtype::int16, dtype::int32, dtype::float16, dtype::float32};
     for (const dtype from : types) {
         for (const dtype to : types) {
             INFO(name_of(from) << " to " << name_of(to));

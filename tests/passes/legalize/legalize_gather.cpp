@@ -99,7 +99,7 @@ TEST_CASE("index_select and embedding") {
 TEST_CASE("gather along any axis, of part of the others") {
     for (const std::int64_t dim : {0, 1, 2}) {
         for (const shape_list shape :
-             {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
+            {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
             CAPTURE(dim, shape_text(sizes(std::data(shape), 3)));
             CHECK_THAT(
                 [&](program& p) {
@@ -194,7 +194,7 @@ TEST_CASE("numbers are indexed as the one element of an axis") {
         return is_list ? p.input(type, {1}) : p.input(type, {});
     };
     for (const auto& [self, index, source] :
-         {std::array{false, true, false}, {true, false, true}, {false, false, true}}) {
+        {std::array{false, true, false}, {true, false, true}, {false, false, true}}) {
         CAPTURE(self, index, source);
         const auto written = [=](program& p) {
             const value x = number(p, fp32, self);
@@ -204,8 +204,9 @@ TEST_CASE("numbers are indexed as the one element of an axis") {
             p.output(p.make<aten::scatter_add>({.self = x, .dim = 0, .index = at, .src = from}));
         };
         const auto one = [](bool is_list) { return is_list ? extents{1} : extents{}; };
-        CHECK_THAT(written, computes_the_same<legalize_scatter>().for_inputs(
-                                {floats(one(self)), any_of(one(index), 0, 1), floats(one(source))}));
+        CHECK_THAT(written,
+            computes_the_same<legalize_scatter>().for_inputs(
+                {floats(one(self)), any_of(one(index), 0, 1), floats(one(source))}));
         CHECK_THAT(
             [=](program& p) {
                 const value x = number(p, fp32, self);
@@ -225,7 +226,7 @@ TEST_CASE("an infinity is added to its own row alone") {
         },
         computes_the_same<legalize_scatter>().for_inputs(
             {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}),
-             tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}));
+                tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}));
 }
 
 TEST_CASE("index_put") {
@@ -242,9 +243,9 @@ TEST_CASE("index_put") {
                 if (last) indices[2] = p.input(i32, {2});
                 const value v = p.input(fp32, values);
                 p.output(p.make<aten::index_put>({.self = x,
-                                                  .indices = list<std::optional<value>>(indices, 3),
-                                                  .values = v,
-                                                  .accumulate = accumulate}));
+                    .indices = list<std::optional<value>>(indices, 3),
+                    .values = v,
+                    .accumulate = accumulate}));
             },
             inputs);
     };
@@ -264,9 +265,9 @@ TEST_CASE("index_put with constants") {
             const std::optional<value> indices[] = {p.constant<std::int32_t>(i32, {3}, rows)};
             const value v = p.input(fp32, {3, 2});
             p.output(p.make<aten::index_put>({.self = x,
-                                              .indices = list<std::optional<value>>(indices, 1),
-                                              .values = v,
-                                              .accumulate = accumulate}));
+                .indices = list<std::optional<value>>(indices, 1),
+                .values = v,
+                .accumulate = accumulate}));
         };
     };
     CHECK_THAT(put({0, 2, -1}, false), computes_the_same<legalize_index_put>());
@@ -283,9 +284,9 @@ TEST_CASE("index_put with a mask") {
                 const std::optional<value> indices[] = {p.input(dtype::boolean, {4, 3})};
                 const value v = p.input(fp32, {});
                 p.output(p.make<aten::index_put>({.self = x,
-                                                  .indices = list<std::optional<value>>(indices, 1),
-                                                  .values = v,
-                                                  .accumulate = accumulate}));
+                    .indices = list<std::optional<value>>(indices, 1),
+                    .values = v,
+                    .accumulate = accumulate}));
             },
             computes_the_same<legalize_index_put>());
         CHECK_THAT(
@@ -294,9 +295,9 @@ TEST_CASE("index_put with a mask") {
                 const std::optional<value> indices[] = {p.input(dtype::boolean, {4})};
                 const value v = p.input(fp32, {1, 3});
                 p.output(p.make<aten::index_put>({.self = x,
-                                                  .indices = list<std::optional<value>>(indices, 1),
-                                                  .values = v,
-                                                  .accumulate = accumulate}));
+                    .indices = list<std::optional<value>>(indices, 1),
+                    .values = v,
+                    .accumulate = accumulate}));
             },
             computes_the_same<legalize_index_put>());
         CHECK_THAT(
@@ -306,9 +307,9 @@ TEST_CASE("index_put with a mask") {
                     p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
                 const value v = p.input(fp32, {2, 3});
                 p.output(p.make<aten::index_put>({.self = x,
-                                                  .indices = list<std::optional<value>>(indices, 1),
-                                                  .values = v,
-                                                  .accumulate = accumulate}));
+                    .indices = list<std::optional<value>>(indices, 1),
+                    .values = v,
+                    .accumulate = accumulate}));
             },
             computes_the_same<legalize_index_put>());
     }
@@ -321,8 +322,8 @@ TEST_CASE("index_put with more values than a constant mask selects is refused") 
             const std::optional<value> indices[] = {
                 p.constant<std::uint8_t>(dtype::boolean, {4}, {0, 1, 0, 0})};
             p.output(p.make<aten::index_put>({.self = x,
-                                              .indices = list<std::optional<value>>(indices, 1),
-                                              .values = p.input(fp32, {3})}));
+                .indices = list<std::optional<value>>(indices, 1),
+                .values = p.input(fp32, {3})}));
         },
         is_refused_by<legalize_index_put>("values [3] do not broadcast to [1]"));
 }
@@ -339,24 +340,22 @@ TEST_CASE("booleans are numbers in GATHER and SCATTER, and booleans again") {
             };
         };
         CHECK_THAT(with_indices([](program& p, value x, value index) {
-                       const std::optional<value> indices[] = {index};
-                       return p.make<aten::index_tensor>(
-                           {.self = x, .indices = list<std::optional<value>>(indices, 1)});
-                   }),
-                   computes_the_same<legalize_index>());
-        CHECK_THAT(
-            with_indices([](program& p, value x, value index) {
-                const value source = p.input(boolean, {2, 2});
-                return p.make<aten::index_copy>({.self = x, .dim = 0, .index = index, .source = source});
-            }),
+            const std::optional<value> indices[] = {index};
+            return p.make<aten::index_tensor>({.self = x, .indices = list<std::optional<value>>(indices, 1)});
+        }),
+            computes_the_same<legalize_index>());
+        CHECK_THAT(with_indices([](program& p, value x, value index) {
+            const value source = p.input(boolean, {2, 2});
+            return p.make<aten::index_copy>({.self = x, .dim = 0, .index = index, .source = source});
+        }),
             computes_the_same<legalize_scatter>());
         CHECK_THAT(with_indices([](program& p, value x, value index) {
-                       const std::optional<value> indices[] = {index};
-                       return p.make<aten::index_put>({.self = x,
-                                                       .indices = list<std::optional<value>>(indices, 1),
-                                                       .values = p.input(boolean, {2, 2})});
-                   }),
-                   computes_the_same<legalize_index_put>());
+            const std::optional<value> indices[] = {index};
+            return p.make<aten::index_put>({.self = x,
+                .indices = list<std::optional<value>>(indices, 1),
+                .values = p.input(boolean, {2, 2})});
+        }),
+            computes_the_same<legalize_index_put>());
     }
 }
 
@@ -367,8 +366,8 @@ TEST_CASE("index_put with integers that may count from the end") {
             const value x = p.input(i32, {5, 2});
             const std::optional<value> indices[] = {p.input(i32, {2})};
             p.output(p.make<aten::index_put>({.self = x,
-                                              .indices = list<std::optional<value>>(indices, 1),
-                                              .values = p.input(i32, {2, 2})}));
+                .indices = list<std::optional<value>>(indices, 1),
+                .values = p.input(i32, {2, 2})}));
         },
         computes_the_same<legalize_index_put>().for_inputs(
             {any_of({5, 2}, -9, 9), tensor::of(i32, {2}, std::vector<int>{-1, 2}), any_of({2, 2}, -9, 9)}));

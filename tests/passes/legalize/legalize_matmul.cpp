@@ -123,13 +123,13 @@ TEST_CASE("views") {
     CHECK(view<aten::reshape>({2, 3, 4}, [](auto& a) { a.shape = {4, -1}; }) == "");
     CHECK(view_as({2, 6}, {4, 3}) == "");
     CHECK(view<aten::flatten_using_ints>({2, 3, 4, 5}, [](auto& a) {
-              a.start_dim = 1;
-              a.end_dim = -2;
-          }) == "");
+        a.start_dim = 1;
+        a.end_dim = -2;
+    }) == "");
     CHECK(view<aten::unflatten_int>({2, 12}, [](auto& a) {
-              a.dim = -1;
-              a.sizes = {3, -1};
-          }) == "");
+        a.dim = -1;
+        a.sizes = {3, -1};
+    }) == "");
 }
 
 TEST_CASE("axes of size 1 come and go") {

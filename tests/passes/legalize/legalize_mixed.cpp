@@ -62,9 +62,9 @@ TEST_CASE("operands of different types are promoted") {
 TEST_CASE("the limits of a clamp may be floats beside integers") {
     for (const dtype type : {dtype::int8, dtype::int32}) {
         CHECK(compare_runs<legalize_clamp>([&](program& p) {
-                  p.g.set_target(float_only);
-                  p.output(p.make<aten::clamp>({.self = p.input(type, {9}), .min = -1.5, .max = 2.5}));
-              }) == "");
+            p.g.set_target(float_only);
+            p.output(p.make<aten::clamp>({.self = p.input(type, {9}), .min = -1.5, .max = 2.5}));
+        }) == "");
     }
 }
 

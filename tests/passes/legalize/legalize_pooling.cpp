@@ -27,8 +27,8 @@ auto program_of(shape_list input, const Set& set, dtype type = dtype::float32) {
 }
 template <class Op, class Set>
 std::pmr::string pool(shape_list input, const Set& set, dtype type = dtype::float32) {
-    return compare_runs<legalize_pooling>(program_of<Op>(input, set, type), {},
-                                          type == dtype::float32 ? 1e-5 : 2e-2);
+    return compare_runs<legalize_pooling>(
+        program_of<Op>(input, set, type), {}, type == dtype::float32 ? 1e-5 : 2e-2);
 }
 
 }  // namespace
@@ -78,26 +78,26 @@ TEST_CASE("axes that differ, and a stride that is the kernel's") {
 TEST_CASE("a divisor of one's own") {
     for (const std::int64_t divisor : {1, 3, 7}) {
         CHECK(pool<aten::avg_pool2d>({1, 2, 7, 9}, [=](auto& a) {
-                  a.kernel_size = {2, 3};
-                  a.divisor_override = divisor;
-              }) == "");
+            a.kernel_size = {2, 3};
+            a.divisor_override = divisor;
+        }) == "");
         CHECK(pool<aten::avg_pool2d>({1, 2, 7, 9}, [=](auto& a) {
-                  a.kernel_size = {3, 3};
-                  a.stride = {2, 2};
-                  a.padding = {1, 1};
-                  a.divisor_override = divisor;
-              }) == "");
+            a.kernel_size = {3, 3};
+            a.stride = {2, 2};
+            a.padding = {1, 1};
+            a.divisor_override = divisor;
+        }) == "");
     }
     // The divisor is the same for windows that reach into padding, counted or not, and past it.
     for (const bool counted : {false, true}) {
         CHECK(pool<aten::avg_pool2d>({1, 2, 7, 9}, [=](auto& a) {
-                  a.kernel_size = {3, 4};
-                  a.stride = {2, 3};
-                  a.padding = {1, 1};
-                  a.ceil_mode = true;
-                  a.count_include_pad = counted;
-                  a.divisor_override = 2;
-              }) == "");
+            a.kernel_size = {3, 4};
+            a.stride = {2, 3};
+            a.padding = {1, 1};
+            a.ceil_mode = true;
+            a.count_include_pad = counted;
+            a.divisor_override = 2;
+        }) == "");
     }
 }
 
@@ -112,16 +112,16 @@ TEST_CASE("half precision, infinities and NaN") {
         CHECK(pool<aten::avg_pool2d>({1, 3, 8, 8}, windows, type) == "");
     }
     const double infinity = std::numeric_limits<double>::infinity();
-    const std::vector<double> numbers{-infinity, -infinity, 1, std::nan(""),
-                                      -infinity, -infinity, 2, infinity};
+    const std::vector<double> numbers{
+        -infinity, -infinity, 1, std::nan(""), -infinity, -infinity, 2, infinity};
     for (const bool padded : {false, true}) {
         CHECK_THAT(program_of<aten::max_pool2d>({1, 1, 2, 4},
-                                                [=](auto& a) {
-                                                    a.kernel_size = {2, 2};
-                                                    if (padded) a.padding = {1, 1};
-                                                }),
-                   computes_the_same<legalize_pooling>().for_inputs(
-                       {tensor::of(dtype::float32, {1, 1, 2, 4}, numbers)}));
+                       [=](auto& a) {
+                           a.kernel_size = {2, 2};
+                           if (padded) a.padding = {1, 1};
+                       }),
+            computes_the_same<legalize_pooling>().for_inputs(
+                {tensor::of(dtype::float32, {1, 1, 2, 4}, numbers)}));
     }
 }
 

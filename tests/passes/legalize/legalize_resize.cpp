@@ -113,10 +113,10 @@ TEST_CASE("to a size, by the factors that led to it") {
     CHECK(compare(with_scales(7, 3, 1.5, 0.5)) == "");
     CHECK(compare(with_scales(5, 12, 1.2, 2.1)) == "");  // the sizes disagree
     CHECK(compare([](program& p) {
-              const value x = p.input(fp32, {1, 2, 5});
-              p.output(p.make<aten::upsample_linear1d>({x, {7}, false, 1.5}));
-              p.output(p.make<aten::upsample_nearest1d>({x, {7}, 1.5}));
-          }) == "");
+        const value x = p.input(fp32, {1, 2, 5});
+        p.output(p.make<aten::upsample_linear1d>({x, {7}, false, 1.5}));
+        p.output(p.make<aten::upsample_nearest1d>({x, {7}, 1.5}));
+    }) == "");
 }
 
 TEST_CASE("resizing in half precision") {

@@ -50,16 +50,15 @@ TEST_CASE("slices of any start, end and step") {
                 for (const std::int64_t end : {-2, 3, 6, 100}) {
                     if (clamped_slice(start, end, size).count(step) == 0) continue;
                     CAPTURE(size, step, start, end);
-                    CHECK(compare<legalize_slices, aten::slice_tensor>(
-                              {2, size, 3},
+                    CHECK(compare<legalize_slices, aten::slice_tensor>({2, size, 3},
                               {.self = {}, .dim = 1, .start = start, .end = end, .step = step}) == "");
                 }
             }
         }
     }
     CHECK(compare<legalize_slices, aten::slice_tensor>({7}, {.self = {}, .dim = -1, .step = 3}) == "");
-    CHECK(compare<legalize_slices, aten::slice_tensor>({1, 2, 1, 3, 2, 5},
-                                                       {.self = {}, .dim = 5, .step = 2}) == "");
+    CHECK(compare<legalize_slices, aten::slice_tensor>(
+              {1, 2, 1, 3, 2, 5}, {.self = {}, .dim = 5, .step = 2}) == "");
 }
 
 TEST_CASE("a slice without elements is refused") {
@@ -72,17 +71,17 @@ TEST_CASE("a slice without elements is refused") {
 
 TEST_CASE("select and narrow") {
     CHECK(compare<legalize_slices, aten::select_int>({2, 3, 4}, {.self = {}, .dim = -2, .index = -1}) == "");
-    CHECK(compare<legalize_slices, aten::select_int>({4}, {.self = {}, .dim = 0, .index = 2},
-                                                     dtype::boolean) == "");
+    CHECK(compare<legalize_slices, aten::select_int>(
+              {4}, {.self = {}, .dim = 0, .index = 2}, dtype::boolean) == "");
     CHECK(compare<legalize_slices, aten::narrow>({2, 5}, {.self = {}, .dim = 1, .start = -3, .length = 2}) ==
-          "");
+        "");
 }
 
 TEST_CASE("splits") {
-    CHECK(compare<legalize_splits, aten::split_tensor>({2, 7}, {.self = {}, .split_size = 3, .dim = 1}) ==
-          "");
+    CHECK(
+        compare<legalize_splits, aten::split_tensor>({2, 7}, {.self = {}, .split_size = 3, .dim = 1}) == "");
     CHECK(compare<legalize_splits, aten::split_with_sizes>({7, 2}, {.self = {}, .split_sizes = {1, 4, 2}}) ==
-          "");
+        "");
     CHECK(compare<legalize_splits, aten::chunk>({2, 10}, {.self = {}, .chunks = 4, .dim = -1}) == "");
     CHECK(compare<legalize_splits, aten::tensor_split_sections>({10}, {.self = {}, .sections = 3}) == "");
     CHECK(compare<legalize_splits, aten::tensor_split_indices>({10}, {.self = {}, .indices = {2, 5}}) == "");
@@ -90,11 +89,10 @@ TEST_CASE("splits") {
 }
 
 TEST_CASE("cat skips what is empty and promotes") {
-    CHECK(
-        compare_runs<legalize_concat>([](program& p) {
-            const value parts[] = {p.input(fp32, {0}), p.input(fp32, {2, 3}), p.input(dtype::int32, {2, 1})};
-            p.output(p.make<aten::cat>({.tensors = list<value>(parts, 3), .dim = -1}));
-        }) == "");
+    CHECK(compare_runs<legalize_concat>([](program& p) {
+        const value parts[] = {p.input(fp32, {0}), p.input(fp32, {2, 3}), p.input(dtype::int32, {2, 1})};
+        p.output(p.make<aten::cat>({.tensors = list<value>(parts, 3), .dim = -1}));
+    }) == "");
     CHECK_THAT(
         [](program& p) {
             std::vector<value> parts(150, p.input(fp32, {1, 2}));
@@ -106,7 +104,7 @@ TEST_CASE("cat skips what is empty and promotes") {
 TEST_CASE("paddings of every mode") {
     for (const std::string_view mode : {"constant", "reflect", "replicate", "circular"}) {
         for (const int_list& pad : {int_list{1, 2}, int_list{2, 0, 1, 3}, int_list{-1, 2, 0, -2},
-                                    int_list{3, -1, 2, 2}, int_list{0, 0}}) {
+                 int_list{3, -1, 2, 2}, int_list{0, 0}}) {
             CAPTURE(mode, shape_text(pad));
             // Only "constant" can pad any axis; the other modes pad all except one or two.
             const bool is_line = mode != "constant" && pad.size() == 2;
@@ -118,10 +116,10 @@ TEST_CASE("paddings of every mode") {
     CHECK(compare<legalize_pad, aten::pad>({3}, {.self = {}, .pad = {1, 2}, .value = 2.5}) == "");
     CHECK(compare<legalize_pad, aten::constant_pad_nd>(
               {2, 3}, {.self = {}, .pad = {-1, 1, 2, -1}, .value = 7}, dtype::int32) == "");
-    CHECK(compare<legalize_pad, aten::constant_pad_nd>({2, 3}, {.self = {}, .pad = {1, 1}, .value = 1},
-                                                       dtype::boolean) == "");
-    CHECK(compare<legalize_pad, aten::reflection_pad2d>({1, 2, 4, 5},
-                                                        {.self = {}, .padding = {1, 2, 3, 0}}) == "");
+    CHECK(compare<legalize_pad, aten::constant_pad_nd>(
+              {2, 3}, {.self = {}, .pad = {1, 1}, .value = 1}, dtype::boolean) == "");
+    CHECK(compare<legalize_pad, aten::reflection_pad2d>(
+              {1, 2, 4, 5}, {.self = {}, .padding = {1, 2, 3, 0}}) == "");
     CHECK(compare<legalize_pad, aten::replication_pad1d>({2, 4}, {.self = {}, .padding = {3, 1}}) == "");
 }
 
@@ -145,21 +143,21 @@ TEST_CASE("flip") {
 
 TEST_CASE("permutations") {
     CHECK(compare<legalize_permutes, aten::permute>({2, 3, 4}, {.self = {}, .dims = {2, 0, -2}}) == "");
-    CHECK(compare<legalize_permutes, aten::transpose_int>({2, 3, 4, 5},
-                                                          {.self = {}, .dim0 = 1, .dim1 = -1}) == "");
+    CHECK(compare<legalize_permutes, aten::transpose_int>(
+              {2, 3, 4, 5}, {.self = {}, .dim0 = 1, .dim1 = -1}) == "");
     CHECK(compare<legalize_permutes, aten::t>({2, 3}, {}) == "");
     CHECK(compare<legalize_permutes, aten::t>({3}, {}) == "");
-    CHECK(compare<legalize_permutes, aten::movedim_int>({2, 3, 4},
-                                                        {.self = {}, .source = 0, .destination = -1}) == "");
+    CHECK(compare<legalize_permutes, aten::movedim_int>(
+              {2, 3, 4}, {.self = {}, .source = 0, .destination = -1}) == "");
     CHECK(compare<legalize_permutes, aten::movedim_intlist>(
               {2, 3, 4, 5}, {.self = {}, .source = {3, 0}, .destination = {0, 2}}) == "");
     SECTION("ranks above TOSA's") {
         const std::int64_t dims[] = {0, 3, 4, 1, 2, 6, 5};
-        CHECK(compare<legalize_permutes, aten::permute>({2, 3, 2, 2, 3, 2, 2},
-                                                        {.self = {}, .dims = int_list(sizes(dims))}) == "");
+        CHECK(compare<legalize_permutes, aten::permute>(
+                  {2, 3, 2, 2, 3, 2, 2}, {.self = {}, .dims = int_list(sizes(dims))}) == "");
         const std::int64_t ones[] = {7, 0, 1, 3, 2, 5, 4, 6};
-        CHECK(compare<legalize_permutes, aten::permute>({2, 3, 1, 2, 1, 2, 3, 2},
-                                                        {.self = {}, .dims = int_list(sizes(ones))}) == "");
+        CHECK(compare<legalize_permutes, aten::permute>(
+                  {2, 3, 1, 2, 1, 2, 3, 2}, {.self = {}, .dims = int_list(sizes(ones))}) == "");
     }
     SECTION("only axes of size 1 move") {
         program p;

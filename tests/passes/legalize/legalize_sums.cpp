@@ -27,7 +27,7 @@ static_assert(removes_its_targets<legalize_any_all> && removes_its_targets<legal
 
 template <class Pass, class Op>
 std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32,
-                         std::vector<double> numbers = {}) {
+    std::vector<double> numbers = {}) {
     std::vector<tensor> inputs;
     if (!numbers.empty()) inputs.push_back(tensor::of(type, extents(shape), numbers));
     return compare_runs<Pass>(
@@ -70,10 +70,10 @@ TEST_CASE("products of floats and of integers") {
     CHECK(compare<legalize_products, aten::prod>({2, 3}, {}) == "");
     for (const std::int64_t size : {1, 2, 3, 4, 5, 7, 8}) {
         CAPTURE(size);
-        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size, 2}, {.self = {}, .dim = 1},
-                                                             dtype::int32) == "");
-        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size},
-                                                             {.self = {}, .dim = -1, .keepdim = true}) == "");
+        CHECK(compare<legalize_products, aten::prod_dim_int>(
+                  {2, size, 2}, {.self = {}, .dim = 1}, dtype::int32) == "");
+        CHECK(compare<legalize_products, aten::prod_dim_int>(
+                  {2, size}, {.self = {}, .dim = -1, .keepdim = true}) == "");
     }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("largest and smallest elements") {
     CHECK(compare<legalize_limits, aten::amax>({4}, {.self = {}, .dim = {0}}, dtype::boolean) == "");
     CHECK(compare<legalize_limits, aten::amin>({4}, {.self = {}, .dim = {0}}, dtype::boolean) == "");
     CHECK(compare<legalize_limits, aten::amax>({3}, {.self = {}, .dim = {0}}, fp32, {1, not_a_number, 2}) ==
-          "");
+        "");
 }
 
 TEST_CASE("positions of extrema") {
@@ -97,27 +97,27 @@ TEST_CASE("positions of extrema") {
                       {2, 3, 4}, {.self = {}, .dim = 1, .keepdim = keepdim}, type) == "");
             CHECK(compare<legalize_argmax, aten::argmin>(
                       {3, 4}, {.self = {}, .dim = std::nullopt, .keepdim = keepdim}, type) == "");
-            CHECK(compare<legalize_argmax, aten::max_dim>({3, 4}, {.self = {}, .dim = -1, .keepdim = keepdim},
-                                                          type) == "");
+            CHECK(compare<legalize_argmax, aten::max_dim>(
+                      {3, 4}, {.self = {}, .dim = -1, .keepdim = keepdim}, type) == "");
             CHECK(compare<legalize_argmax, aten::min_dim>(
                       {3, 4, 1}, {.self = {}, .dim = 0, .keepdim = keepdim}, type) == "");
         }
     }
     CHECK(compare<legalize_argmax, aten::argmax>({}, {}) == "");
     CHECK(compare<legalize_argmax, aten::max_dim>({}, {.self = {}, .dim = 0}) == "");
-    CHECK(compare<legalize_argmax, aten::argmin>({4}, {.self = {}, .dim = 0}, dtype::int32,
-                                                 {5, -2147483648., -2147483647., 9}) == "");
-    CHECK(compare<legalize_argmax, aten::argmax>({3}, {.self = {}, .dim = 0}, dtype::int32,
-                                                 {2147483646, 2147483647, 2147483647}) == "");
+    CHECK(compare<legalize_argmax, aten::argmin>(
+              {4}, {.self = {}, .dim = 0}, dtype::int32, {5, -2147483648., -2147483647., 9}) == "");
+    CHECK(compare<legalize_argmax, aten::argmax>(
+              {3}, {.self = {}, .dim = 0}, dtype::int32, {2147483646, 2147483647, 2147483647}) == "");
 }
 
 TEST_CASE("any and all") {
     for (const dtype type : {dtype::boolean, fp32, dtype::int32}) {
         CHECK(compare<legalize_any_all, aten::any>({2, 3}, {}, type) == "");
-        CHECK(compare<legalize_any_all, aten::all_dim>({2, 3}, {.self = {}, .dim = -1, .keepdim = true},
-                                                       type) == "");
-        CHECK(compare<legalize_any_all, aten::any_dims>({2, 3, 2}, {.self = {}, .dim = int_list{0, 2}},
-                                                        type) == "");
+        CHECK(compare<legalize_any_all, aten::all_dim>(
+                  {2, 3}, {.self = {}, .dim = -1, .keepdim = true}, type) == "");
+        CHECK(compare<legalize_any_all, aten::any_dims>(
+                  {2, 3, 2}, {.self = {}, .dim = int_list{0, 2}}, type) == "");
         CHECK(compare<legalize_any_all, aten::all_dims>({2, 3}, {.self = {}, .dim = int_list{}}, type) == "");
         CHECK(compare<legalize_any_all, aten::any_dims>({2, 3}, {}, type) == "");
     }
@@ -130,8 +130,8 @@ TEST_CASE("cumsum keeps infinities where they are") {
         CHECK(compare<legalize_cumsum, aten::cumsum>({size}, {.self = {}, .dim = -1}, dtype::int32) == "");
     }
     CHECK(compare<legalize_cumsum, aten::cumsum>({}, {.self = {}, .dim = 0}) == "");
-    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0, .dtype = fp32},
-                                                 dtype::boolean) == "");
-    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32,
-                                                 {1, infinity, 2, -infinity, 3}) == "");
+    CHECK(compare<legalize_cumsum, aten::cumsum>(
+              {5}, {.self = {}, .dim = 0, .dtype = fp32}, dtype::boolean) == "");
+    CHECK(compare<legalize_cumsum, aten::cumsum>(
+              {5}, {.self = {}, .dim = 0}, fp32, {1, infinity, 2, -infinity, 3}) == "");
 }

@@ -50,22 +50,20 @@ TEST_CASE("sums and products in a type that is asked for") {
     const dtype to = GENERATE(dtype::int32, dtype::float16, dtype::float32);
     const bool with_integers = GENERATE(false, true);
     CAPTURE(from, to, with_integers);
-    CHECK_THAT(
-        program_of(with_integers, from,
+    CHECK_THAT(program_of(with_integers, from,
                    [=](program& p, value x) {
                        p.output(p.make<aten::sum_dim_intlist>({.self = x, .dim = int_list{1}, .dtype = to}));
                    }),
         after_casts<legalize_sums>());
     CHECK_THAT(program_of(with_integers, from,
-                          [=](program& p, value x) {
-                              p.output(p.make<aten::prod_dim_int>({.self = x, .dim = 1, .dtype = to}));
-                          }),
-               after_casts<legalize_products>());
-    CHECK_THAT(program_of(with_integers, from,
-                          [=](program& p, value x) {
-                              p.output(p.make<aten::cumsum>({.self = x, .dim = 0, .dtype = to}));
-                          }),
-               after_casts<legalize_cumsum>());
+                   [=](program& p, value x) {
+                       p.output(p.make<aten::prod_dim_int>({.self = x, .dim = 1, .dtype = to}));
+                   }),
+        after_casts<legalize_products>());
+    CHECK_THAT(
+        program_of(with_integers, from,
+            [=](program& p, value x) { p.output(p.make<aten::cumsum>({.self = x, .dim = 0, .dtype = to})); }),
+        after_casts<legalize_cumsum>());
 }
 
 TEST_CASE("operands of two types become one") {
@@ -74,17 +72,17 @@ TEST_CASE("operands of two types become one") {
     const bool with_integers = GENERATE(false, true);
     CAPTURE(from, other, with_integers);
     CHECK_THAT(program_of(with_integers, from,
-                          [=](program& p, value x) {
-                              const value parts[] = {x, p.input(other, {1, 2})};
-                              p.output(p.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = 0}));
-                          }),
-               computes_the_same<legalize_concat>().within(tolerance));
+                   [=](program& p, value x) {
+                       const value parts[] = {x, p.input(other, {1, 2})};
+                       p.output(p.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = 0}));
+                   }),
+        computes_the_same<legalize_concat>().within(tolerance));
     CHECK_THAT(program_of(with_integers, from,
-                          [=](program& p, value x) {
-                              const value mask = p.input(dtype::boolean, {2});
-                              p.output(p.make<aten::where_self>({mask, x, p.input(other, {})}));
-                          }),
-               computes_the_same<legalize_where>().within(tolerance));
+                   [=](program& p, value x) {
+                       const value mask = p.input(dtype::boolean, {2});
+                       p.output(p.make<aten::where_self>({mask, x, p.input(other, {})}));
+                   }),
+        computes_the_same<legalize_where>().within(tolerance));
 }
 
 TEST_CASE("numbers of every type as truth values") {
@@ -92,15 +90,15 @@ TEST_CASE("numbers of every type as truth values") {
     const bool with_integers = GENERATE(false, true);
     CAPTURE(from, with_integers);
     CHECK_THAT(program_of(with_integers, from,
-                          [](program& p, value x) {
-                              p.output(p.make<aten::any>({x}));
-                              p.output(p.make<aten::all_dim>({.self = x, .dim = 1}));
-                          }),
-               computes_the_same<legalize_any_all>());
+                   [](program& p, value x) {
+                       p.output(p.make<aten::any>({x}));
+                       p.output(p.make<aten::all_dim>({.self = x, .dim = 1}));
+                   }),
+        computes_the_same<legalize_any_all>());
     CHECK_THAT(program_of(with_integers, from,
-                          [=](program& p, value x) {
-                              p.output(p.make<aten::logical_not>({x}));
-                              p.output(p.make<aten::logical_and>({x, p.input(from, {2})}));
-                          }),
-               computes_the_same<legalize_logical>());
+                   [=](program& p, value x) {
+                       p.output(p.make<aten::logical_not>({x}));
+                       p.output(p.make<aten::logical_and>({x, p.input(from, {2})}));
+                   }),
+        computes_the_same<legalize_logical>());
 }

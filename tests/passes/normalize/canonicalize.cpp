@@ -26,7 +26,7 @@ template <class... Passes>
 constexpr bool remove_their_targets =
     ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_fills, canonicalize_variants,
-                                   scalars_to_tensors>);
+    scalars_to_tensors>);
 // A reduction without a dtype argument stays.
 static_assert(effects_of<canonicalize_casts>::removed_set.contains<aten::to_dtype>());
 static_assert(!effects_of<canonicalize_casts>::removed_set.contains<aten::cumsum>());
@@ -68,7 +68,7 @@ TEST_CASE("synonyms, casts, fills and numbers") {
             p.output(p.make<aten::alias_copy>({p.make<aten::clone>({.self = x})}));
         },
         (computes_the_same<canonicalize_variants, canonicalize_arithmetic, canonicalize_casts,
-                           canonicalize_fills, scalars_to_tensors, decompose_add_sub_alpha, remove_noop>()));
+            canonicalize_fills, scalars_to_tensors, decompose_add_sub_alpha, remove_noop>()));
 }
 
 TEST_CASE("no-ops go, and random dropout is refused") {
@@ -159,12 +159,12 @@ TEST_CASE("a region called without autocast is inlined") {
     const value x = p.input(fp32, {2});
     graph& inner = negating_region(p);
     node& call = p.g.create<higher_order::wrap_with_autocast>({.device_type = "cpu",
-                                                               .dtype = dtype::bfloat16,
-                                                               .enabled = false,
-                                                               .cache_enabled = false,
-                                                               .wrapped_body = &inner,
-                                                               .operands = {x}},
-                                                              1);
+                                                                  .dtype = dtype::bfloat16,
+                                                                  .enabled = false,
+                                                                  .cache_enabled = false,
+                                                                  .wrapped_body = &inner,
+                                                                  .operands = {x}},
+        1);
     p.g.set_meta(call.result(), {fp32, {2}, {}});
     p.output(call.result());
     p.finish();
@@ -187,8 +187,8 @@ TEST_CASE("inline_regions: calls within calls, and beside each other") {
             const value operands[] = {v};
             node& inner = made.create<higher_order::wrap_with_set_grad_enabled>(
                 {.enabled = false,
-                 .wrapped_graph = &nested(made, depth - 1),
-                 .operands = list<value>(operands)},
+                    .wrapped_graph = &nested(made, depth - 1),
+                    .operands = list<value>(operands)},
                 1);
             made.set_meta(inner.result(), {fp32, {2}, {}});
             v = inner.result();

@@ -56,26 +56,26 @@ TEST_CASE("convolutions of all ranks, with and without batch and bias") {
     CHECK(convolve<aten::conv1d>({2, 3, 9}, {4, 3, 3}, 4, as_is) == "");
     CHECK(convolve<aten::conv1d>({3, 9}, {4, 3, 3}, 0, [](auto& a) { a.stride = {2}; }) == "");
     CHECK(convolve<aten::conv2d>({2, 4, 7, 6}, {6, 2, 3, 2}, 6, [](auto& a) {
-              a.stride = {2, 1};
-              a.padding = {1, 0};
-              a.dilation = {1, 2};
-              a.groups = 2;
-          }) == "");
+        a.stride = {2, 1};
+        a.padding = {1, 0};
+        a.dilation = {1, 2};
+        a.groups = 2;
+    }) == "");
     CHECK(convolve<aten::conv2d>({3, 8, 8}, {5, 3, 3, 3}, 5, [](auto& a) { a.padding = {1, 1}; }) == "");
     CHECK(convolve<aten::conv3d>({1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}, 3, as_is) == "");
     CHECK(convolve<aten::conv3d>({2, 4, 5, 6}, {3, 2, 2, 3, 2}, 0, [](auto& a) {
-              a.stride = {1, 2, 2};
-          }) == "");
+        a.stride = {1, 2, 2};
+    }) == "");
 }
 
 TEST_CASE("one number stands for all axes") {
     CHECK(convolve<aten::conv2d>({2, 3, 9, 8}, {4, 3, 3, 3}, 4, [](auto& a) {
-              a.stride = {2};
-              a.padding = {1};
-              a.dilation = {2};
-          }) == "");
-    CHECK(convolve<aten::conv3d>({1, 2, 5, 5, 5}, {3, 2, 2, 2, 2}, 0, [](auto& a) { a.padding = {1}; }) ==
-          "");
+        a.stride = {2};
+        a.padding = {1};
+        a.dilation = {2};
+    }) == "");
+    CHECK(
+        convolve<aten::conv3d>({1, 2, 5, 5, 5}, {3, 2, 2, 2, 2}, 0, [](auto& a) { a.padding = {1}; }) == "");
 }
 
 TEST_CASE("padding by name") {
@@ -91,14 +91,14 @@ TEST_CASE("padding by name") {
         CHECK(convolve<aten::conv2d_padding>({1, 3, 7, 6}, {4, 3, kernel, 3}, 4, same) == "");
         CHECK(convolve<aten::conv2d_padding>({3, 7, 9}, {4, 3, 2, kernel}, 0, same_dilated) == "");
         CHECK(convolve<aten::conv2d_padding>({2, 3, 7, 6}, {4, 3, kernel, 3}, 4, [](auto& a) {
-                  a.stride = {2, 2};
-              }) == "");
+            a.stride = {2, 2};
+        }) == "");
         CHECK(convolve<aten::conv3d_padding>({1, 2, 4, 5, 6}, {2, 2, kernel, 2, 3}, 0, same) == "");
     }
     CHECK(convolve<aten::conv2d_padding>({1, 4, 7, 6}, {4, 1, 2, 3}, 4, [](auto& a) {
-              a.padding = "same";
-              a.groups = 4;
-          }) == "");
+        a.padding = "same";
+        a.groups = 4;
+    }) == "");
     CHECK(convolve<aten::conv3d_padding>({2, 4, 5, 6}, {2, 2, 2, 2, 3}, 2, as_is) == "");
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("transposed convolutions") {
     CHECK(convolve<aten::conv_transpose1d>({3, 5}, {3, 4, 3}, 0, as_is) == "");
     CHECK(convolve<aten::conv_transpose2d_input>({2, 3, 5, 4}, {3, 4, 3, 2}, 4, full) == "");
     CHECK(convolve<aten::conv_transpose2d_input>({4, 5, 4}, {4, 2, 3, 2}, 4, [](auto& a) {
-              a.stride = {2, 1};
-              a.groups = 2;
-          }) == "");
+        a.stride = {2, 1};
+        a.groups = 2;
+    }) == "");
     CHECK(convolve<aten::conv_transpose3d_input>({1, 2, 3, 4, 3}, {2, 3, 2, 3, 2}, 3, full) == "");
 }
 

@@ -148,6 +148,7 @@ TEST_CASE("casts from bytes and to them, with the integer profile and without") 
     const std::vector<double> reals{0.9, 127.99, 200.5, 255.0};
     const std::vector<std::int64_t> integers{-1, 256, 1000, -300};
     const std::vector<std::int64_t> truths{0, 1, 1, 0};
-    compare_stored(to, {tensor::of(dtype::float32, {4}, reals), tensor::of(dtype::int32, {4}, integers),
-                        tensor::of(dtype::boolean, {4}, truths)});
+    compare_stored(to,
+        {tensor::of(dtype::float32, {4}, reals), tensor::of(dtype::int32, {4}, integers),
+            tensor::of(dtype::boolean, {4}, truths)});
 }

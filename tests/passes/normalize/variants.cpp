@@ -21,11 +21,10 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 constexpr dtype i32 = dtype::int32;
 
-using integral_ops =
-    ops<aten::and_scalar, aten::and_tensor, aten::or_scalar, aten::or_tensor, aten::xor_scalar,
-        aten::xor_tensor, aten::lshift_scalar, aten::lshift_tensor, aten::rshift_scalar, aten::rshift_tensor,
-        aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
-        aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar>;
+using integral_ops = ops<aten::and_scalar, aten::and_tensor, aten::or_scalar, aten::or_tensor,
+    aten::xor_scalar, aten::xor_tensor, aten::lshift_scalar, aten::lshift_tensor, aten::rshift_scalar,
+    aten::rshift_tensor, aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
+    aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar>;
 
 /// The op on an input [2, 3]: its other tensors are inputs, too; other members get a suitable value.
 template <class Op>

@@ -32,18 +32,17 @@ TEST_CASE("the pixels of each channel") {
     for (unsigned seed = 0; seed != 6; ++seed) {
         random_numbers any(seed);
         const npu_builder build = sum({.image = {any(1, 2), any(1, 9), any(1, 9), any(1, 20)},
-                                       .first = 1 + seed % 2,
-                                       .second = 2 - seed % 2,
-                                       .widening = {.input_zero = any(-128, 127)}});
+            .first = 1 + seed % 2,
+            .second = 2 - seed % 2,
+            .widening = {.input_zero = any(-128, 127)}});
         CHECK_THAT(build, computes_the_same<convolve_sums>().within(0));
         CHECK(count_after<tosa::reduce_sum, convolve_sums>(build) == 0);
     }
 }
 
 TEST_CASE("sums over channels, of what was scaled, of other types and of large images stay") {
-    for (const npu_builder& build :
-         {sum({.second = 3}), sum({.first = 0}), sum({.widening = {.shift = 29}}),
-          sum({.type = dtype::int16}), sum({.image = {1, 65, 1, 1}}), sum({.image = {3, 4, 5}})}) {
+    for (const npu_builder& build : {sum({.second = 3}), sum({.first = 0}), sum({.widening = {.shift = 29}}),
+             sum({.type = dtype::int16}), sum({.image = {1, 65, 1, 1}}), sum({.image = {3, 4, 5}})}) {
         CHECK_THAT(build, is_left_alone_by<convolve_sums>());
     }
 }

@@ -22,8 +22,7 @@ struct planes {
 npu_builder taken_apart(const planes& s) {
     return for_target(u85_npu, [=](program& p) {
         const int_list image{s.batch, s.height, s.width, s.inputs};
-        const value sums = convolved_by(
-            p, p.input(dtype::int8, image),
+        const value sums = convolved_by(p, p.input(dtype::int8, image),
             {.image = image, .weight = {s.channels, 1, 1, s.inputs}, .input_zero = s.input_zero});
         value v = rescaled_by(p, sums, {.shift = 37, .output_zero = s.output_zero, .to = dtype::int8});
         if (s.is_clamped) v = p.make<tosa::clamp>({.input = v, .min_val = -90, .max_val = 110});
@@ -42,21 +41,20 @@ TEST_CASE("images of many channels") {
         random_numbers any(seed);
         INFO(seed);
         const npu_builder build = taken_apart({.height = any(1, 5),
-                                               .width = any(2, 7),
-                                               .inputs = any(1, 4),
-                                               .channels = any(20, 40),
-                                               .is_clamped = any(0, 1) == 1,
-                                               .input_zero = any(-128, 127),
-                                               .output_zero = any(-128, 127)});
+            .width = any(2, 7),
+            .inputs = any(1, 4),
+            .channels = any(20, 40),
+            .is_clamped = any(0, 1) == 1,
+            .input_zero = any(-128, 127),
+            .output_zero = any(-128, 127)});
         CHECK_THAT(build, computes_the_same<copy_before_planes>().within(0));
         CHECK(count_after<tosa::max_pool2d, copy_before_planes>(build) == 1);
     }
 }
 
 TEST_CASE("rows of a linear layer, whole or in heads") {
-    for (const npu_builder& build :
-         {taken_apart({.height = 1, .width = 9, .perms = {1, 0}, .as = {9, 24}}),
-          taken_apart({.height = 1, .width = 9, .perms = {1, 2, 0}, .as = {9, 4, 6}})}) {
+    for (const npu_builder& build : {taken_apart({.height = 1, .width = 9, .perms = {1, 0}, .as = {9, 24}}),
+             taken_apart({.height = 1, .width = 9, .perms = {1, 2, 0}, .as = {9, 4, 6}})}) {
         CHECK_THAT(build, computes_the_same<copy_before_planes>().within(0));
         CHECK(count_after<tosa::max_pool2d, copy_before_planes>(build) == 1);
     }
@@ -64,10 +62,10 @@ TEST_CASE("rows of a linear layer, whole or in heads") {
 
 TEST_CASE("few channels, large images, batches, other permutations, sources and users stay") {
     for (const npu_builder& build :
-         {taken_apart({.channels = 8}), taken_apart({.height = 128, .width = 128, .channels = 399}),
-          taken_apart({.batch = 2}), taken_apart({.perms = {0, 3, 2, 1}}), taken_apart({.is_reversed = true}),
-          taken_apart({.is_read_twice = true}),
-          taken_apart({.height = 1, .width = 9, .perms = {1, 0}, .as = {18, 12}})}) {
+        {taken_apart({.channels = 8}), taken_apart({.height = 128, .width = 128, .channels = 399}),
+            taken_apart({.batch = 2}), taken_apart({.perms = {0, 3, 2, 1}}),
+            taken_apart({.is_reversed = true}), taken_apart({.is_read_twice = true}),
+            taken_apart({.height = 1, .width = 9, .perms = {1, 0}, .as = {18, 12}})}) {
         CHECK_THAT(build, is_left_alone_by<copy_before_planes>());
     }
 }

@@ -31,16 +31,15 @@ value looked_up(program& p, value v) {
 value depthwise(program& p, value v, const beginning& b) {
     const std::int64_t results = b.results * b.multiplier;
     const std::vector<std::int64_t> biases(static_cast<std::size_t>(results), 77);
-    const value sums = p.make<tosa::depthwise_conv2d>(
-        {.input = v,
-         .weight = constant_codes(p, weight_codes(1), {b.kernel[0], b.kernel[1], b.results, b.multiplier}),
-         .bias = integer_constant(p, dtype::int32, {results}, biases),
-         .input_zp = integer_constant(p, dtype::int8, {1}, {b.output_zero}),
-         .weight_zp = integer_constant(p, dtype::int8, {1}, {0}),
-         .pad = b.pad,
-         .stride = b.stride,
-         .dilation = {b.dilation, b.dilation},
-         .acc_type = dtype::int32});
+    const value sums = p.make<tosa::depthwise_conv2d>({.input = v,
+        .weight = constant_codes(p, weight_codes(1), {b.kernel[0], b.kernel[1], b.results, b.multiplier}),
+        .bias = integer_constant(p, dtype::int32, {results}, biases),
+        .input_zp = integer_constant(p, dtype::int8, {1}, {b.output_zero}),
+        .weight_zp = integer_constant(p, dtype::int8, {1}, {0}),
+        .pad = b.pad,
+        .stride = b.stride,
+        .dilation = {b.dilation, b.dilation},
+        .acc_type = dtype::int32});
     const value narrowed = rescaled_by(p, sums, {.shift = 37, .output_zero = 4, .to = dtype::int8});
     if (b.is_tabulated) return looked_up(p, narrowed);
     return p.make<tosa::clamp>({.input = narrowed, .min_val = -70, .max_val = 99});
@@ -51,19 +50,18 @@ npu_builder pooled(const beginning& b) {
         if (!b.is_given) image = p.make<tosa::clamp>({.input = image, .min_val = -100, .max_val = 100});
         std::int64_t height = b.height, width = b.width;
         if (b.is_cropped) {
-            image = p.make<tosa::slice>(
-                {.input1 = image,
-                 .start = p.make<tosa::const_shape>({.values = {0, 1, 0, 0}}),
-                 .size = p.make<tosa::const_shape>({.values = {1, --height, --width, b.channels}})});
+            image = p.make<tosa::slice>({.input1 = image,
+                .start = p.make<tosa::const_shape>({.values = {0, 1, 0, 0}}),
+                .size = p.make<tosa::const_shape>({.values = {1, --height, --width, b.channels}})});
         }
         // The window ends at the last row and column.
         const std::int64_t after = b.is_cropped ? b.window / 2 : b.window / 2 - 1;
         const value sums = convolved_by(p, image,
-                                        {.image = {1, height, width, b.channels},
-                                         .weight = {b.results, b.window, b.window, b.channels},
-                                         .pad = {b.window / 2, after, b.window / 2, after},
-                                         .stride = {2, 2},
-                                         .input_zero = b.input_zero});
+            {.image = {1, height, width, b.channels},
+                .weight = {b.results, b.window, b.window, b.channels},
+                .pad = {b.window / 2, after, b.window / 2, after},
+                .stride = {2, 2},
+                .input_zero = b.input_zero});
         value v = rescaled_by(p, sums, {.shift = b.shift, .output_zero = b.output_zero, .to = dtype::int8});
         if (b.is_tabulated) v = looked_up(p, v);
         if (b.is_clamped && !b.is_tabulated)
@@ -78,15 +76,15 @@ npu_builder pooled(const beginning& b) {
 
 TEST_CASE("poolings of any window behind a first layer") {
     for (const beginning& b :
-         {beginning{}, beginning{.is_clamped = false, .pad = {0, 1, 0, 1}}, beginning{.is_given = true},
-          beginning{.is_given = true, .is_cropped = true, .is_clamped = false},
-          beginning{.height = 200,
-          .width = 200,
-          .channels = 2,
-          .results = 24,
-          .kernel = {2, 2},
-          .pad = {0, 0, 0, 0}},
-          beginning{.kernel = {4, 3}, .stride = {1, 1}, .pad = {2, 1, 0, 0}, .input_zero = -128}}) {
+        {beginning{}, beginning{.is_clamped = false, .pad = {0, 1, 0, 1}}, beginning{.is_given = true},
+            beginning{.is_given = true, .is_cropped = true, .is_clamped = false},
+            beginning{.height = 200,
+            .width = 200,
+            .channels = 2,
+            .results = 24,
+            .kernel = {2, 2},
+            .pad = {0, 0, 0, 0}},
+            beginning{.kernel = {4, 3}, .stride = {1, 1}, .pad = {2, 1, 0, 0}, .input_zero = -128}}) {
         const npu_builder build = pooled(b);
         CHECK_THAT(build, computes_the_same<halve_windows>().within(0));
         CHECK(count_after<tosa::max_pool2d, halve_windows>(build) == (b.is_given ? 3U : 2U));
@@ -94,10 +92,9 @@ TEST_CASE("poolings of any window behind a first layer") {
 }
 
 TEST_CASE("depthwise convolutions of any window behind a first layer") {
-    for (const beginning& b :
-         {beginning{.stride = {1, 1}, .pad = {1, 1, 1, 1}}, beginning{.is_given = true},
-          beginning{.is_tabulated = true}, beginning{.is_given = true, .is_tabulated = true},
-          beginning{.dilation = 2, .multiplier = 2, .stride = {1, 2}, .pad = {2, 0, 2, 1}}}) {
+    for (const beginning& b : {beginning{.stride = {1, 1}, .pad = {1, 1, 1, 1}}, beginning{.is_given = true},
+             beginning{.is_tabulated = true}, beginning{.is_given = true, .is_tabulated = true},
+             beginning{.dilation = 2, .multiplier = 2, .stride = {1, 2}, .pad = {2, 0, 2, 1}}}) {
         beginning deep = b;
         deep.is_pooled = false;
         const npu_builder build = pooled(deep);
@@ -111,22 +108,22 @@ TEST_CASE("first layers of any size and scale") {
         random_numbers any(seed);
         INFO(seed);
         CHECK_THAT(pooled({.height = 16 * any(12, 13),
-                           .width = 4 * any(48, 52),
-                           .results = any(17, 32),
-                           .is_given = any(0, 1) == 1,
-                           .input_zero = any(-128, 127),
-                           .output_zero = any(-128, 127),
-                           .shift = any(36, 39)}),
-                   computes_the_same<halve_windows>().within(0));
+                       .width = 4 * any(48, 52),
+                       .results = any(17, 32),
+                       .is_given = any(0, 1) == 1,
+                       .input_zero = any(-128, 127),
+                       .output_zero = any(-128, 127),
+                       .shift = any(36, 39)}),
+            computes_the_same<halve_windows>().within(0));
     }
 }
 
 TEST_CASE("small and large images, many channels, other users and lines that make no bursts stay") {
     REQUIRE(count_after<tosa::max_pool2d, halve_windows>(pooled({})) == 2);
     for (const npu_builder& build :
-         {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
-          pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
-          pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
+        {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
+            pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
+            pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
         CHECK_THAT(build, is_left_alone_by<halve_windows>());
     }
 }

@@ -27,12 +27,12 @@ npu_builder grouped(const grouping& s) {
         const int_list shape{results, s.read, s.window[0], s.window[1]};
         value weight = constant_codes(p, weight_codes(1), shape);
         if (s.is_float) {
-            weight = float_constant(p, shape,
-                                    std::vector<double>(static_cast<std::size_t>(element_count(shape)), 0.5));
+            weight = float_constant(
+                p, shape, std::vector<double>(static_cast<std::size_t>(element_count(shape)), 0.5));
         } else if (s.per_channel) {
             const auto count = static_cast<std::size_t>(results);
-            weight = real_per_channel(p, weight, scales_around(0.01, count), 0,
-                                      std::vector<std::int64_t>(count, s.zero_point));
+            weight = real_per_channel(
+                p, weight, scales_around(0.01, count), 0, std::vector<std::int64_t>(count, s.zero_point));
         } else {
             weight = p.make<quantized_decomposed::dequantize_per_tensor>(
                 {weight, 0.02, s.zero_point, -127, 127, dtype::int8, std::nullopt});
@@ -51,25 +51,24 @@ TEST_CASE("groups of any size, window and parameters") {
     for (unsigned seed = 0; seed != 8; ++seed) {
         random_numbers any(seed);
         const npu_builder build = grouped({.groups = any(2, 4),
-                                           .read = any(2, 5),
-                                           .written = any(1, 5),
-                                           .window = {any(1, 2), any(1, 3)},
-                                           .stride = {any(1, 2), any(1, 2)},
-                                           .padding = {any(0, 1), any(0, 1)},
-                                           .dilation = {1, any(1, 2)},
-                                           .zero_point = any(-5, 5),
-                                           .per_channel = seed % 2 == 0,
-                                           .has_bias = any(0, 1) == 1});
+            .read = any(2, 5),
+            .written = any(1, 5),
+            .window = {any(1, 2), any(1, 3)},
+            .stride = {any(1, 2), any(1, 2)},
+            .padding = {any(0, 1), any(0, 1)},
+            .dilation = {1, any(1, 2)},
+            .zero_point = any(-5, 5),
+            .per_channel = seed % 2 == 0,
+            .has_bias = any(0, 1) == 1});
         INFO(seed);
         CHECK_THAT(build, computes_the_same<join_groups>());
     }
 }
 
 TEST_CASE("one group, one channel in each, weights of floats, and products that take longer stay") {
-    for (const npu_builder& build :
-         {grouped({.groups = 1}), grouped({.read = 1}), grouped({.is_float = true}),
-          grouped({.read = 3, .written = 3, .is_transposed = true}),
-          grouped({.groups = 8, .read = 8, .written = 8, .window = {3, 3}, .padding = {1, 1}})}) {
+    for (const npu_builder& build : {grouped({.groups = 1}), grouped({.read = 1}),
+             grouped({.is_float = true}), grouped({.read = 3, .written = 3, .is_transposed = true}),
+             grouped({.groups = 8, .read = 8, .written = 8, .window = {3, 3}, .padding = {1, 1}})}) {
         CHECK_THAT(build, is_left_alone_by<join_groups>());
     }
 }

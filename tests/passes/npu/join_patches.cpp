@@ -28,10 +28,10 @@ TEST_CASE("patches of any size") {
         random_numbers any(seed);
         const std::int64_t height = any(1, 6), width = any(4, 7), channels = any(1, 5);
         convolution_of c{.image = {any(1, 2), height * any(1, 3), width * any(1, 4), channels},
-                         .weight = {any(1, 4), height, width, channels},
-                         .stride = {height, width},
-                         .input_zero = any(-128, 127),
-                         .weight_zero = any(-9, 9)};
+            .weight = {any(1, 4), height, width, channels},
+            .stride = {height, width},
+            .input_zero = any(-128, 127),
+            .weight_zero = any(-9, 9)};
         INFO(seed);
         const npu_builder build = convolution_for(seed % 2 == 0 ? u55_npu : u85_npu, c);
         CHECK(all_strides_are_one(build));

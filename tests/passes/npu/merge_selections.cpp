@@ -30,14 +30,14 @@ value selected(program& p, const selecting& s) {
     const value zero = integer_constant(p, dtype::int8, {1}, {0});
     const value sums =
         p.make<tosa::conv2d>({.input = p.input(dtype::int8, {image[0], image[1], image[2], s.all}),
-                              .weight = integer_constant(p, dtype::int8, {count, 1, 1, s.all}, taps),
-                              .bias = integer_constant(p, dtype::int32, {1}, {0}),
-                              .input_zp = zero,
-                              .weight_zp = zero,
-                              .pad = {0, 0, 0, 0},
-                              .stride = {1, 1},
-                              .dilation = {1, 1},
-                              .acc_type = dtype::int32});
+            .weight = integer_constant(p, dtype::int8, {count, 1, 1, s.all}, taps),
+            .bias = integer_constant(p, dtype::int32, {1}, {0}),
+            .input_zp = zero,
+            .weight_zp = zero,
+            .pad = {0, 0, 0, 0},
+            .stride = {1, 1},
+            .dilation = {1, 1},
+            .acc_type = dtype::int32});
     return rescaled_by(p, sums, s.narrowing);
 }
 npu_builder read_selected(const selecting& s) {
@@ -55,11 +55,11 @@ TEST_CASE("readers of any channels") {
         std::shuffle(order.begin(), order.end(), std::mt19937(seed));
         order.resize(static_cast<std::size_t>(count));
         const npu_builder build = read_selected({.channels = order,
-                                                 .all = all,
-                                                 .reader = {.image = {any(1, 2), any(1, 4), any(1, 4), count},
-                                                            .weight = {any(1, count), 1, 1, count},
-                                                            .input_zero = any(-128, 127),
-                                                            .weight_zero = any(-9, 9)}});
+            .all = all,
+            .reader = {.image = {any(1, 2), any(1, 4), any(1, 4), count},
+                .weight = {any(1, count), 1, 1, count},
+                .input_zero = any(-128, 127),
+                .weight_zero = any(-9, 9)}});
         INFO(seed);
         CHECK_THAT(build, computes_the_same<merge_selections>().within(0));
         CHECK(count_after<tosa::conv2d, merge_selections>(build) == 1);
@@ -67,9 +67,8 @@ TEST_CASE("readers of any channels") {
 }
 
 TEST_CASE("padding is read as before") {
-    CHECK_THAT(
-        read_selected(
-            {.all = 4, .reader = {.image = {1, 4, 4, 3}, .weight = {1, 1, 3, 3}, .pad = {0, 0, 1, 1}}}),
+    CHECK_THAT(read_selected({.all = 4,
+                   .reader = {.image = {1, 4, 4, 3}, .weight = {1, 1, 3, 3}, .pad = {0, 0, 1, 1}}}),
         computes_the_same<merge_selections>().within(0));
 }
 

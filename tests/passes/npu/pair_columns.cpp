@@ -27,11 +27,11 @@ convolution_of stem(random_numbers& any) {
     std::int64_t after = any(0, kernel - 1);
     if ((width + before + after - kernel) % 2 != 0) after += after == 0 ? 1 : -1;
     return {.image = {any(1, 2), 9, width, channels},
-            .weight = {any(1, 4), 3, kernel, channels},
-            .pad = {any(0, 2), 0, before, after},
-            .stride = {1, 2},
-            .input_zero = any(-128, 127),
-            .weight_zero = any(-9, 9)};
+        .weight = {any(1, 4), 3, kernel, channels},
+        .pad = {any(0, 2), 0, before, after},
+        .stride = {1, 2},
+        .input_zero = any(-128, 127),
+        .weight_zero = any(-9, 9)};
 }
 
 }  // namespace
@@ -58,9 +58,8 @@ TEST_CASE("more channels, odd widths, other strides, dilation and windows of one
 }
 
 TEST_CASE("windows whose pairs are no fewer stay") {
-    CHECK_THAT(
-        convolution_for(
-            u55_npu, {.image = {1, 5, 8, 3}, .weight = {2, 3, 2, 3}, .pad = {0, 0, 1, 1}, .stride = {2, 2}}),
+    CHECK_THAT(convolution_for(u55_npu,
+                   {.image = {1, 5, 8, 3}, .weight = {2, 3, 2, 3}, .pad = {0, 0, 1, 1}, .stride = {2, 2}}),
         is_left_alone_by<pair_columns>());
 }
 
@@ -70,10 +69,10 @@ TEST_CASE("where bursts are long, large windows of computed images alone read pa
             value image = p.input(dtype::int8, {1, 8, 8, 3});
             if (!is_given) image = p.make<tosa::clamp>({.input = image, .min_val = -90, .max_val = 90});
             return convolved_by(p, image,
-                                {.image = {1, 8, 8, 3},
-                                 .weight = {2, window, window, 3},
-                                 .pad = {window / 2, window / 2 - 1, window / 2, window / 2 - 1},
-                                 .stride = {2, 2}});
+                {.image = {1, 8, 8, 3},
+                    .weight = {2, window, window, 3},
+                    .pad = {window / 2, window / 2 - 1, window / 2, window / 2 - 1},
+                    .stride = {2, 2}});
         });
     };
     CHECK_THAT(of_image(7, false), computes_the_same<pair_columns>().within(0));

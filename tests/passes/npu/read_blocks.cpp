@@ -33,12 +33,12 @@ npu_builder convolved_blocks(const unshuffling& s) {
             p.make<tosa::reshape>({.input1 = moved, .shape = shape({s.batch, all, s.rows, s.columns})});
         const value last = p.make<tosa::transpose>({.input1 = blocks, .perms = {0, 2, 3, 1}});
         return convolved_by(p, last,
-                            {.image = {s.batch, s.rows, s.columns, all},
-                             .weight = {s.results, s.window, s.window, all},
-                             .pad = s.pad,
-                             .stride = s.stride,
-                             .input_zero = s.input_zero,
-                             .weight_zero = s.weight_zero});
+            {.image = {s.batch, s.rows, s.columns, all},
+                .weight = {s.results, s.window, s.window, all},
+                .pad = s.pad,
+                .stride = s.stride,
+                .input_zero = s.input_zero,
+                .weight_zero = s.weight_zero});
     });
 }
 
@@ -57,14 +57,14 @@ TEST_CASE("blocks of any size") {
     for (unsigned seed = 0; seed != 10; ++seed) {
         random_numbers any(seed);
         const npu_builder build = convolved_blocks({.batch = any(1, 2),
-                                                    .channels = any(1, 5),
-                                                    .rows = any(1, 4),
-                                                    .columns = any(1, 4),
-                                                    .height = any(2, 3),
-                                                    .width = any(2, 3),
-                                                    .results = any(1, 6),
-                                                    .input_zero = any(-128, 127),
-                                                    .weight_zero = any(-9, 9)});
+            .channels = any(1, 5),
+            .rows = any(1, 4),
+            .columns = any(1, 4),
+            .height = any(2, 3),
+            .width = any(2, 3),
+            .results = any(1, 6),
+            .input_zero = any(-128, 127),
+            .weight_zero = any(-9, 9)});
         INFO(seed);
         CHECK_THAT(build, computes_the_same<read_blocks>().within(0));
         CHECK(reads_them(build));
@@ -72,10 +72,9 @@ TEST_CASE("blocks of any size") {
 }
 
 TEST_CASE("other permutations, larger windows, strides, padding and large blocks stay") {
-    for (const npu_builder& build :
-         {convolved_blocks({.rows = 2, .columns = 2, .perms = {0, 1, 5, 3, 2, 4}}),
-          convolved_blocks({.window = 2}), convolved_blocks({.columns = 3, .stride = {1, 2}}),
-          convolved_blocks({.pad = {1, 1, 1, 1}}), convolved_blocks({.height = 4})}) {
+    for (const npu_builder& build : {convolved_blocks({.rows = 2, .columns = 2, .perms = {0, 1, 5, 3, 2, 4}}),
+             convolved_blocks({.window = 2}), convolved_blocks({.columns = 3, .stride = {1, 2}}),
+             convolved_blocks({.pad = {1, 1, 1, 1}}), convolved_blocks({.height = 4})}) {
         CHECK_THAT(build, is_left_alone_by<read_blocks>());
     }
 }

@@ -31,7 +31,7 @@ TEST_CASE("the whole range of a type is none") {
 
 TEST_CASE("parts of a range and floats stay") {
     for (const npu_builder& build : {clamped(dtype::int8, -127, 127), clamped(dtype::int8, -128, 126),
-                                     clamped(dtype::float32, -1e38, 1e38)}) {
+             clamped(dtype::float32, -1e38, 1e38)}) {
         CHECK_THAT(build, is_left_alone_by<remove_whole_clamps>());
     }
 }

@@ -43,9 +43,9 @@ TEST_CASE("parts of shuffles of any size") {
         const std::int64_t groups = any(2, 4), channels = groups * any(1, 5);
         const std::int64_t first = any(0, channels - 1);
         const shuffling s{.image = {any(1, 2), channels, any(1, 4), any(1, 4)},
-                          .groups = groups,
-                          .start = {0, first, 0, 0},
-                          .size = {}};
+            .groups = groups,
+            .start = {0, first, 0, 0},
+            .size = {}};
         shuffling part = s;
         part.size = {s.image[0], any(1, std::min(channels - 1, channels - first)), s.image[2], s.image[3]};
         const npu_builder build = part_of_shuffled(part);
@@ -56,10 +56,9 @@ TEST_CASE("parts of shuffles of any size") {
 }
 
 TEST_CASE("other permutations, parts of an image, other types and many channels stay") {
-    for (const npu_builder& build :
-         {part_of_shuffled({.perms = {0, 1, 2, 4, 3}}), part_of_shuffled({.size = {1, 3, 1, 3}}),
-          part_of_shuffled({.type = dtype::int16}),
-          part_of_shuffled({.image = {1, 514, 2, 3}, .size = {1, 2, 2, 3}})}) {
+    for (const npu_builder& build : {part_of_shuffled({.perms = {0, 1, 2, 4, 3}}),
+             part_of_shuffled({.size = {1, 3, 1, 3}}), part_of_shuffled({.type = dtype::int16}),
+             part_of_shuffled({.image = {1, 514, 2, 3}, .size = {1, 2, 2, 3}})}) {
         CHECK_THAT(build, is_left_alone_by<select_by_convolution>());
     }
 }

@@ -14,8 +14,8 @@ static_assert(effects_of<split_convolutions>::sound);
 
 value sliced(program& p, value v, const int_list& start, const int_list& size) {
     return p.make<tosa::slice>({.input1 = v,
-                                .start = p.make<tosa::const_shape>({.values = start}),
-                                .size = p.make<tosa::const_shape>({.values = size})});
+        .start = p.make<tosa::const_shape>({.values = start}),
+        .size = p.make<tosa::const_shape>({.values = size})});
 }
 value reshaped(program& p, value v, const int_list& shape) {
     return p.make<tosa::reshape>({.input1 = v, .shape = p.make<tosa::const_shape>({.values = shape})});
@@ -31,10 +31,10 @@ value joint(program& p, const attention& a) {
     const std::int64_t features = a.parts * a.heads * a.size;
     const int_list image{1, 1, a.rows, a.inputs};
     const value sums = convolved_by(p, p.input(dtype::int8, image),
-                                    {.image = image,
-                                     .weight = {features, 1, 1, a.inputs},
-                                     .input_zero = a.input_zero,
-                                     .weight_zero = a.weight_zero});
+        {.image = image,
+            .weight = {features, 1, 1, a.inputs},
+            .input_zero = a.input_zero,
+            .weight_zero = a.weight_zero});
     rescaling_of scale{.shift = 37, .output_zero = a.output_zero, .to = dtype::int8};
     if (a.has_factors) {
         scale.multipliers.clear();
@@ -68,9 +68,8 @@ npu_builder gated(const gates& s) {
     return [=](program& p) {
         p.g.set_target(u55_npu);
         const std::int64_t channels = s.first + s.second;
-        const value sums =
-            convolved_by(p, p.input(dtype::int8, s.image),
-                         {.image = s.image, .weight = {channels, 3, 3, s.image[3]}, .pad = {1, 1, 1, 1}});
+        const value sums = convolved_by(p, p.input(dtype::int8, s.image),
+            {.image = s.image, .weight = {channels, 3, 3, s.image[3]}, .pad = {1, 1, 1, 1}});
         value v = rescaled_by(p, sums, {.shift = 38, .to = dtype::int8});
         if (s.is_tabulated) {
             std::vector<std::int64_t> entries;
@@ -98,15 +97,15 @@ TEST_CASE("queries, keys and values of any size") {
         random_numbers any(seed);
         INFO(seed);
         const npu_builder build = attended({.rows = any(1, 6),
-                                            .inputs = any(1, 6),
-                                            .parts = any(2, 4),
-                                            .heads = any(1, 4),
-                                            .size = 8 * any(1, 2),
-                                            .has_factors = any(0, 1) == 1,
-                                            .is_clamped = any(0, 1) == 1,
-                                            .input_zero = any(-128, 127),
-                                            .weight_zero = any(-128, 127),
-                                            .output_zero = any(-128, 127)});
+            .inputs = any(1, 6),
+            .parts = any(2, 4),
+            .heads = any(1, 4),
+            .size = 8 * any(1, 2),
+            .has_factors = any(0, 1) == 1,
+            .is_clamped = any(0, 1) == 1,
+            .input_zero = any(-128, 127),
+            .weight_zero = any(-128, 127),
+            .output_zero = any(-128, 127)});
         CHECK_THAT(build, computes_the_same<split_convolutions>().within(0));
     }
     CHECK(count_after<tosa::conv2d, split_convolutions>(attended({})) == 3);
@@ -114,7 +113,7 @@ TEST_CASE("queries, keys and values of any size") {
 
 TEST_CASE("halves of an image's channels, first or last") {
     for (const gates& s :
-         {gates{}, gates{.is_first_plane = false}, gates{.first = 24, .is_tabulated = false}}) {
+        {gates{}, gates{.is_first_plane = false}, gates{.first = 24, .is_tabulated = false}}) {
         CHECK_THAT(gated(s), computes_the_same<split_convolutions>().within(0));
         CHECK(count_after<tosa::conv2d, split_convolutions>(gated(s)) == 2);
     }
@@ -122,8 +121,8 @@ TEST_CASE("halves of an image's channels, first or last") {
 
 TEST_CASE("channels that are read twice, or cut within, and parts that fill no lanes stay") {
     for (const npu_builder& build :
-         {attended({.is_read_twice = true}), attended({.cuts_heads = true}), attended({.cuts_rows = true}),
-          gated({.overlaps = true}), gated({.image = {1, 3, 4, 64}, .first = 1, .second = 1})}) {
+        {attended({.is_read_twice = true}), attended({.cuts_heads = true}), attended({.cuts_rows = true}),
+            gated({.overlaps = true}), gated({.image = {1, 3, 4, 64}, .first = 1, .second = 1})}) {
         CHECK_THAT(build, is_left_alone_by<split_convolutions>());
     }
 }

@@ -26,10 +26,10 @@ npu_builder product_with(const keys& k) {
         if (k.is_read_twice) p.output(v);
         const int_list shape = meta_of(v)->shape;
         return p.make<tosa::matmul>({.a = p.input(dtype::int8, {shape[0], 5, shape[1]}),
-                                     .b = v,
-                                     .a_zp = integer_constant(p, dtype::int8, {1}, {3}),
-                                     .b_zp = integer_constant(p, dtype::int8, {1}, {-4}),
-                                     .output_type = dtype::int32});
+            .b = v,
+            .a_zp = integer_constant(p, dtype::int8, {1}, {3}),
+            .b_zp = integer_constant(p, dtype::int8, {1}, {-4}),
+            .output_type = dtype::int32});
     });
 }
 
@@ -41,16 +41,16 @@ TEST_CASE("keys of any size, by heads or not") {
         const std::int64_t rows = any(2, 6), heads = any(1, 3), size = any(2, 5);
         INFO(seed);
         CHECK_THAT(product_with({.made = {rows, heads, size}}),
-                   computes_the_same<transpose_before_matmul>().within(0));
+            computes_the_same<transpose_before_matmul>().within(0));
         CHECK_THAT(product_with({.made = {rows, heads * size}, .perms = {1, 0}, .as = {heads, size, rows}}),
-                   computes_the_same<transpose_before_matmul>().within(0));
+            computes_the_same<transpose_before_matmul>().within(0));
     }
 }
 
 TEST_CASE("matrices that are only transposed, other permutations and users stay") {
     for (const npu_builder& build : {product_with({.perms = {0, 2, 1}}), product_with({.perms = {2, 0, 1}}),
-                                     product_with({.is_read_twice = true}),
-                                     product_with({.made = {4, 6}, .perms = {1, 0}, .as = {2, 6, 2}})}) {
+             product_with({.is_read_twice = true}),
+             product_with({.made = {4, 6}, .perms = {1, 0}, .as = {2, 6, 2}})}) {
         CHECK_THAT(build, is_left_alone_by<transpose_before_matmul>());
     }
 }

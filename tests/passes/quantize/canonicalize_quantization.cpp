@@ -92,7 +92,7 @@ TEST_CASE("parameters in constant tensors become numbers") {
 TEST_CASE("parameters that are computed are refused") {
     const auto build = [](program& p) {
         p.output(p.make<by_tensor>({p.input(dtype::float32, {64}), p.input(dtype::float32, {1}),
-                                    p.input(dtype::int64, {1}), -128, 127, dtype::int8}));
+            p.input(dtype::int64, {1}), -128, 127, dtype::int8}));
     };
     CHECK_THAT(build, is_refused_by<canonicalize_quantization>("are computed"));
 }
@@ -111,9 +111,8 @@ TEST_CASE("a scale that no kernel can hold is refused") {
     for (const float scale : {0.0F, -1e30F, std::numeric_limits<float>::infinity()}) {
         CAPTURE(scale);
         const auto build = [=](program& p) {
-            p.output(
-                p.make<by_tensor>({p.input(dtype::float32, {64}), float_constant(p, {1}, {scale}),
-                                   integer_constant(p, dtype::int64, {1}, {0}), -128, 127, dtype::int8}));
+            p.output(p.make<by_tensor>({p.input(dtype::float32, {64}), float_constant(p, {1}, {scale}),
+                integer_constant(p, dtype::int64, {1}, {0}), -128, 127, dtype::int8}));
         };
         CHECK_THAT(build, is_refused_by<canonicalize_quantization>("must be above 0 and finite"));
     }

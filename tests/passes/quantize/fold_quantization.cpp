@@ -87,87 +87,87 @@ TEST_CASE("past views, permutations and repetitions") {
     CHECK(compare({4, 6}, [](program& p, value v) { return p.make<aten::view>({v, {2, 12}}); }) == "");
     CHECK(compare({4, 6}, [](program& p, value v) { return p.make<aten::t>({v}); }) == "");
     CHECK(compare({4, 6, 2}, [](program& p, value v) {
-              return p.make<aten::permute>({v, {2, 0, 1}});
-          }) == "");
+        return p.make<aten::permute>({v, {2, 0, 1}});
+    }) == "");
     CHECK(compare({4, 6, 2}, [](program& p, value v) {
-              return p.make<aten::transpose_int>({v, 0, -1});
-          }) == "");
+        return p.make<aten::transpose_int>({v, 0, -1});
+    }) == "");
     CHECK(compare({4, 1}, [](program& p, value v) { return p.make<aten::expand>({v, {3, 4, 5}}); }) == "");
     CHECK(compare({4, 3}, [](program& p, value v) { return p.make<aten::repeat>({v, {2, 1, 2}}); }) == "");
     CHECK(compare({4, 3}, [](program& p, value v) { return p.make<aten::flip>({v, {0}}); }) == "");
     CHECK(compare({4, 1, 3}, [](program& p, value v) {
-              return p.make<aten::unsqueeze>({p.make<aten::squeeze_dim>({v, 1}), 0});
-          }) == "");
+        return p.make<aten::unsqueeze>({p.make<aten::squeeze_dim>({v, 1}), 0});
+    }) == "");
 }
 
 TEST_CASE("past what takes a part, by position or by index") {
     CHECK(compare({9, 6}, [](program& p, value v) {
-              return p.make<aten::slice_tensor>({v, 0, 1, -1, 3});
-          }) == "");
+        return p.make<aten::slice_tensor>({v, 0, 1, -1, 3});
+    }) == "");
     CHECK(compare({9, 6}, [](program& p, value v) { return p.make<aten::select_int>({v, 1, -2}); }) == "");
     CHECK(compare({9, 4}, [](program& p, value v) {
-              return p.make_node<aten::split_tensor>({v, 4, 0}).result(2);
-          }) == "");
+        return p.make_node<aten::split_tensor>({v, 4, 0}).result(2);
+    }) == "");
     CHECK(compare({3, 5}, [](program& p, value v) {
-              return p.make_node<aten::unbind_int>({v, 0}).result(1);
-          }) == "");
+        return p.make_node<aten::unbind_int>({v, 0}).result(1);
+    }) == "");
     CHECK(compare({7, 5}, [](program& p, value v) {
-              return p.make<aten::embedding>({v, integer_constant(p, dtype::int64, {2, 2}, {0, 6, 3, 3})});
-          }) == "");
+        return p.make<aten::embedding>({v, integer_constant(p, dtype::int64, {2, 2}, {0, 6, 3, 3})});
+    }) == "");
     CHECK(compare({7, 5}, [](program& p, value v) {
-              return p.make<aten::index_select>({v, 1, integer_constant(p, dtype::int64, {3}, {4, 0, 4})});
-          }) == "");
+        return p.make<aten::index_select>({v, 1, integer_constant(p, dtype::int64, {3}, {4, 0, 4})});
+    }) == "");
     CHECK(compare({7, 5}, [](program& p, value v) {
-              return p.make<aten::gather>({v, 0, integer_constant(p, dtype::int64, {1, 3}, {6, 1, 0})});
-          }) == "");
+        return p.make<aten::gather>({v, 0, integer_constant(p, dtype::int64, {1, 3}, {6, 1, 0})});
+    }) == "");
     CHECK(compare({7, 5}, [](program& p, value v) {
-              const std::optional<value> rows = integer_constant(p, dtype::int64, {3}, {6, 1, 0});
-              return p.make<aten::index_tensor>({v, {rows}});
-          }) == "");
+        const std::optional<value> rows = integer_constant(p, dtype::int64, {3}, {6, 1, 0});
+        return p.make<aten::index_tensor>({v, {rows}});
+    }) == "");
 }
 
 TEST_CASE("past what takes the largest, and nearest neighbours") {
     CHECK(compare({5, 6}, [](program& p, value v) { return p.make<aten::amax>({v, {1}, true}); }) == "");
     CHECK(compare({5, 6}, [](program& p, value v) { return p.make<aten::amin>({v, {0}, false}); }) == "");
     CHECK(compare({5, 6}, [](program& p, value v) {
-              return p.make_node<aten::aminmax>({v, 1, false}).result(1);
-          }) == "");
+        return p.make_node<aten::aminmax>({v, 1, false}).result(1);
+    }) == "");
     CHECK(compare({1, 2, 7, 6}, [](program& p, value v) {
-              return p.make<aten::max_pool2d>({v, {3, 3}, {2, 2}, {1, 1}});
-          }) == "");
+        return p.make<aten::max_pool2d>({v, {3, 3}, {2, 2}, {1, 1}});
+    }) == "");
     CHECK(compare({1, 2, 3, 4}, [](program& p, value v) {
-              return p.make<aten::upsample_nearest2d>({v, {6, 7}, std::nullopt, std::nullopt});
-          }) == "");
+        return p.make<aten::upsample_nearest2d>({v, {6, 7}, std::nullopt, std::nullopt});
+    }) == "");
 }
 
 TEST_CASE("past padding, with zero, other numbers and the tensor's own") {
     for (const double with : {0.0, 0.5, 0.333, 1000.0, -std::numeric_limits<double>::infinity()}) {
         CAPTURE(with);
         CHECK(compare({3, 4}, [=](program& p, value v) {
-                  return p.make<aten::constant_pad_nd>({v, {1, 2, 0, 3}, with});
-              }) == "");
+            return p.make<aten::constant_pad_nd>({v, {1, 2, 0, 3}, with});
+        }) == "");
         CHECK(compare({3, 4}, [=](program& p, value v) {
-                  return p.make<aten::pad>({v, {1, -1}, "constant", with});
-              }) == "");
+            return p.make<aten::pad>({v, {1, -1}, "constant", with});
+        }) == "");
     }
     CHECK(compare({3, 4}, [](program& p, value v) {
-              return p.make<aten::pad>({v, {1, 2}, "replicate", std::nullopt});
-          }) == "");
+        return p.make<aten::pad>({v, {1, 2}, "replicate", std::nullopt});
+    }) == "");
     CHECK(compare({1, 3, 4, 5}, [](program& p, value v) {
-              return p.make<aten::reflection_pad2d>({v, {1, 2, 0, 2}});
-          }) == "");
+        return p.make<aten::reflection_pad2d>({v, {1, 2, 0, 2}});
+    }) == "");
 }
 
 TEST_CASE("past clamps, whose bounds are quantized") {
     for (const auto& [least, most] : {std::pair(0.0, 6.0), {-0.3333, 0.7777}, {-1e9, 1e9}, {2.0, -2.0}}) {
         CAPTURE(least, most);
         CHECK(compare({20, 20}, [least = least, most = most](program& p, value v) {
-                  return p.make<aten::clamp>({v, scalar(least), scalar(most)});
-              }) == "");
+            return p.make<aten::clamp>({v, scalar(least), scalar(most)});
+        }) == "");
     }
     CHECK(compare({20, 20}, [](program& p, value v) {
-              return p.make<aten::clamp>({v, std::nullopt, scalar(0.71)});
-          }) == "");
+        return p.make<aten::clamp>({v, std::nullopt, scalar(0.71)});
+    }) == "");
     CHECK(compare({20, 20}, [](program& p, value v) { return p.make<aten::clamp>({v, scalar(0)}); }) == "");
 }
 
@@ -230,8 +230,8 @@ TEST_CASE("what is computed is quantized where it is") {
         output_in(p, y, a);
         output_in(p, p.make<aten::cat>({{x, p.make<aten::view>({y, {2, 3}})}, 0}), b);
     };
-    CHECK_THAT(computed,
-               computes_the_same<fold_quantization>().for_inputs(random_inputs(computed)).within(0));
+    CHECK_THAT(
+        computed, computes_the_same<fold_quantization>().for_inputs(random_inputs(computed)).within(0));
     program p;
     const graph& g = lowered<fold_quantization>(p, computed);
     CHECK(count_of<quantize>(g) == 2);

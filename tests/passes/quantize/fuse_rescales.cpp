@@ -19,10 +19,10 @@ struct factor {
 value rescale(program& p, value v, factor f, std::int64_t input_zero, std::int64_t output_zero, dtype to) {
     const dtype from = meta_of(v)->dtype;
     return p.make<tosa::rescale>({.input = v,
-                                  .multiplier = integer_constant(p, dtype::int32, {1}, {f.multiplier}),
-                                  .shift = integer_constant(p, dtype::int8, {1}, {f.shift}),
-                                  .input_zp = integer_constant(p, from, {1}, {input_zero}),
-                                  .output_zp = integer_constant(p, to, {1}, {output_zero})});
+        .multiplier = integer_constant(p, dtype::int32, {1}, {f.multiplier}),
+        .shift = integer_constant(p, dtype::int8, {1}, {f.shift}),
+        .input_zp = integer_constant(p, from, {1}, {input_zero}),
+        .output_zp = integer_constant(p, to, {1}, {output_zero})});
 }
 /// Rescales 8 bits to 32 by the first factor, and back by the second.
 auto there_and_back(factor first, factor second) {

@@ -32,7 +32,7 @@ std::pmr::string compare(const Build& build, const allowance& allowed = nearly) 
 value requantized(program& p, value v, const coding& c) { return real_of(p, quantized(p, v, c), c); }
 value convolution_of(program& p, value v, std::int64_t in, std::int64_t out, value bias) {
     const value weight = real_per_channel(p, constant_codes(p, weight_codes(1), {out, in, 3, 3}),
-                                          scales_around(0.004, static_cast<std::size_t>(out)), 0);
+        scales_around(0.004, static_cast<std::size_t>(out)), 0);
     return p.make<aten::convolution>({v, weight, bias, {1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1});
 }
 
@@ -163,8 +163,8 @@ TEST_CASE("casts from integers are codes of scale 1 where the target has no floa
         return [=](program& p) {
             p.g.set_target(target);
             const value x = p.make<aten::_to_copy>({p.input(dtype::int8, {4, 50}), dtype::float32});
-            output_in(p, p.make<aten::mul_tensor>({x, float_constant(p, {}, {0.0173})}),
-                      int8_codes(0.0312, 5));
+            output_in(
+                p, p.make<aten::mul_tensor>({x, float_constant(p, {}, {0.0173})}), int8_codes(0.0312, 5));
         };
     };
     CHECK(compare(build(integer_target)) == "");

@@ -41,7 +41,7 @@ auto truth_of(coding x, coding y, shape_list second = {12, 30}) {
 }
 template <class Op>
 auto with_constant(coding x, shape_list shape, std::vector<double> numbers, bool constant_first = false,
-                   coding to = int8_codes(0.09713, 5)) {
+    coding to = int8_codes(0.09713, 5)) {
     return [=](program& p) {
         const value u = real_input(p, x, {12, 30});
         const value c = float_constant(p, shape, numbers);
@@ -55,8 +55,8 @@ auto with_constant(coding x, shape_list shape, std::vector<double> numbers, bool
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sums and extremes of two scales", "", aten::add_tensor, aten::sub_tensor, aten::maximum,
-                   aten::minimum) {
+TEMPLATE_TEST_CASE(
+    "sums and extremes of two scales", "", aten::add_tensor, aten::sub_tensor, aten::maximum, aten::minimum) {
     const coding codings[] = {a, b, half_a, wide, int32_codes(2e-7)};
     for (const coding& x : codings) {
         for (const coding& y : codings) {
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("comparisons of two scales", "", aten::eq_tensor, aten::gt_te
 }
 
 TEMPLATE_TEST_CASE("constants have no scale of their own", "", aten::add_tensor, aten::sub_tensor,
-                   aten::maximum, aten::minimum, aten::mul_tensor) {
+    aten::maximum, aten::minimum, aten::mul_tensor) {
     for (const bool first : {false, true}) {
         for (const double number : {0.0, 1.0, -1.0, 0.3, -2.71828, 100.0}) {
             CAPTURE(first, number);
@@ -116,9 +116,9 @@ TEST_CASE("products of two scales") {
     // Factors of more than 16 bits lose bits for which a product of 32 bits has no room.
     CHECK(compare(of_two<aten::mul_tensor>(int32_codes(1e-6), a, int8_codes(0.7, 2))) == "");
     CHECK(compare([](program& p) {
-              const value x = real_input(p, a, {12, 30});
-              output_in(p, p.make<aten::mul_tensor>({x, x}), int8_codes(0.33, -128));
-          }) == "");
+        const value x = real_input(p, a, {12, 30});
+        output_in(p, p.make<aten::mul_tensor>({x, x}), int8_codes(0.33, -128));
+    }) == "");
 }
 
 TEST_CASE("a positive factor goes into the scale") {
@@ -134,10 +134,10 @@ TEST_CASE("a positive factor goes into the scale") {
     const auto negative = with_constant<aten::mul_tensor>(a, {}, {-0.5});
     CHECK(count_after<tosa::mul, arithmetic, fold_quantization>(negative) == 1);
     CHECK(compare([=](program& p) {  // it must keep the rank that the number adds
-              const value half_of =
-                  p.make<aten::mul_tensor>({float_constant(p, {1, 1, 1}, {0.5}), real_input(p, x, {4})});
-              output_in(p, half_of, int8_codes(0.1, 5));
-          }) == "");
+        const value half_of =
+            p.make<aten::mul_tensor>({float_constant(p, {1, 1, 1}, {0.5}), real_input(p, x, {4})});
+        output_in(p, half_of, int8_codes(0.1, 5));
+    }) == "");
 }
 
 TEST_CASE("a product whose scale is beyond float32 is refused") {
@@ -170,11 +170,11 @@ TEST_CASE("a scale for each channel") {
             };
         };
         CHECK(compare(build([](program& p, value x) {
-                  return p.make<aten::add_tensor>({x, real_input(p, b, {5, 1})});
-              })) == "");
+            return p.make<aten::add_tensor>({x, real_input(p, b, {5, 1})});
+        })) == "");
         CHECK(compare(build([](program& p, value x) {
-                  return p.make<aten::mul_tensor>({real_input(p, b, {5, 1}), x});
-              })) == "");
+            return p.make<aten::mul_tensor>({real_input(p, b, {5, 1}), x});
+        })) == "");
         CHECK(compare(build([](program& p, value x) { return p.make<aten::abs>({x}); })) == "");
     }
 }

@@ -34,9 +34,8 @@ value rounded(graph& g, value v, const coding& k) {
         g, {v, k.scale, k.zero_point, k.lowest, k.highest, k.type, std::nullopt});
 }
 value real_constant_in(graph& g, double number) {
-    return create_constant(g, {fp32, {}, {}}, nullptr, [&](std::span<std::byte> data) {
-        detail::store_element(number, fp32, data.data());
-    });
+    return create_constant(g, {fp32, {}, {}}, nullptr,
+        [&](std::span<std::byte> data) { detail::store_element(number, fp32, data.data()); });
 }
 /// A region with inputs like `operands`, which returns the results of `body(graph&, inputs)`.
 template <class Body>
@@ -160,8 +159,8 @@ TEST_CASE("branches that only move, and operands that one of them does not read"
     const auto build = [](program& p) {
         p.g.set_target(integer_target);
         const value condition = p.input(dtype::boolean, {});
-        const value_list operands{real_input(p, a, {6, 6}), real_input(p, b, {6, 6}),
-                                  p.input(dtype::boolean, {6, 6})};
+        const value_list operands{
+            real_input(p, a, {6, 6}), real_input(p, b, {6, 6}), p.input(dtype::boolean, {6, 6})};
         graph* yes = region_of(p, operands, [](graph& g, const value_list& in) {
             return value_list{rounded(g, make_in<aten::t>(g, {in[0]}), a), in[2]};
         });
@@ -192,7 +191,8 @@ TEST_CASE("a loop carries 32 bits where its body gives another coding, or starts
         const auto start = [=](program& p) { return real_input(p, first, {12, 30}); };
         CAPTURE(first.scale);
         CHECK(compare_loops(loop(start, damped(c))) == "");
-        CHECK(count_after<higher_order::while_loop, lower_quantized_control_flow>(loop(start, damped(c))) == 1);
+        CHECK(
+            count_after<higher_order::while_loop, lower_quantized_control_flow>(loop(start, damped(c))) == 1);
     }
     const auto from_numbers = [](program& p) {
         std::vector<double> numbers;
@@ -226,14 +226,14 @@ TEST_CASE("branches and loops of real numbers stay") {
         graph* yes = region_of(p, operands, negated);
         graph* no = region_of(p, operands, [](graph&, const value_list& in) { return value_list{in[0]}; });
         p.output(p.make<higher_order::cond>({condition, yes, no, operands}));
-        const value_list carried{p.constant<std::int32_t>(dtype::int32, {}, {0}),
-                                 float_constant(p, {2}, {1, 2})};
+        const value_list carried{
+            p.constant<std::int32_t>(dtype::int32, {}, {0}), float_constant(p, {2}, {1, 2})};
         graph* goes_on = region_of(p, carried, [](graph& g, const value_list& in) {
             return value_list{make_in<aten::lt_scalar>(g, {in[0], 3})};
         });
         graph* body = region_of(p, carried, [](graph& g, const value_list& in) {
-            return value_list{make_in<aten::add_scalar>(g, {.self = in[0], .other = 1}),
-                              make_in<aten::neg>(g, {in[1]})};
+            return value_list{
+                make_in<aten::add_scalar>(g, {.self = in[0], .other = 1}), make_in<aten::neg>(g, {in[1]})};
         });
         p.output(p.make_node<higher_order::while_loop>({goes_on, body, carried, {}}).result(1));
     };

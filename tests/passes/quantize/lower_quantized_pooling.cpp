@@ -39,12 +39,12 @@ auto pooled(coding x, coding to, shape_list shape, const Set& set) {
 }
 template <class Set>
 std::pmr::string pool(coding x, coding to, const Set& set, const allowance& allowed = nearly) {
-    return integers_from<pooling, may_rewrite<fold_quantization>>(pooled(x, to, {2, 3, 14, 13}, set),
-                                                                  allowed);
+    return integers_from<pooling, may_rewrite<fold_quantization>>(
+        pooled(x, to, {2, 3, 14, 13}, set), allowed);
 }
 template <class Op, class Set>
-std::pmr::string resize(coding x, coding to, shape_list shape, const Set& set,
-                        const allowance& allowed = nearly) {
+std::pmr::string resize(
+    coding x, coding to, shape_list shape, const Set& set, const allowance& allowed = nearly) {
     const auto build = [=](program& p) {
         args<Op> r{};
         set(r);
@@ -248,8 +248,8 @@ TEST_CASE("interpolation, in every mode") {
                     };
                     const shape_list shape{1, 20, h.in, w.in};
                     CHECK(resize<aten::upsample_bilinear2d>(a, to, shape, to_size, nearly_with_ties) == "");
-                    CHECK(resize<aten::upsample_bilinear2d_vec>(a, to, shape, to_size, nearly_with_ties) ==
-                          "");
+                    CHECK(
+                        resize<aten::upsample_bilinear2d_vec>(a, to, shape, to_size, nearly_with_ties) == "");
                 }
                 const auto to_width = [=](auto& r) {
                     r.output_size = int_list{h.out};

@@ -46,20 +46,20 @@ value weight_of(program& p, channels kind, const int_list& shape, std::int64_t a
 /// A convolution, with the lists that `set` changes; one group by default.
 template <class Set>
 auto convolved(coding x, channels kind, shape_list input, shape_list weight, const Set& set,
-               operand_maker bias = no_bias, coding result = given) {
+    operand_maker bias = no_bias, coding result = given) {
     return [=](program& p) {
         const std::size_t dims = input.size() - 2;
         const int_list ones(shape_builder::filled(dims, 1));
         const int_list zeros(shape_builder::filled(dims, 0));
         args<aten::convolution> c{.input = real_input(p, x, input),
-                                  .weight = {},
-                                  .bias = std::nullopt,
-                                  .stride = ones,
-                                  .padding = zeros,
-                                  .dilation = ones,
-                                  .transposed = false,
-                                  .output_padding = zeros,
-                                  .groups = 1};
+            .weight = {},
+            .bias = std::nullopt,
+            .stride = ones,
+            .padding = zeros,
+            .dilation = ones,
+            .transposed = false,
+            .output_padding = zeros,
+            .groups = 1};
         set(c);
         c.weight = weight_of(p, kind, weight, c.transposed ? 1 : 0);
         if (bias != no_bias) c.bias = bias(p, c.transposed ? weight[1] : weight[0]);
@@ -90,7 +90,7 @@ value stored_per_channel(program& p, std::int64_t channels) {
     const value codes = constant_codes(p, {1, 0, dtype::int32, -30000, 30000}, {channels});
     return p.make<quantized_decomposed::dequantize_per_channel>(
         {codes, float_constant(p, {channels}, scales_around(a.scale * w.scale, count)), std::nullopt, 0,
-         -2147483647, 2147483647, dtype::int32, std::nullopt});
+            -2147483647, 2147483647, dtype::int32, std::nullopt});
 }
 value of_other_scale(program& p, std::int64_t channels) {
     return real_constant(p, int8_codes(0.1, 5), {channels});
@@ -103,8 +103,7 @@ value computed(program& p, std::int64_t channels) { return real_input(p, int8_co
 value computed_long(program& p, std::int64_t channels) {
     return real_input(p, int32_codes(1e-6), {channels});
 }
-constexpr operand_maker biases[] = {
-    no_bias,        numbers,         stored,   stored_with_zero_point, stored_per_channel,
+constexpr operand_maker biases[] = {no_bias, numbers, stored, stored_with_zero_point, stored_per_channel,
     of_other_scale, of_other_scales, computed, computed_long};
 
 }  // namespace
@@ -116,16 +115,16 @@ TEST_CASE("convolutions of one to three dimensions") {
             CHECK(compare(convolved(x, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, as_is)) == "");
             CHECK(compare(convolved(x, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, padded)) == "");
             CHECK(compare(convolved(x, kind, {1, 4, 9, 8}, {6, 4, 3, 3}, [](auto& c) {
-                      c.dilation = {2, 1};
-                      c.padding = {0, 1};
-                  })) == "");
+                c.dilation = {2, 1};
+                c.padding = {0, 1};
+            })) == "");
             CHECK(compare(convolved(x, kind, {2, 3, 19}, {5, 3, 4}, [](auto& c) {
-                      c.padding = {2};
-                      c.stride = {3};
-                  })) == "");
+                c.padding = {2};
+                c.stride = {3};
+            })) == "");
             CHECK(compare(convolved(x, kind, {1, 3, 5, 6, 4}, {4, 3, 2, 3, 2}, [](auto& c) {
-                      c.padding = {1, 0, 1};
-                  })) == "");
+                c.padding = {1, 0, 1};
+            })) == "");
         }
     }
 }
@@ -133,7 +132,7 @@ TEST_CASE("convolutions of one to three dimensions") {
 TEST_CASE("depthwise and grouped convolutions") {
     for (const channels kind : {channels::alike, channels::apart}) {
         for (const operand_maker bias :
-             {no_bias, numbers, kind == channels::alike ? stored : stored_per_channel, computed}) {
+            {no_bias, numbers, kind == channels::alike ? stored : stored_per_channel, computed}) {
             CAPTURE(kind == channels::apart);
             const auto depthwise = convolved(
                 a, kind, {2, 4, 9, 8}, {8, 1, 3, 3}, [](auto& c) { c.groups = 4; }, bias,
@@ -142,8 +141,9 @@ TEST_CASE("depthwise and grouped convolutions") {
             CHECK(count_after<tosa::depthwise_conv2d, products>(depthwise) == 1);
             const auto grouped = convolved(
                 a, kind, {1, 6, 9, 8}, {4, 3, 3, 3}, [](auto& c) { c.groups = 2; }, bias);
-            CHECK_THAT(grouped, (becomes_integers<decompose_grouped_convolution, may_rewrite<fold>, products,
-                                                  may_rewrite<fold_quantization>>(nearly)));
+            CHECK_THAT(grouped,
+                (becomes_integers<decompose_grouped_convolution, may_rewrite<fold>, products,
+                    may_rewrite<fold_quantization>>(nearly)));
         }
     }
 }
@@ -198,16 +198,9 @@ TEST_CASE("weights with a zero point") {
     const auto one = [](program& p) {
         const value weight = real_constant(p, weight_codes(0.01, 17), {5, 3, 3, 2});
         output_in(p,
-                  p.make<aten::convolution>({real_input(p, low, {1, 3, 9, 8}),
-                                             weight,
-                                             numbers(p, 5),
-                                             {1, 1},
-                                             {1, 1},
-                                             {1, 1},
-                                             false,
-                                             {0, 0},
-                                             1}),
-                  given);
+            p.make<aten::convolution>({real_input(p, low, {1, 3, 9, 8}), weight, numbers(p, 5), {1, 1},
+                {1, 1}, {1, 1}, false, {0, 0}, 1}),
+            given);
     };
     CHECK(compare(one) == "");
 }
@@ -232,9 +225,9 @@ TEST_CASE("a constant weight with scales along its other axis is given new codes
                 real_per_channel(p, constant_codes(p, w, shape), scales_around(0.007, count), axis);
             const value x = real_input(p, a, {1, 3, 9, 8});
             output_in(p,
-                      p.make<aten::convolution>(
-                          {x, weight, numbers(p, 4), {1, 1}, {0, 0}, {1, 1}, transposed, {0, 0}, 1}),
-                      given);
+                p.make<aten::convolution>(
+                    {x, weight, numbers(p, 4), {1, 1}, {0, 0}, {1, 1}, transposed, {0, 0}, 1}),
+                given);
         };
     };
     CHECK(compare(convolution(false, {4, 3, 3, 2}), nearly_with_new_codes) == "");
@@ -251,8 +244,8 @@ TEST_CASE("weights that are moved before they are used") {
     const auto build = [](const auto& move, std::int64_t axis, shape_list shape) {
         return [=](program& p) {
             const value weight = weight_of(p, channels::apart, shape, axis);
-            output_in(p, p.make<aten::linear>({real_input(p, a, {30, 12}), move(p, weight), numbers(p, 6)}),
-                      given);
+            output_in(
+                p, p.make<aten::linear>({real_input(p, a, {30, 12}), move(p, weight), numbers(p, 6)}), given);
         };
     };
     CHECK(compare(build([](program& p, value v) { return p.make<aten::t>({v}); }, 1, {12, 6})) == "");
@@ -278,11 +271,11 @@ TEST_CASE("linear over any batch") {
         for (const channels kind : {channels::alike, channels::apart}) {
             for (const shape_list& shape : {int_list{12}, int_list{7, 12}, int_list{2, 3, 12}}) {
                 CHECK(compare([=](program& p) {
-                          const value weight = weight_of(p, kind, {40, 12}, 0);
-                          args<aten::linear> l{real_input(p, a, shape), weight};
-                          if (bias != no_bias) l.bias = bias(p, 40);
-                          output_in(p, p.make<aten::linear>(l), given);
-                      }) == "");
+                    const value weight = weight_of(p, kind, {40, 12}, 0);
+                    args<aten::linear> l{real_input(p, a, shape), weight};
+                    if (bias != no_bias) l.bias = bias(p, 40);
+                    output_in(p, p.make<aten::linear>(l), given);
+                }) == "");
             }
         }
     }
@@ -336,15 +329,15 @@ TEST_CASE("activations of 16 bits") {
                 // RESCALE of INT48 has factors of 15 bits.
                 const allowance allowed{1, result.type == dtype::int16 ? 0.3 : 0.02};
                 CHECK(compare(convolved(wide, kind, {1, 3, 9, 8}, {5, 3, 3, 3}, padded, bias, result),
-                              allowed) == "");
+                          allowed) == "");
                 CHECK(compare(convolved(
                                   wide, kind, {1, 4, 9, 8}, {4, 1, 3, 3}, [](auto& c) { c.groups = 4; }, bias,
                                   result),
-                              allowed) == "");
+                          allowed) == "");
                 CHECK(compare(
                           [=](program& p) {
-                              args<aten::linear> l{real_input(p, wide, {5, 30}),
-                                                   weight_of(p, kind, {8, 30}, 0)};
+                              args<aten::linear> l{
+                                  real_input(p, wide, {5, 30}), weight_of(p, kind, {8, 30}, 0)};
                               if (bias != no_bias) l.bias = bias(p, 8);
                               output_in(p, p.make<aten::linear>(l), result);
                           },
@@ -359,11 +352,10 @@ TEST_CASE("a clamp between a product and its quantize") {
         for (const channels kind : {channels::alike, channels::apart}) {
             CAPTURE(least, most, kind == channels::apart);
             CHECK(compare([=, least = least, most = most](program& p) {
-                      const value x = real_input(p, a, {30, 20});
-                      const value v = p.make<aten::linear>({x, weight_of(p, kind, {8, 20}, 0)});
-                      output_in(p, p.make<aten::clamp>({v, scalar(least), scalar(most)}),
-                                int8_codes(0.0413, -128));
-                  }) == "");
+                const value x = real_input(p, a, {30, 20});
+                const value v = p.make<aten::linear>({x, weight_of(p, kind, {8, 20}, 0)});
+                output_in(p, p.make<aten::clamp>({v, scalar(least), scalar(most)}), int8_codes(0.0413, -128));
+            }) == "");
         }
     }
 }
@@ -408,20 +400,22 @@ TEST_CASE("activations of 16 bits with a zero point are products of their own, o
             is_sound(dense);
             const auto row = convolved(x, kind, {2, 3, 9}, {4, 3, 3}, as_is, no_bias, int8_codes(0.05, 3));
             CHECK(compare(row) == "");
-            const auto deep = convolved(x, kind, {1, 6, 7, 8}, {6, 1, 3, 2},
-                                        [](auto& c) {
-                                            padded(c);
-                                            c.groups = 6;
-                                        },
-                                        numbers);
+            const auto deep = convolved(
+                x, kind, {1, 6, 7, 8}, {6, 1, 3, 2},
+                [](auto& c) {
+                    padded(c);
+                    c.groups = 6;
+                },
+                numbers);
             CHECK(compare(deep) == "");
             is_sound(deep);
-            const auto spread = convolved(x, kind, {1, 3, 4, 5}, {3, 4, 3, 2},
-                                          [](auto& c) {
-                                              c.stride = {2, 2};
-                                              c.transposed = true;
-                                          },
-                                          numbers);
+            const auto spread = convolved(
+                x, kind, {1, 3, 4, 5}, {3, 4, 3, 2},
+                [](auto& c) {
+                    c.stride = {2, 2};
+                    c.transposed = true;
+                },
+                numbers);
             CHECK(compare(spread) == "");
             is_sound(spread);
         }
@@ -448,14 +442,14 @@ TEST_CASE("transposed with a computed weight, which Ethos-U85 does not take, is 
     const auto build = [](program& p) {
         p.g.set_target(*parse_target("TOSA-1.0+INT+int16+u85"));
         args<aten::convolution> c{.input = real_input(p, a, {1, 3, 5, 4}),
-                                  .weight = real_input(p, w, {3, 4, 3, 2}),
-                                  .bias = std::nullopt,
-                                  .stride = {2, 3},
-                                  .padding = {1, 0},
-                                  .dilation = {1, 1},
-                                  .transposed = true,
-                                  .output_padding = {1, 0},
-                                  .groups = 1};
+            .weight = real_input(p, w, {3, 4, 3, 2}),
+            .bias = std::nullopt,
+            .stride = {2, 3},
+            .padding = {1, 0},
+            .dilation = {1, 1},
+            .transposed = true,
+            .output_padding = {1, 0},
+            .groups = 1};
         output_in(p, p.make<aten::convolution>(c), given);
     };
     CHECK(compare(build) == "");
@@ -466,16 +460,17 @@ TEST_CASE("groups of computed weights and 16 bits with a zero point are refused 
     const auto build = [](program& p) {
         p.g.set_target(integer_target);
         const coding x{3e-5, 1234, dtype::int16, -32768, 32767};
-        output_in(p, p.make<aten::convolution>({.input = real_input(p, x, {1, 3, 5, 5}),
-                                                .weight = real_input(p, w, {3, 1, 3, 3}),
-                                                .bias = std::nullopt,
-                                                .stride = {1, 1},
-                                                .padding = {0, 0},
-                                                .dilation = {1, 1},
-                                                .transposed = false,
-                                                .output_padding = {0, 0},
-                                                .groups = 3}),
-                  given);
+        output_in(p,
+            p.make<aten::convolution>({.input = real_input(p, x, {1, 3, 5, 5}),
+                .weight = real_input(p, w, {3, 1, 3, 3}),
+                .bias = std::nullopt,
+                .stride = {1, 1},
+                .padding = {0, 0},
+                .dilation = {1, 1},
+                .transposed = false,
+                .output_padding = {0, 0},
+                .groups = 3}),
+            given);
     };
     CHECK_THAT(build, is_refused_by<products>("an int16 input with a zero point"));
 }

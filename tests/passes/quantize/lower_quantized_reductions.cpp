@@ -33,18 +33,18 @@ auto reduced(coding x, shape_list shape, const Set& set, coding result = to) {
     };
 }
 template <class Op, class Set>
-std::pmr::string compare(coding x, shape_list shape, const Set& set, const allowance& allowed = nearly,
-                         coding result = to) {
-    return integers_from<reductions, may_rewrite<fold_quantization>>(reduced<Op>(x, shape, set, result),
-                                                                     allowed);
+std::pmr::string compare(
+    coding x, shape_list shape, const Set& set, const allowance& allowed = nearly, coding result = to) {
+    return integers_from<reductions, may_rewrite<fold_quantization>>(
+        reduced<Op>(x, shape, set, result), allowed);
 }
 constexpr auto as_is = [](auto&) {};
 
 }  // namespace
 
 TEST_CASE("sums along axes, kept or not") {
-    for (const coding& x : {a, int8_codes(0.02, -128), int8_codes(0.02, 127), wide, off_center_int16,
-                            int32_codes(1e-7)}) {
+    for (const coding& x :
+        {a, int8_codes(0.02, -128), int8_codes(0.02, 127), wide, off_center_int16, int32_codes(1e-7)}) {
         for (const bool keepdim : {false, true}) {
             CAPTURE(x.scale, x.zero_point, keepdim);
             const auto along = [=](shape_list axes) {
@@ -71,8 +71,8 @@ TEST_CASE("sums beyond 32 bits are of coarser codes") {
     CHECK(compare<aten::sum>(wide, {300, 300}, as_is, nearly, int16_codes(0.9)) == "");
     const std::vector<std::int16_t> least(90000, -32768);
     CHECK_THAT(reduced<aten::sum>(wide, {300, 300}, as_is, int16_codes(28)),
-               (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(
-                   {tensor::of(dtype::int16, {300, 300}, least)})));
+        (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(
+            {tensor::of(dtype::int16, {300, 300}, least)})));
     const auto sums_of_sums = [](std::int64_t count, bool running) {
         return [=](program& p) {
             const value x = real_input(p, int32_codes(1e-7), {3, count});
@@ -86,9 +86,9 @@ TEST_CASE("sums beyond 32 bits are of coarser codes") {
         const std::vector<std::int32_t> largest(3 * static_cast<std::size_t>(count), 1 << 24);
         const std::vector<tensor> inputs{tensor::of(dtype::int32, {3, count}, largest)};
         CHECK_THAT(sums_of_sums(count, false),
-                   (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(inputs)));
+            (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(inputs)));
         CHECK_THAT(sums_of_sums(count, true),
-                   (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(inputs)));
+            (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly).for_inputs(inputs)));
     }
 }
 
@@ -111,9 +111,9 @@ TEMPLATE_TEST_CASE("positions of extremes", "", aten::argmax, aten::argmin) {
         CHECK(compare<TestType>(
                   x, {5, 40, 3}, [](auto& r) { r.dim = 1; }, exactly) == "");
         CHECK(compare<TestType>(x, {5, 40, 3}, [](auto& r) {
-                  r.dim = -1;
-                  r.keepdim = true;
-              }) == "");
+            r.dim = -1;
+            r.keepdim = true;
+        }) == "");
         CHECK(compare<TestType>(x, {5, 40, 3}, as_is, exactly) == "");
     }
 }
@@ -131,7 +131,7 @@ TEST_CASE("what is not quantized is summed as it is") {
 TEST_CASE("sums of what is padded, clamped, or has scales for its rows") {
     const auto cut = [](program& p) {
         output_in(p, p.make<aten::sum_dim_intlist>({padded_and_clamped_input(p, a, {12, 30}), int_list{1}}),
-                  int8_codes(0.737, 5));
+            int8_codes(0.737, 5));
     };
     CHECK_THAT(cut, (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly)));
     const auto rows = [](program& p) {

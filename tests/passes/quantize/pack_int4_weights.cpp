@@ -22,14 +22,14 @@ auto convolution(std::string_view target, std::int64_t most) {
         for (std::int64_t i = 0; i != std::int64_t{7} * 3 * 3 * 3; ++i)
             codes.push_back(i * 5 % (2 * most + 1) - most);
         p.output(p.make<tosa::conv2d>({.input = input,
-                                       .weight = integer_constant(p, dtype::int8, {7, 3, 3, 3}, codes),
-                                       .bias = integer_constant(p, dtype::int32, {7}, {1, 2, 3, 4, 5, 6, 7}),
-                                       .input_zp = integer_constant(p, dtype::int8, {1}, {4}),
-                                       .weight_zp = integer_constant(p, dtype::int8, {1}, {0}),
-                                       .pad = {1, 1, 1, 1},
-                                       .stride = {1, 1},
-                                       .dilation = {1, 1},
-                                       .acc_type = dtype::int32}));
+            .weight = integer_constant(p, dtype::int8, {7, 3, 3, 3}, codes),
+            .bias = integer_constant(p, dtype::int32, {7}, {1, 2, 3, 4, 5, 6, 7}),
+            .input_zp = integer_constant(p, dtype::int8, {1}, {4}),
+            .weight_zp = integer_constant(p, dtype::int8, {1}, {0}),
+            .pad = {1, 1, 1, 1},
+            .stride = {1, 1},
+            .dilation = {1, 1},
+            .acc_type = dtype::int32}));
     };
 }
 template <class Build>
@@ -82,11 +82,11 @@ TEST_CASE("weights of volumes and of transposed convolutions are packed, too") {
         a.dilation = {1, 1, 1};
     };
     CHECK_THAT(of_shape<tosa::conv3d>({1, 3, 4, 5, 3}, {2, 2, 2, 3, 3}, volume),
-               computes_the_same<pack_int4_weights>());
+        computes_the_same<pack_int4_weights>());
     const auto transposed = [](auto& a) {
         a.out_pad = {0, 0, 0, 0};
         a.stride = {2, 2};
     };
     CHECK_THAT(of_shape<tosa::transpose_conv2d>({1, 4, 5, 3}, {2, 2, 3, 3}, transposed),
-               computes_the_same<pack_int4_weights>());
+        computes_the_same<pack_int4_weights>());
 }

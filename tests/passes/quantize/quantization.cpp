@@ -44,8 +44,8 @@ std::optional<quantization> moved(const int_list& shape, std::int64_t axis, cons
         zeros.push_back(static_cast<std::int64_t>(i));
     }
     const value codes = w.p.input(dtype::int8, shape);
-    const value v = move(w.p, real_per_channel(w.p, codes, {scales.begin(), scales.end()}, axis,
-                                               {zeros.begin(), zeros.end()}));
+    const value v = move(w.p,
+        real_per_channel(w.p, codes, {scales.begin(), scales.end()}, axis, {zeros.begin(), zeros.end()}));
     auto e = w.at(v);
     const auto read = as_dequantized(e, v);
     if (!read) return std::nullopt;
@@ -63,9 +63,9 @@ bool has_channels(const std::optional<quantization>& q, std::size_t axis, const 
 
 TEST_CASE("codes of numbers") {
     const auto q = quantization::per_tensor(0.5, 3, -128, 127);
-    const std::pair<double, std::int64_t> cases[] = {
-        {0, 3},      {0.5, 4},    {0.25, 3},     {0.75, 5},     {-0.25, 3},      {-0.75, 1},       {62, 127},
-        {62.5, 127}, {1e30, 127}, {-65.5, -128}, {-1e30, -128}, {infinity, 127}, {-infinity, -128}};
+    const std::pair<double, std::int64_t> cases[] = {{0, 3}, {0.5, 4}, {0.25, 3}, {0.75, 5}, {-0.25, 3},
+        {-0.75, 1}, {62, 127}, {62.5, 127}, {1e30, 127}, {-65.5, -128}, {-1e30, -128}, {infinity, 127},
+        {-infinity, -128}};
     for (const auto& [real, code] : cases) {
         CAPTURE(real);
         CHECK(q.quantized(real) == code);
@@ -153,21 +153,21 @@ TEST_CASE("scales of channels go along with their axis") {
     const auto transpose = [](program& p, value v) { return p.make<aten::transpose_int>({v, -1, 0}); };
     CHECK(has_channels(moved({3, 4, 5}, 0, transpose), 2, {1, 2, 3}));
     CHECK(has_channels(moved({3, 4, 5}, 1, transpose), 1, {1, 2, 3, 4}));
-    CHECK(has_channels(moved({3, 2}, 0, [](program& p, value v) { return p.make<aten::t>({v}); }), 1,
-                       {1, 2, 3}));
+    CHECK(has_channels(
+        moved({3, 2}, 0, [](program& p, value v) { return p.make<aten::t>({v}); }), 1, {1, 2, 3}));
     CHECK(has_channels(moved({3, 4, 5}, 0, view({3, 20})), 0, {1, 2, 3}));
     CHECK(has_channels(moved({3, 4, 5}, 1, view({3, 1, 4, 5})), 2, {1, 2, 3, 4}));
     CHECK(has_channels(moved({2, 6}, 1, view({2, 6, 1})), 1, {1, 2, 3, 4, 5, 6}));
     CHECK(has_channels(moved({3, 1}, 0,
-                             [](program& p, value v) {
-                                 return p.make<aten::unsqueeze>({v, 0});
-                             }),
-                       1, {1, 2, 3}));
+                           [](program& p, value v) {
+                               return p.make<aten::unsqueeze>({v, 0});
+                           }),
+        1, {1, 2, 3}));
     CHECK(has_channels(moved({1, 3}, 1,
-                             [](program& p, value v) {
-                                 return p.make<aten::squeeze_dim>({v, 0});
-                             }),
-                       0, {1, 2, 3}));
+                           [](program& p, value v) {
+                               return p.make<aten::squeeze_dim>({v, 0});
+                           }),
+        0, {1, 2, 3}));
     // Merged, split or crossed, they are no longer an axis.
     CHECK(!moved({3, 4}, 0, view({12})));
     CHECK(!moved({3, 4}, 1, view({12})));

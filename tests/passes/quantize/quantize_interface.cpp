@@ -18,7 +18,7 @@ constexpr coding b = int8_codes(0.0313, -7);
 
 bool says(const interface_quantization& said, const coding& c) {
     return said.scale == c.scale && said.zero_point == c.zero_point && said.lowest == c.lowest &&
-           said.highest == c.highest;
+        said.highest == c.highest;
 }
 quantization parameters_of(const interface_quantization& said) {
     return quantization::per_tensor(said.scale, said.zero_point, said.lowest, said.highest);
@@ -101,8 +101,8 @@ TEST_CASE("an input that is quantized in two ways is taken in the one that reach
         };
     };
     compare(build(a, a));
-    compare(build(int16_codes(1e-4), b), 0.0313 + 1e-5);  // at most one step of the second apart
-    compare(build(a, b), 0.05 / 2 + 0.0313 / 2 + 1e-5);   // rounded to both
+    compare(build(int16_codes(1e-4), b), 0.0313 + 1e-5);             // at most one step of the second apart
+    compare(build(a, b), 0.05 / 2 + 0.0313 / 2 + 1e-5);              // rounded to both
     compare(build(all_int32_codes(2e-9), int16_codes(1e-9)), 1e-6);  // most are out of range of the second
     for (const auto& order : {build(a, b), build(b, a)}) {
         program p;

@@ -23,7 +23,7 @@ struct rescaled {
     value made;
 
     rescaled(dtype from, const int_list& shape, const std::vector<double>& factors, const build::rescaling& r,
-             double reach = 0) {
+        double reach = 0) {
         const value x = p.input(from, shape);
         node& end = p.g.create<builtin::output>({.values = {x}});
         emission place(p.g, &end, &end, context);
@@ -31,8 +31,8 @@ struct rescaled {
         made = build::recode(e, x, factors, reach, r);
         if (made) p.g.set_operand(end.operands[0], made);
     }
-    std::vector<std::int64_t> operator()(dtype from, const int_list& shape,
-                                         const std::vector<std::int64_t>& codes) {
+    std::vector<std::int64_t> operator()(
+        dtype from, const int_list& shape, const std::vector<std::int64_t>& codes) {
         const auto results =
             run_graph(p.g, std::vector{tensor::of(from, extents(shape.begin(), shape.end()), codes)});
         REQUIRE(results);
@@ -56,7 +56,7 @@ TEST_CASE("a factor has all bits of the multiplier, and a shift of 2 to 62") {
                 const auto f = multiplier_and_shift(factor, scale32);
                 // Rounded up to a power of two, a factor below the limit reaches it.
                 const bool is_beyond = std::ldexp(std::nearbyint(std::ldexp(mantissa, width - 1)),
-                                                  exponent) >= std::ldexp(1.0, 2 * width - 3);
+                                           exponent) >= std::ldexp(1.0, 2 * width - 3);
                 if (is_beyond) {
                     CHECK(!f);
                     continue;
@@ -107,7 +107,7 @@ TEST_CASE("one factor, and one for each channel of the last axis") {
     CHECK(narrowed(dtype::int32, {4}, {3, -3, 1000, -1000}) == std::vector<std::int64_t>{2, -1, 127, -128});
     rescaled channels(dtype::int16, {2, 3}, {1, 0.5, 4}, {});
     CHECK(channels(dtype::int16, {2, 3}, {1, 2, 3, 100, 101, 102}) ==
-          std::vector<std::int64_t>{1, 1, 12, 100, 51, 408});
+        std::vector<std::int64_t>{1, 1, 12, 100, 51, 408});
     rescaled beyond(dtype::int8, {4}, {1, 1, 1, 1e9}, {});
     CHECK(!beyond.made);
     REQUIRE(beyond.context.diagnostics().size() == 1);
@@ -124,10 +124,10 @@ TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {
         CHECK(count_of<tosa::minimum>(r.p.g) == (is_cut ? 1 : 0));
         CHECK(count_of<tosa::maximum>(r.p.g) == (is_cut ? 1 : 0));
         CHECK(r(dtype::int32, {5}, {0, 1, -5, most, -most}) ==
-              std::vector<std::int64_t>{0, 16, -80, 16 * most, -16 * most});
+            std::vector<std::int64_t>{0, 16, -80, 16 * most, -16 * most});
         if (is_cut) {
             CHECK(r(dtype::int32, {5}, {0, most + 1, -most - 1, 1 << 30, -(1 << 30)}) ==
-                  std::vector<std::int64_t>{0, 16 * most, -16 * most, 16 * most, -16 * most});
+                std::vector<std::int64_t>{0, 16 * most, -16 * most, 16 * most, -16 * most});
         }
     }
     // The channel with the largest factor has the least room.
@@ -143,13 +143,13 @@ TEST_CASE("only 8 bits have zero points of their own: others are subtracted and 
             for (const double factor : {0.013, 0.5, 1.0, 3.7}) {
                 CAPTURE(zero, to_zero, factor);
                 rescaled r(dtype::int16, {6}, {factor},
-                           {.input_zero = zero, .output_zero = to_zero, .to = dtype::int16}, 65535);
+                    {.input_zero = zero, .output_zero = to_zero, .to = dtype::int16}, 65535);
                 REQUIRE(r.made);
                 const auto got = r(dtype::int16, {6}, numbers);
                 for (std::size_t i = 0; i != numbers.size(); ++i) {
                     const double exact = static_cast<double>(numbers[i] - zero) * factor;
-                    const double wanted = std::clamp(std::floor(exact + 0.5) + static_cast<double>(to_zero),
-                                                     -32768.0, 32767.0);
+                    const double wanted =
+                        std::clamp(std::floor(exact + 0.5) + static_cast<double>(to_zero), -32768.0, 32767.0);
                     CHECK(std::abs(static_cast<double>(got[i]) - wanted) <= (factor == 3.7 ? 1 : 0));
                 }
                 for (const node& n : r.p.g.nodes()) {

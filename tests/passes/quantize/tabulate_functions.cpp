@@ -58,10 +58,9 @@ value number(program& p, double n) { return float_constant(p, {}, {n}); }
 }  // namespace
 
 TEMPLATE_TEST_CASE("functions of 8 bits", "", aten::abs, aten::neg, aten::exp, aten::exp2, aten::log,
-                   aten::log2, aten::sqrt, aten::rsqrt, aten::reciprocal, aten::sin, aten::cos, aten::tanh,
-                   aten::sigmoid, aten::silu, aten::mish, aten::gelu, aten::erf, aten::atan, aten::hardswish,
-                   aten::hardsigmoid, aten::elu, aten::leaky_relu, aten::softplus, aten::log_sigmoid,
-                   aten::ceil, aten::floor, aten::round, aten::sign) {
+    aten::log2, aten::sqrt, aten::rsqrt, aten::reciprocal, aten::sin, aten::cos, aten::tanh, aten::sigmoid,
+    aten::silu, aten::mish, aten::gelu, aten::erf, aten::atan, aten::hardswish, aten::hardsigmoid, aten::elu,
+    aten::leaky_relu, aten::softplus, aten::log_sigmoid, aten::ceil, aten::floor, aten::round, aten::sign) {
     for (const coding& to : {a, c, weight_codes(0.01)}) {
         for (const shape_list& shape : {int_list{4, 80}, int_list{300}, int_list{}}) {
             CAPTURE(to.scale, shape.size());
@@ -126,8 +125,7 @@ TEST_CASE("that read their operand several times, with quantization between thei
     const auto two_dequantizes = [](program& p) {
         const value codes = p.input(dtype::int8, {300});
         output_in(p,
-                  p.make<aten::mul_tensor>({real_of(p, codes, a), p.make<aten::exp>({real_of(p, codes, b)})}),
-                  c);
+            p.make<aten::mul_tensor>({real_of(p, codes, a), p.make<aten::exp>({real_of(p, codes, b)})}), c);
     };
     CHECK(tabulated(two_dequantizes) == "");
 }
@@ -182,8 +180,8 @@ TEST_CASE("a table of 16 bits is not read through: it is no function of codes al
 TEST_CASE("at the ends of 16 bits") {
     const auto build = applied(plain<aten::tanh>(), wide, int16_codes(1.0 / 32768), {6});
     const std::vector<int> ends{-32768, -32767, -1, 0, 32766, 32767};
-    CHECK_THAT(build,
-               (becomes_integers<tabulate, fold>({1, 1}).for_inputs({tensor::of(dtype::int16, {6}, ends)})));
+    CHECK_THAT(
+        build, (becomes_integers<tabulate, fold>({1, 1}).for_inputs({tensor::of(dtype::int16, {6}, ends)})));
 }
 
 TEST_CASE("clamps alone are left to CLAMP") {

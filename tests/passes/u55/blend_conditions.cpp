@@ -42,13 +42,13 @@ value condition(program& p, graph* on_true, graph* on_false, std::size_t results
 }
 std::vector<tensor> inputs(bool is_set) {
     return {tensor::of(dtype::boolean, {1}, std::vector<std::int64_t>{is_set ? 1 : 0}),
-            any_integers(dtype::int32, shape, 5)};
+        any_integers(dtype::int32, shape, 5)};
 }
 void check(const result_builder& build) {
     for (const bool is_set : {false, true}) {
         CHECK(count_after<tosa::cond_if, blend_conditions>(for_u55_target(build)) == 0);
         CHECK_THAT(for_u55_target(build),
-                   computes_the_same<blend_conditions>().for_inputs(inputs(is_set)).within(0));
+            computes_the_same<blend_conditions>().for_inputs(inputs(is_set)).within(0));
     }
 }
 
@@ -70,12 +70,11 @@ TEST_CASE("branches may hold conditions") {
     check([](program& p) {
         graph* outer = branch(p.g, [](graph& g, value x) {
             const value zero = create_constant(g, {dtype::boolean, {1}, {}}, nullptr,
-                                               [](std::span<std::byte> data) { data[0] = std::byte{1}; });
+                [](std::span<std::byte> data) { data[0] = std::byte{1}; });
             graph* inner =
                 branch(g, [](graph& region, value y) { return std::vector{make<tosa::abs>(region, {y})}; });
             graph* other = branch(g, [](graph&, value y) { return std::vector{y}; });
-            return std::vector{make<tosa::cond_if>(
-                g,
+            return std::vector{make<tosa::cond_if>(g,
                 {.condition = zero, .inputs = list<value>(&x, 1), .then_graph = inner, .else_graph = other})};
         });
         graph* doubled = branch(p.g, [](graph& g, value x) {

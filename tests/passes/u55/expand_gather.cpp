@@ -29,7 +29,7 @@ auto gathered_at(dtype type, std::int64_t batches) {
 auto scattered_at(dtype type, std::int64_t batches) {
     return [=](program& p) {
         return p.make<tosa::scatter>({p.input(type, {batches, rows, 3}), p.input(dtype::int32, {batches, 2}),
-                                      p.input(type, {batches, 2, 3})});
+            p.input(type, {batches, 2, 3})});
     };
 }
 std::pmr::string with_all(const result_builder& build, const std::vector<tensor>& inputs = {}) {
@@ -45,19 +45,19 @@ TEST_CASE("rows that are known are slices") {
         for (const auto& indices : orders) CHECK(expanded<expand_gather>(gathered(type, 1, indices)) == "");
         CHECK(expanded<expand_gather>(gathered(type, 2, {4, 0, 2, 4, 0, 2})) == "");
     }
-    CHECK(count_after<tosa::slice, expand_gather>(for_u55_target(gathered(dtype::int8, 1, {5, 6, 0, 1}))) ==
-          2);
+    CHECK(
+        count_after<tosa::slice, expand_gather>(for_u55_target(gathered(dtype::int8, 1, {5, 6, 0, 1}))) == 2);
 }
 
 TEST_CASE("rows that differ between images, or are computed, are products") {
     for (const dtype type : {dtype::int8, dtype::int16, dtype::int32}) {
         CAPTURE(name_of(type));
         CHECK(with_all(gathered(type, 2, {4, 0, 2, 1, 1, 6})) == "");
-        CHECK(with_all(gathered_at(type, 1), {any_integers(type, {1, rows, 3}, 1),
-                                              integers(dtype::int32, {1, 4}, {6, 0, 3, 3})}) == "");
-        CHECK(with_all(gathered_at(type, 2), {any_integers(type, {2, rows, 3}, 2),
-                                              integers(dtype::int32, {2, 4}, {6, 0, 3, 3, 1, 2, 5, 0})}) ==
-              "");
+        CHECK(with_all(gathered_at(type, 1),
+                  {any_integers(type, {1, rows, 3}, 1), integers(dtype::int32, {1, 4}, {6, 0, 3, 3})}) == "");
+        CHECK(with_all(gathered_at(type, 2),
+                  {any_integers(type, {2, rows, 3}, 2),
+                      integers(dtype::int32, {2, 4}, {6, 0, 3, 3, 1, 2, 5, 0})}) == "");
     }
 }
 
@@ -75,17 +75,16 @@ TEST_CASE("rows are scattered") {
     for (const dtype type : {dtype::int8, dtype::int16, dtype::int32}) {
         CAPTURE(name_of(type));
         CHECK(with_all(scattered_at(type, 1),
-                       {any_integers(type, {1, rows, 3}, 1), integers(dtype::int32, {1, 2}, {5, 0}),
-                        any_integers(type, {1, 2, 3}, 2)}) == "");
+                  {any_integers(type, {1, rows, 3}, 1), integers(dtype::int32, {1, 2}, {5, 0}),
+                      any_integers(type, {1, 2, 3}, 2)}) == "");
         CHECK(with_all(scattered_at(type, 2),
-                       {any_integers(type, {2, rows, 3}, 1), integers(dtype::int32, {2, 2}, {5, 0, 2, 3}),
-                        any_integers(type, {2, 2, 3}, 2)}) == "");
+                  {any_integers(type, {2, rows, 3}, 1), integers(dtype::int32, {2, 2}, {5, 0, 2, 3}),
+                      any_integers(type, {2, 2, 3}, 2)}) == "");
         const std::vector<std::int64_t> orders[] = {{5, 0}, {2, 3}, {6, 5}};
         for (const auto& indices : orders) {
             const auto known = [&](program& p) {
                 return p.make<tosa::scatter>({p.input(type, {1, rows, 3}),
-                                              integer_constant(p, dtype::int32, {1, 2}, indices),
-                                              p.input(type, {1, 2, 3})});
+                    integer_constant(p, dtype::int32, {1, 2}, indices), p.input(type, {1, 2, 3})});
             };
             CHECK(expanded<expand_gather>(known) == "");
         }
@@ -94,7 +93,7 @@ TEST_CASE("rows are scattered") {
 
 TEST_CASE("what cannot be is refused") {
     CHECK(refusal<expand_gather>(for_u55_target(gathered(dtype::int8, 1, {rows}))) ==
-          "an index is out of range");
+        "an index is out of range");
     const auto large = [](program& p) {
         return p.make<tosa::gather>({p.input(dtype::int8, {1, 50000, 64}), p.input(dtype::int32, {1, 40})});
     };

@@ -25,10 +25,10 @@ value resize(program& p, value image, const axis& h, const axis& w, resize_mode 
         return p.make<tosa::const_shape>({.values = int_list(values)});
     };
     return p.make<tosa::resize>({.input = image,
-                                 .scale = shape({h.n, h.d, w.n, w.d}),
-                                 .offset = shape({h.offset, w.offset}),
-                                 .border = shape({h.border(), w.border()}),
-                                 .mode = mode});
+        .scale = shape({h.n, h.d, w.n, w.d}),
+        .offset = shape({h.offset, w.offset}),
+        .border = shape({h.border(), w.border()}),
+        .mode = mode});
 }
 struct image {
     std::int64_t batches = 1, channels = 2;
@@ -41,13 +41,12 @@ auto resized(const axis& h, const axis& w, resize_mode mode, const image& of = {
 }
 value rescaled(program& p, value v, dtype type) {
     const bool is_short = meta_of(v)->dtype == dtype::int48;
-    return p.make<tosa::rescale>(
-        {.input = v,
-         .multiplier = integer_constant(p, is_short ? dtype::int16 : dtype::int32, {1}, {1 << 14}),
-         .shift = integer_constant(p, dtype::int8, {1}, {18}),
-         .input_zp = integer_constant(p, meta_of(v)->dtype, {1}, {0}),
-         .output_zp = integer_constant(p, type, {1}, {0}),
-         .scale32 = !is_short});
+    return p.make<tosa::rescale>({.input = v,
+        .multiplier = integer_constant(p, is_short ? dtype::int16 : dtype::int32, {1}, {1 << 14}),
+        .shift = integer_constant(p, dtype::int8, {1}, {18}),
+        .input_zp = integer_constant(p, meta_of(v)->dtype, {1}, {0}),
+        .output_zp = integer_constant(p, type, {1}, {0}),
+        .scale32 = !is_short});
 }
 template <op_tag Op, class... Passes>
 std::size_t count(const result_builder& build) {
@@ -73,8 +72,8 @@ constexpr auto nearest = resize_mode::nearest;
 }  // namespace
 
 TEST_CASE("interpolation is exact, whatever the factors") {
-    const axis axes[] = {doubled, tripled, by_three_halves, halved,  two_thirds, aligned,
-                         same,    single,  eight_times,     coprime, quartered};
+    const axis axes[] = {doubled, tripled, by_three_halves, halved, two_thirds, aligned, same, single,
+        eight_times, coprime, quartered};
     for (const axis& h : axes) {
         for (const axis& w : axes) {
             CAPTURE(h.n, h.d, w.n, w.d);
@@ -134,8 +133,8 @@ TEST_CASE("INT16 is accumulated in 48 bits and rescaled at once") {
 }
 
 TEST_CASE("floats, which the target does not have, stay") {
-    CHECK(count<tosa::resize, expand_resize>(resized(tripled, tripled, bilinear, {1, 2, dtype::float32})) ==
-          1);
+    CHECK(
+        count<tosa::resize, expand_resize>(resized(tripled, tripled, bilinear, {1, 2, dtype::float32})) == 1);
 }
 
 TEST_CASE("to the nearest") {

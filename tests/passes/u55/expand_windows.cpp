@@ -15,8 +15,8 @@ namespace {
 
 /// The common part of convolutions; the zero points are not 0, so that padding counts.
 template <op_tag Op>
-args<Op> convolution(program& p, int_list input, int_list weight, std::int64_t channels,
-                     dtype type = dtype::int8) {
+args<Op> convolution(
+    program& p, int_list input, int_list weight, std::int64_t channels, dtype type = dtype::int8) {
     const bool is_long = type == dtype::int16;
     const dtype sums = is_long ? dtype::int48 : dtype::int32;
     std::vector<std::int64_t> bias;
@@ -55,12 +55,12 @@ auto transposed(int_list input, int_list weight, int_list out_pad, int_list stri
 auto averaged(int_list input, int_list kernel, int_list stride, int_list pad) {
     return [=](program& p) {
         return p.make<tosa::avg_pool2d>({.input = p.input(dtype::int8, input),
-                                         .input_zp = integer_constant(p, dtype::int8, {1}, {4}),
-                                         .output_zp = integer_constant(p, dtype::int8, {1}, {-3}),
-                                         .kernel = kernel,
-                                         .stride = stride,
-                                         .pad = pad,
-                                         .acc_type = dtype::int32});
+            .input_zp = integer_constant(p, dtype::int8, {1}, {4}),
+            .output_zp = integer_constant(p, dtype::int8, {1}, {-3}),
+            .kernel = kernel,
+            .stride = stride,
+            .pad = pad,
+            .acc_type = dtype::int32});
     };
 }
 auto largest(dtype type, int_list input, int_list kernel, int_list stride, int_list pad) {
@@ -71,11 +71,11 @@ auto largest(dtype type, int_list input, int_list kernel, int_list stride, int_l
 }
 value rescaled(program& p, value sums) {
     return p.make<tosa::rescale>({.input = sums,
-                                  .multiplier = integer_constant(p, dtype::int16, {1}, {1 << 14}),
-                                  .shift = integer_constant(p, dtype::int8, {1}, {24}),
-                                  .input_zp = integer_constant(p, dtype::int48, {1}, {0}),
-                                  .output_zp = integer_constant(p, dtype::int16, {1}, {0}),
-                                  .scale32 = false});
+        .multiplier = integer_constant(p, dtype::int16, {1}, {1 << 14}),
+        .shift = integer_constant(p, dtype::int8, {1}, {24}),
+        .input_zp = integer_constant(p, dtype::int48, {1}, {0}),
+        .output_zp = integer_constant(p, dtype::int16, {1}, {0}),
+        .scale32 = false});
 }
 std::pmr::string windowed(const result_builder& build) { return expanded<expand_windows>(build); }
 template <op_tag Op>
@@ -101,8 +101,8 @@ TEST_CASE("a stride above 3 takes padding and dilation apart") {
     CHECK(windowed(convolved<tosa::conv2d>(input, {4, 5, 4, 3}, {2, 2, 1, 1}, {4, 4}, {1, 1})) == "");
     CHECK(windowed(convolved<tosa::conv2d>(input, {4, 3, 2, 3}, {0, 0, 0, 0}, {4, 1}, {2, 3})) == "");
     CHECK(windowed(convolved<tosa::conv2d>(input, {4, 3, 2, 3}, {2, 0, 1, 0}, {1, 6}, {2, 2})) == "");
-    CHECK(count<tosa::conv2d>(convolved<tosa::conv2d>(input, {4, 5, 4, 3}, {0, 0, 1, 1}, {1, 3}, {1, 1})) ==
-          1);
+    CHECK(
+        count<tosa::conv2d>(convolved<tosa::conv2d>(input, {4, 5, 4, 3}, {0, 0, 1, 1}, {1, 3}, {1, 1})) == 1);
 }
 
 TEST_CASE("depthwise convolutions of long strides drop results") {
@@ -112,20 +112,20 @@ TEST_CASE("depthwise convolutions of long strides drop results") {
         const std::int64_t rest = (17 - 3) % stride;
         const std::int64_t more = (stride - rest) % stride;
         const int_list pad{more, 0, 0, (stride - (19 - 2) % stride) % stride};
-        CHECK(windowed(convolved<tosa::depthwise_conv2d>(input, {3, 2, 3, 2}, pad, {stride, stride},
-                                                         {1, 1})) == "");
+        CHECK(windowed(convolved<tosa::depthwise_conv2d>(
+                  input, {3, 2, 3, 2}, pad, {stride, stride}, {1, 1})) == "");
     }
-    CHECK(windowed(convolved<tosa::depthwise_conv2d>(input, {3, 2, 3, 1}, {0, 0, 1, 0}, {4, 1}, {4, 2})) ==
-          "");
+    CHECK(
+        windowed(convolved<tosa::depthwise_conv2d>(input, {3, 2, 3, 1}, {0, 0, 1, 0}, {4, 1}, {4, 2})) == "");
 }
 
 TEST_CASE("a kernel that is too large is cut up, and the parts are added") {
-    CHECK(windowed(convolved<tosa::conv2d>({1, 90, 8, 2}, {2, 70, 3, 2}, {0, 0, 0, 0}, {1, 1}, {1, 1})) ==
-          "");
+    CHECK(
+        windowed(convolved<tosa::conv2d>({1, 90, 8, 2}, {2, 70, 3, 2}, {0, 0, 0, 0}, {1, 1}, {1, 1})) == "");
     CHECK(windowed(convolved<tosa::conv2d>({1, 70, 80, 1}, {1, 64, 66, 1}, {3, 1, 1, 0}, {2, 1}, {1, 1})) ==
-          "");
-    CHECK(windowed(convolved<tosa::depthwise_conv2d>({1, 90, 8, 2}, {66, 3, 2, 1}, {0, 0, 1, 1}, {1, 1},
-                                                     {1, 1})) == "");
+        "");
+    CHECK(windowed(convolved<tosa::depthwise_conv2d>(
+              {1, 90, 8, 2}, {66, 3, 2, 1}, {0, 0, 1, 1}, {1, 1}, {1, 1})) == "");
 }
 
 TEST_CASE("a transposed convolution of any stride") {
@@ -182,5 +182,5 @@ TEST_CASE("the padding of a pooling of long stride is a PAD that is never the la
 TEST_CASE("windows that Ethos-U55 has stay") {
     CHECK(windowed(averaged({1, 20, 20, 2}, {3, 3}, {1, 1}, {1, 1, 1, 1})) == "Ethos-U55 has all of it");
     CHECK(windowed(largest(dtype::int8, {1, 9, 9, 2}, {3, 3}, {2, 2}, {1, 1, 1, 1})) ==
-          "Ethos-U55 has all of it");
+        "Ethos-U55 has all of it");
 }

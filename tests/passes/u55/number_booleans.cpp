@@ -20,8 +20,8 @@ constexpr auto boolean = dtype::boolean;
 /// Returns pairs of numbers whose differences wrap around, and others.
 std::vector<tensor> pairs(dtype type) {
     const auto [lowest, highest] = range_of(type);
-    const std::int64_t numbers[] = {lowest, lowest + 1, -32769, -32768,      -1,     0,
-                                    1,      32767,      32768,  highest - 1, highest};
+    const std::int64_t numbers[] = {
+        lowest, lowest + 1, -32769, -32768, -1, 0, 1, 32767, 32768, highest - 1, highest};
     std::vector<std::int64_t> x, y;
     for (const std::int64_t a : numbers) {
         for (const std::int64_t b : numbers) {
@@ -121,12 +121,11 @@ TEST_CASE("comparisons, where differences wrap around too") {
 
 TEST_CASE("codes are compared as what they are rescaled to") {
     const auto scaled = [](program& p) {
-        const value wide =
-            p.make<tosa::rescale>({.input = p.input(dtype::int8, shape),
-                                   .multiplier = integer_constant(p, dtype::int32, {1}, {1'500'000'000}),
-                                   .shift = integer_constant(p, dtype::int8, {1}, {20}),
-                                   .input_zp = integer_constant(p, dtype::int8, {1}, {9}),
-                                   .output_zp = integer_constant(p, dtype::int32, {1}, {0})});
+        const value wide = p.make<tosa::rescale>({.input = p.input(dtype::int8, shape),
+            .multiplier = integer_constant(p, dtype::int32, {1}, {1'500'000'000}),
+            .shift = integer_constant(p, dtype::int8, {1}, {20}),
+            .input_zp = integer_constant(p, dtype::int8, {1}, {9}),
+            .output_zp = integer_constant(p, dtype::int32, {1}, {0})});
         const value bound = integer_constant(p, dtype::int32, {1, 1}, {1430 * 31});
         return p.make<tosa::greater>({wide, bound});
     };
@@ -138,8 +137,8 @@ TEST_CASE("logic") {
     check_logic<tosa::logical_and>();
     check_logic<tosa::logical_or>();
     check_logic<tosa::logical_xor>();
-    CHECK(expanded<number_booleans>([](program& p) { return p.make<tosa::logical_not>({truth(p)}); },
-                                    truths(1)) == "");
+    CHECK(expanded<number_booleans>(
+              [](program& p) { return p.make<tosa::logical_not>({truth(p)}); }, truths(1)) == "");
     check_reduction<tosa::reduce_any>();
     check_reduction<tosa::reduce_all>();
 }
@@ -164,7 +163,7 @@ TEST_CASE("choices") {
     CHECK(expanded<number_booleans>(of_truths, truths(3)) == "");
     const auto of_numbers = [](program& p) {
         return p.make<tosa::select>({truth(p), integer_constant(p, dtype::int32, {1, 1}, {70}),
-                                     integer_constant(p, dtype::int32, {1, 1}, {-9})});
+            integer_constant(p, dtype::int32, {1, 1}, {-9})});
     };
     CHECK(expanded<number_booleans>(of_numbers, truths(1)) == "");
     const auto of_cast_truth = [](program& p) {

@@ -16,11 +16,11 @@ value rescaled(program& p, value v, std::vector<std::int64_t> multipliers, dtype
     const auto channels = static_cast<std::int64_t>(multipliers.size());
     const std::vector<std::int64_t> shifts(multipliers.size(), 48);
     return p.make<tosa::rescale>({.input = v,
-                                  .multiplier = integer_constant(p, int32, {channels}, multipliers),
-                                  .shift = integer_constant(p, dtype::int8, {channels}, shifts),
-                                  .input_zp = integer_constant(p, int32, {1}, {0}),
-                                  .output_zp = integer_constant(p, to, {1}, {to == int32 ? 0 : 3}),
-                                  .per_channel = channels != 1});
+        .multiplier = integer_constant(p, int32, {channels}, multipliers),
+        .shift = integer_constant(p, dtype::int8, {channels}, shifts),
+        .input_zp = integer_constant(p, int32, {1}, {0}),
+        .output_zp = integer_constant(p, to, {1}, {to == int32 ? 0 : 3}),
+        .per_channel = channels != 1});
 }
 value shape_of(program& p, const int_list& sizes) { return p.make<tosa::const_shape>({.values = sizes}); }
 const std::vector<std::int64_t> same{1 << 30};

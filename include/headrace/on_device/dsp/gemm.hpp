@@ -49,10 +49,8 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 /// them. The loop's body has 16 steps and is entered where only the rest of the steps follows. A last channel
 /// without a second one has a stride of 0 and is stored over the second one's results.
 [[gnu::naked, gnu::noinline]] inline void gemm_4x2(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
-                                                   const channel* /*q*/, std::int32_t /*channels*/,
-                                                   std::int8_t* /*out0*/, std::int8_t* /*out1*/,
-                                                   std::int8_t* /*out2*/, std::int8_t* /*out3*/,
-                                                   std::int32_t /*channel_stride*/, std::int32_t /*steps*/) {
+    const channel* /*q*/, std::int32_t /*channels*/, std::int8_t* /*out0*/, std::int8_t* /*out1*/,
+    std::int8_t* /*out2*/, std::int8_t* /*out3*/, std::int32_t /*channel_stride*/, std::int32_t /*steps*/) {
     // On the stack: 4 channels, 8 x, 12 end of x, 16 q, 20 end of the weights of pairs of channels, 56 where
     // the loop is entered, 64 out0..3, 80 channel stride, 84 offset of the channel.
     asm(R"(
@@ -159,9 +157,7 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 /// place after the last. The loop's body has eight words and is entered where only the rest of a run
 /// follows.
 [[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_4(const std::int8_t* /*from*/,
-                                                                std::int8_t* /*to*/, std::int32_t /*rows*/,
-                                                                std::int32_t /*words*/,
-                                                                std::int32_t /*step*/) {
+    std::int8_t* /*to*/, std::int32_t /*rows*/, std::int32_t /*words*/, std::int32_t /*step*/) {
     asm(R"(
     push {r4-r7, lr}
     ldr r7, [sp, #20]
@@ -205,8 +201,8 @@ struct dsp_patches {
     static constexpr bool is_multiplied(std::int32_t pixels) { return pixels != 3; }
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
-    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
-                                 std::int32_t chunks, std::int32_t step) {
+    static std::int8_t* put_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t chunks, std::int32_t step) {
         return put_rows_of_4(from, to, rows, chunks, step);
     }
     HEADRACE_INLINE static void put_chunk(const std::int8_t* from, std::int32_t* to) {
@@ -214,8 +210,8 @@ struct dsp_patches {
         to[0] = even_bytes(v), to[4] = odd_bytes(v);
     }
 
-    static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
-                          std::int32_t step) {
+    static void copy_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n, std::int32_t step) {
         for (; rows != 0; --rows, from += step) to = copy_bytes(to, from, n);
     }
 
@@ -234,17 +230,17 @@ struct dsp_patches {
     }
 
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
-    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
-                               std::int32_t step) {
+    static void put_short_rows(
+        const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t, std::int32_t step) {
         for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk)
             put_chunk(from, reinterpret_cast<std::int32_t*>(to));
     }
     HEADRACE_SHARED static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
+        const channel* q, std::int8_t* const* out, std::int32_t pixels) {
         const auto* x = reinterpret_cast<const std::int32_t*>(patch);
         if (pixels == 4)
-            return gemm_4x2(x, w, q, p.out_channels, out[0], out[1], out[2], out[3], p.out_channel,
-                            p.chunks * 2);
+            return gemm_4x2(
+                x, w, q, p.out_channels, out[0], out[1], out[2], out[3], p.out_channel, p.chunks * 2);
         for (; pixels != 0; --pixels, ++x, ++out)
             gemv_4(x, w, q, p.out_channels, *out, p.out_channel, p.chunks * 2);
     }

@@ -16,9 +16,8 @@ namespace headrace::on_device::detail {
 /// The loop's body has four steps and is entered where only the rest of the steps follows. A last pair
 /// without a second one is multiplied twice, and stored once.
 [[gnu::naked, gnu::noinline]] inline void gemv_4(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
-                                                 const channel* /*q*/, std::int32_t /*channels*/,
-                                                 std::int8_t* /*out*/, std::int32_t /*channel_stride*/,
-                                                 std::int32_t /*steps*/) {
+    const channel* /*q*/, std::int32_t /*channels*/, std::int8_t* /*out*/, std::int32_t /*channel_stride*/,
+    std::int32_t /*steps*/) {
     // r4..r7 are the sums, r8 and r9 the weights of both pairs, r3 the end of the first, r10 x, and lr the
     // channels left. On the stack: 0 x, 4 where the loop is entered, 8 q, 56 out, 60 channel stride, 64 bytes
     // of the weights of a pair.

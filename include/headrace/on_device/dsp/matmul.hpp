@@ -16,8 +16,8 @@ namespace detail {
 /// Four k of a row are taken apart once for four columns: 23 instructions for 16 products.
 struct dsp_dots {
     static constexpr std::int32_t chunk = 4;
-    HEADRACE_SHARED static void four(const std::int8_t* a, const std::int8_t* b, std::int32_t column,
-                                     std::int32_t n, std::int32_t* sums) {
+    HEADRACE_SHARED static void four(
+        const std::int8_t* a, const std::int8_t* b, std::int32_t column, std::int32_t n, std::int32_t* sums) {
         std::int32_t s = 0, t = 0, u = 0, v = 0;
         const std::int8_t *c = b + column, *d = c + column, *e = d + column;
         for (const std::int8_t* const end = a + n; a != end; a += 4, b += 4, c += 4, d += 4, e += 4) {
@@ -34,9 +34,9 @@ struct dsp_dots {
 }  // namespace detail
 
 template <matrix_product M, class Finish, tensor... Extra>
-requires(M.a.type == element::int8) struct kernel<matmul<M, Finish, Extra...>, dsp>
-    : detail::matmul_by_rows<detail::dsp_dots, M, Finish, Extra...> {
-};
+    requires(M.a.type == element::int8)
+struct kernel<matmul<M, Finish, Extra...>, dsp>
+    : detail::matmul_by_rows<detail::dsp_dots, M, Finish, Extra...> {};
 
 }  // namespace headrace::on_device
 

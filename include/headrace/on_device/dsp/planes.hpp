@@ -23,8 +23,8 @@ HEADRACE_INLINE std::int8_t scaled_byte(std::int32_t sum, const channel& q) {
     return static_cast<std::int8_t>(v);
 }
 HEADRACE_INLINE std::int32_t pair(std::int32_t low, std::int32_t high) {
-    return static_cast<std::int32_t>((static_cast<std::uint32_t>(low) & 0xffff) |
-                                     static_cast<std::uint32_t>(high) << 16);
+    return static_cast<std::int32_t>(
+        (static_cast<std::uint32_t>(low) & 0xffff) | static_cast<std::uint32_t>(high) << 16);
 }
 
 /// Rows of second windows share code, which reads all from the plan, but for the width of short rows that are
@@ -63,13 +63,13 @@ struct dsp_planes {
     /// Windows of 3 x 3, column by column, with stride 1 by pairs of columns: four elements of a row give
     /// both windows' products by four instructions, of which two take two products and two take one.
     static void convolve_3x3(const plane_plan& p, const std::int16_t* plane, const std::int8_t* w,
-                             const channel& q, std::int8_t* out) {
+        const channel& q, std::int8_t* out) {
         constexpr std::int32_t pitch = key.pitch;
         const std::int32_t a01 = pair(w[0], w[1]), a12 = pair(w[1], w[2]), b01 = pair(w[3], w[4]),
                            b12 = pair(w[4], w[5]), c01 = pair(w[6], w[7]), c12 = pair(w[7], w[8]);
         const channel scale = q;
         const auto row = [](const std::int16_t* from, std::int32_t w01, std::int32_t w12, std::int32_t& s,
-                            std::int32_t& t) {
+                             std::int32_t& t) {
             std::int32_t u, v;
             asm("ldrd %0, %1, %2" : "=r"(u), "=r"(v) : "m"(*reinterpret_cast<const std::int64_t*>(from)));
             s = __smlad(u, w01, s), s = __smlabt(v, w12, s);
@@ -106,7 +106,7 @@ struct dsp_planes {
 
     /// Small windows, by pairs of taps in a row; a last tap has 0 beside it.
     static void convolve_small(const plane_plan& p, const std::int16_t* plane, const std::int8_t* w,
-                               const channel& q, std::int8_t* out) {
+        const channel& q, std::int8_t* out) {
         constexpr std::int32_t width = key.kernel_width, pairs = (width + 1) / 2;
         const channel scale = q;
         std::int32_t taps[8 * pairs];
@@ -134,7 +134,7 @@ struct dsp_planes {
 
     /// Any window that is not dilated, by pairs of taps in a row.
     static void convolve_any(const plane_plan& p, const std::int16_t* plane, const std::int8_t* w,
-                             const channel& q, std::int8_t* out) {
+        const channel& q, std::int8_t* out) {
         const channel scale = q;
         for (std::int32_t y = 0; y != p.out_height;
              ++y, plane += p.stride_height * p.pitch, out += p.out_row) {
@@ -162,8 +162,8 @@ struct dsp_planes {
         else
             return &p;
     }
-    static void convolve(const auto& plan, const std::int16_t* plane, const std::int8_t* w, channel q,
-                         std::int8_t* out) {
+    static void convolve(
+        const auto& plan, const std::int16_t* plane, const std::int8_t* w, channel q, std::int8_t* out) {
         if constexpr (how == scaling::doubled) q.addend /= 2, q.shift = 23 - q.shift;
         if constexpr (has_row_pairs)
             convolve_row_pairs(plane, w, &q, out, &plan);

@@ -16,8 +16,8 @@ namespace headrace::on_device {
 namespace detail {
 /// Adds four bytes that follow each other by two instructions.
 struct dsp_sums {
-    HEADRACE_SHARED static std::int32_t add(std::int32_t sum, const std::int8_t* x, std::int32_t n,
-                                            std::int32_t step) {
+    HEADRACE_SHARED static std::int32_t add(
+        std::int32_t sum, const std::int8_t* x, std::int32_t n, std::int32_t step) {
         if (step == 1) {
 #pragma GCC unroll 4
             for (; n >= 4; n -= 4, x += 4) {
@@ -32,9 +32,8 @@ struct dsp_sums {
 }  // namespace detail
 
 template <pooling P, class Finish>
-requires(P.input.type == element::int8 && P.input.stride[2] == 1) struct kernel<avg_pool2d<P, Finish>, dsp>
-    : detail::averages<P, Finish, detail::dsp_sums> {
-};
+    requires(P.input.type == element::int8 && P.input.stride[2] == 1)
+struct kernel<avg_pool2d<P, Finish>, dsp> : detail::averages<P, Finish, detail::dsp_sums> {};
 
 }  // namespace headrace::on_device
 

@@ -22,13 +22,8 @@ struct row_pairs_plan {
 /// Rows of the plane have an even number of elements, and those of results two windows or more.
 constexpr row_pairs_plan row_pairs_of(const plane_plan& p) {
     const std::int32_t is_odd = p.out_width & 1, even = p.out_width - is_odd;
-    return {p.out_pixel,
-            p.out_height,
-            2 * p.pitch,
-            even * p.out_pixel,
-            is_odd,
-            2 * (p.stride_height * p.pitch - 2 * (even + 2 * is_odd)),
-            p.out_row - even * p.out_pixel};
+    return {p.out_pixel, p.out_height, 2 * p.pitch, even * p.out_pixel, is_odd,
+        2 * (p.stride_height * p.pitch - 2 * (even + 2 * is_odd)), p.out_row - even * p.out_pixel};
 }
 
 /// One channel, by pairs of windows that follow each other in a row: of five elements, the third is in both.
@@ -37,9 +32,7 @@ constexpr row_pairs_plan row_pairs_of(const plane_plan& p) {
 /// the scale is loaded for each pair. A last window without a second one has a distance of 0 and is stored
 /// over the second one's result.
 [[gnu::naked, gnu::noinline]] inline void convolve_row_pairs(const std::int16_t* /*plane*/,
-                                                             const std::int8_t* /*w*/, const channel* /*q*/,
-                                                             std::int8_t* /*out*/,
-                                                             const row_pairs_plan* /*plan*/) {
+    const std::int8_t* /*w*/, const channel* /*q*/, std::int8_t* /*out*/, const row_pairs_plan* /*plan*/) {
     // On the stack: 0 multiplier, addend, shift, distance of results; 16 end of the row's results, 20 bias,
     // 24 rows left; 68 the plan.
     asm(R"(

@@ -9,8 +9,7 @@ namespace headrace::on_device::detail {
 
 /// `width` is at most 16; `row` and `pitch` are the distances of rows in bytes.
 [[gnu::naked, gnu::noinline]] inline void copy_short_rows(const std::int8_t* /*from*/, std::int8_t* /*to*/,
-                                                          std::int32_t /*rows*/, std::int32_t /*width*/,
-                                                          std::int32_t /*row*/, std::int32_t /*pitch*/) {
+    std::int32_t /*rows*/, std::int32_t /*width*/, std::int32_t /*row*/, std::int32_t /*pitch*/) {
     asm(R"(
     push {r4-r8, lr}
     ldrd r4, r5, [sp, #24]

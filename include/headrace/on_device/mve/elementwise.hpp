@@ -82,8 +82,8 @@ HEADRACE_INLINE void store_lanes(element_t<E>* p, lanes v, mve_pred16_t which) {
 /// `line_of` for four elements at once. A line whose size is no multiple of 4 has a tail.
 template <class F, bool HasTail, class Out, class... In>
 struct lanes_line {
-    [[gnu::flatten]] HEADRACE_SHARED static void run(std::int32_t n, element_t<Out::type>* out,
-                                                     const element_t<In::type>*... in) {
+    [[gnu::flatten]] HEADRACE_SHARED static void run(
+        std::int32_t n, element_t<Out::type>* out, const element_t<In::type>*... in) {
         run(std::index_sequence_for<In...>(), n, out, in..., first<In>(in)...);
     }
 
@@ -108,8 +108,8 @@ private:
             return {next_lanes<S::type>(in)};
     }
     template <class S>
-    HEADRACE_INLINE static value<S> last(const element_t<S::type>* in, value_of<S::type> first,
-                                         mve_pred16_t which) {
+    HEADRACE_INLINE static value<S> last(
+        const element_t<S::type>* in, value_of<S::type> first, mve_pred16_t which) {
         if constexpr (S::stride == 0)
             return first;
         else
@@ -120,7 +120,7 @@ private:
 
     template <std::size_t... K>
     HEADRACE_INLINE static void run(std::index_sequence<K...>, std::int32_t n, element_t<Out::type>* out,
-                                    const element_t<In::type>*... in, value_of<In::type>... first) {
+        const element_t<In::type>*... in, value_of<In::type>... first) {
         for (; n >= 4; n -= 4) store_next<Out::type>(out, result(F::of(next<In>(in, first)...)));
         if constexpr (HasTail) {
             const mve_pred16_t which = vctp32q(static_cast<std::uint32_t>(n));
@@ -157,16 +157,16 @@ struct elementwise_lanes<F, Out, operands_of<F, Out, In...>, std::index_sequence
 }  // namespace detail
 
 template <class F, tensor Out, tensor... In>
-requires(
-    sizeof...(In) != 0 && detail::has_lanes(Out.type) && (detail::has_lanes(In.type) && ...) &&
-    detail::is_vectorizable<loops_over(-1, Out, In...)>()) struct kernel<elementwise<F, Out, In...>, mve> {
+    requires(sizeof...(In) != 0 && detail::has_lanes(Out.type) && (detail::has_lanes(In.type) && ...) &&
+        detail::is_vectorizable<loops_over(-1, Out, In...)>())
+struct kernel<elementwise<F, Out, In...>, mve> {
     static constexpr std::int32_t scratch = 0;
     static constexpr void run(const element_t<In.type>*... in, element_t<Out.type>* out) {
         if (std::is_constant_evaluated()) {
             kernel<elementwise<F, Out, In...>, portable>::run(in..., out);
         } else {
             detail::elementwise_lanes<F, Out, detail::operands_of<F, Out, In...>,
-                                      std::make_index_sequence<sizeof...(In)>>::run(in..., out);
+                std::make_index_sequence<sizeof...(In)>>::run(in..., out);
         }
     }
 };

@@ -20,27 +20,22 @@ namespace headrace::on_device::detail {
 // loop, r3 x, r7 where the first chunk is left to, r9 results of the pairs, r11 pairs left. The first chunk
 // starts the sums; after it are a loop of four and the last four. More than five chunks enter the loop, and
 // others the last four, where only the rest of the chunks follows. q4..q7 are the four channels' scales.
-// clang-format off
-#define HEADRACE_CHUNK(multiply) \
-    "vldrb.8 q0, [r3], #16\n"    \
-    "vldrb.8 q2, [r1], #16\n"    \
-    multiply " r0, q0, q2\n"     \
-    "vldrb.8 q1, [r3], #16\n"    \
-    multiply " r8, q1, q2\n"     \
-    "vldrb.8 q3, [r1], #16\n"    \
-    multiply " r2, q0, q3\n"     \
-    "vldrb.8 q2, [r1], #16\n"    \
-    multiply " r10, q1, q3\n"    \
-    multiply " r4, q0, q2\n"     \
-    "vldrb.8 q3, [r1], #16\n"    \
-    multiply " r12, q1, q2\n"    \
-    multiply " r6, q0, q3\n"     \
-    multiply " lr, q1, q3\n"
+#define HEADRACE_CHUNK(multiply)                                 \
+    "vldrb.8 q0, [r3], #16\n"                                    \
+    "vldrb.8 q2, [r1], #16\n" multiply                           \
+    " r0, q0, q2\n"                                              \
+    "vldrb.8 q1, [r3], #16\n" multiply                           \
+    " r8, q1, q2\n"                                              \
+    "vldrb.8 q3, [r1], #16\n" multiply                           \
+    " r2, q0, q3\n"                                              \
+    "vldrb.8 q2, [r1], #16\n" multiply " r10, q1, q3\n" multiply \
+    " r4, q0, q2\n"                                              \
+    "vldrb.8 q3, [r1], #16\n" multiply " r12, q1, q2\n" multiply " r6, q0, q3\n" multiply " lr, q1, q3\n"
 // On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind
 // the saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of weights in
 // the loop), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
 #define HEADRACE_GEMM(...) HEADRACE_GEMM_OF(__VA_ARGS__)
-#define HEADRACE_GEMM_OF(prepare, address, store, advance)        \
+#define HEADRACE_GEMM_OF(prepare, address, store, advance) \
     "push {r4-r11, lr}\n"                           \
     "vpush {d8-d15}\n"                              \
     "sub sp, #32\n"                                 \
@@ -116,14 +111,13 @@ namespace headrace::on_device::detail {
     "pop {r4-r11, pc}\n"
 
 // Channels that follow each other in the output: the table of results is stepped over them.
-#define HEADRACE_ROWS               \
-    "",                             \
-    "ldrd r0, r2, [r9]\n",          \
-    "vpstt\n"                       \
-    "vstrbt.32 q0, [r0], #4\n"      \
-    "vstrbt.32 q1, [r2], #4\n"      \
-    "strd r0, r2, [r9], #8\n",      \
-    ""
+#define HEADRACE_ROWS              \
+    "", "ldrd r0, r2, [r9]\n",     \
+        "vpstt\n"                  \
+        "vstrbt.32 q0, [r0], #4\n" \
+        "vstrbt.32 q1, [r2], #4\n" \
+        "strd r0, r2, [r9], #8\n", \
+        ""
 // Channels at any distance: stores scatter.
 #define HEADRACE_PLANES             \
     "ldr r4, [sp, #136]\n"          \
@@ -132,29 +126,25 @@ namespace headrace::on_device::detail {
     "strd r5, r4, [sp]\n"           \
     "add r4, r7\n"                  \
     "strd r7, r4, [sp, #8]\n",      \
-    "ldrd r0, r2, [r9], #8\n"       \
-    "vldrw.u32 q2, [sp]\n",         \
-    "vpstt\n"                       \
-    "vstrbt.32 q0, [r0, q2]\n"      \
-    "vstrbt.32 q1, [r2, q2]\n",     \
-    "vldrw.u32 q2, [sp]\n"          \
-    "ldr r4, [sp, #136]\n"          \
-    "lsls r4, r4, #2\n"             \
-    "vadd.i32 q2, q2, r4\n"         \
-    "vstrw.32 q2, [sp]\n"
-// clang-format on
+        "ldrd r0, r2, [r9], #8\n"   \
+        "vldrw.u32 q2, [sp]\n",     \
+        "vpstt\n"                   \
+        "vstrbt.32 q0, [r0, q2]\n"  \
+        "vstrbt.32 q1, [r2, q2]\n", \
+        "vldrw.u32 q2, [sp]\n"      \
+        "ldr r4, [sp, #136]\n"      \
+        "lsls r4, r4, #2\n"         \
+        "vadd.i32 q2, q2, r4\n"     \
+        "vstrw.32 q2, [sp]\n"
 
 [[gnu::naked, gnu::noinline]] inline void gemm_to_rows(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
-                                                       const channel* /*q*/, std::int32_t /*channels*/,
-                                                       std::int8_t** /*out*/, std::int32_t /*channel_stride*/,
-                                                       std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+    const channel* /*q*/, std::int32_t /*channels*/, std::int8_t** /*out*/, std::int32_t /*channel_stride*/,
+    std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM(HEADRACE_ROWS));
 }
 [[gnu::naked, gnu::noinline]] inline void gemm_to_planes(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
-                                                         const channel* /*q*/, std::int32_t /*channels*/,
-                                                         std::int8_t** /*out*/,
-                                                         std::int32_t /*channel_stride*/,
-                                                         std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+    const channel* /*q*/, std::int32_t /*channels*/, std::int8_t** /*out*/, std::int32_t /*channel_stride*/,
+    std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM(HEADRACE_PLANES));
 }
 #undef HEADRACE_PLANES
@@ -165,9 +155,7 @@ namespace headrace::on_device::detail {
 
 /// Copies `rows` runs of chunks, `step` bytes apart, to every other chunk; returns the place after the last.
 [[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_16(const std::int8_t* /*from*/,
-                                                                 std::int8_t* /*to*/, std::int32_t /*rows*/,
-                                                                 std::int32_t /*chunks*/,
-                                                                 std::int32_t /*step*/) {
+    std::int8_t* /*to*/, std::int32_t /*rows*/, std::int32_t /*chunks*/, std::int32_t /*step*/) {
     asm(R"(
     push {r4, lr}
     ldr r4, [sp, #8]
@@ -186,9 +174,8 @@ namespace headrace::on_device::detail {
 
 /// Puts rows of at most 16 bytes together in `window`, and its chunks to every other one from `to` on.
 [[gnu::naked, gnu::noinline]] inline void put_window_of_16(const std::int8_t* /*from*/,
-                                                           std::int8_t* /*window*/, std::int8_t* /*to*/,
-                                                           std::int32_t /*rows*/, std::int32_t /*width*/,
-                                                           std::int32_t /*step*/, std::int32_t /*chunks*/) {
+    std::int8_t* /*window*/, std::int8_t* /*to*/, std::int32_t /*rows*/, std::int32_t /*width*/,
+    std::int32_t /*step*/, std::int32_t /*chunks*/) {
     asm(R"(
     push {r4-r6, lr}
     ldrd r4, r5, [sp, #16]
@@ -223,13 +210,13 @@ struct mve_patches {
     static std::int32_t step(std::int32_t chunks, std::int32_t j) {
         return j % 2 == 0 ? 16 : chunks * 32 - 16;
     }
-    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
-                                 std::int32_t chunks, std::int32_t step) {
+    static std::int8_t* put_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t chunks, std::int32_t step) {
         return put_rows_of_16(from, to, rows, chunks, step);
     }
 
-    static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
-                          std::int32_t step) {
+    static void copy_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n, std::int32_t step) {
         if (n <= 16) return copy_short_rows(from, to, rows, n, step, n);
         for (; rows != 0; --rows, from += step, to += n)
             for (std::int32_t i = 0; i < n; i += 16) {
@@ -240,14 +227,14 @@ struct mve_patches {
 
     static constexpr std::int32_t most_of_row = 16;  ///< for a window whose rows are put at once
     static void put_window(const std::int8_t* from, std::int8_t* window, std::int8_t* to, std::int32_t rows,
-                           std::int32_t width, std::int32_t step, std::int32_t chunks) {
+        std::int32_t width, std::int32_t step, std::int32_t chunks) {
         put_window_of_16(from, window, to, rows, width, step, chunks);
     }
 
     /// Gathers pixels from eight planes at a time; the plan says that seven planes are less than 2^16 bytes.
     /// A half of a chunk without planes may hold anything: its weights are 0.
-    HEADRACE_SHARED static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
-                                           std::int32_t pixels) {
+    HEADRACE_SHARED static void put_planes(
+        const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t pixels) {
         const std::int32_t plane = p.in_channel, whole = p.in_channels / 16;
         const bool has_half = whole != p.chunks;
         const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
@@ -272,8 +259,8 @@ struct mve_patches {
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t step) {
         return (n == 1 || n == 2 || n == 4 || n == 8) && step >= 0 && (16 / n - 1) * step + n <= 256;
     }
-    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t n,
-                               std::int32_t step) {
+    static void put_short_rows(
+        const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t n, std::int32_t step) {
         const uint8x16_t lane = vidupq_n_u8(0, 1);
         const uint8x16_t column = vandq_u8(lane, vdupq_n_u8(static_cast<std::uint8_t>(n - 1)));
         const uint8x16_t row = vshlq_r_u8(vsubq_u8(lane, column), -__builtin_ctz(static_cast<unsigned>(n)));
@@ -284,9 +271,9 @@ struct mve_patches {
 
     /// The table of results is not what it was afterwards.
     static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                         const channel* q, std::int8_t** out, std::int32_t pixels) {
-        (p.out_channel == 1 ? gemm_to_rows : gemm_to_planes)(patch, w, q, p.out_channels, out, p.out_channel,
-                                                             p.chunks, pixels / 2);
+        const channel* q, std::int8_t** out, std::int32_t pixels) {
+        (p.out_channel == 1 ? gemm_to_rows : gemm_to_planes)(
+            patch, w, q, p.out_channels, out, p.out_channel, p.chunks, pixels / 2);
     }
 };
 

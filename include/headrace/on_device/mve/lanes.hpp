@@ -95,7 +95,7 @@ struct machine<lanes> {
         std::int32_t x[4];
         vst1q_s32(x, a.values);
         return {{static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2]),
-                 static_cast<float>(x[3])}};
+            static_cast<float>(x[3])}};
     }
     template <class... L>
     HEADRACE_INLINE static lanes each(auto f, L... operands) {
@@ -142,27 +142,33 @@ HEADRACE_INLINE auto each_number(auto f, X... x) {
 // Functions of floats, as functions.hpp and float_math.hpp define them.
 
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes add(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes add(A a, B b) {
     return detail::each_real([](float x, float y) { return add(x, y); }, a, b);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes sub(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes sub(A a, B b) {
     return detail::each_real([](float x, float y) { return sub(x, y); }, a, b);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes mul(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes mul(A a, B b) {
     return detail::each_real([](float x, float y) { return mul(x, y); }, a, b);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes pow(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes pow(A a, B b) {
     return detail::each_real([](float x, float y) { return pow(x, y); }, a, b);
 }
 template <nan_mode M = nan_mode::propagate, class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes maximum(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes maximum(A a, B b) {
     return detail::each_real([](float x, float y) { return maximum<M>(x, y); }, a, b);
 }
 template <nan_mode M = nan_mode::propagate, class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE real_lanes minimum(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE real_lanes minimum(A a, B b) {
     return detail::each_real([](float x, float y) { return minimum<M>(x, y); }, a, b);
 }
 template <nan_mode M = nan_mode::propagate>
@@ -170,21 +176,24 @@ HEADRACE_INLINE real_lanes clamp(real_lanes a, float lo, float hi) {
     return detail::each_real([=](float x) { return clamp<M>(x, lo, hi); }, a);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE auto equal(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE auto equal(A a, B b) {
     return detail::each_number([](float x, float y) { return equal(x, y); }, a, b);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE auto greater(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE auto greater(A a, B b) {
     return detail::each_number([](float x, float y) { return greater(x, y); }, a, b);
 }
 template <class A, class B>
-requires detail::with_real_lanes<A, B> HEADRACE_INLINE auto greater_equal(A a, B b) {
+    requires detail::with_real_lanes<A, B>
+HEADRACE_INLINE auto greater_equal(A a, B b) {
     return detail::each_number([](float x, float y) { return greater_equal(x, y); }, a, b);
 }
 template <integer C, class A, class B>
-requires(detail::with_real_lanes<A, B> || (detail::real<A> && detail::real<B> &&
-                                           std::same_as<typename C::rep, lanes>)) HEADRACE_INLINE real_lanes
-    select(C c, A a, B b) {
+    requires(detail::with_real_lanes<A, B> ||
+        (detail::real<A> && detail::real<B> && std::same_as<typename C::rep, lanes>))
+HEADRACE_INLINE real_lanes select(C c, A a, B b) {
     std::int32_t condition[4];
     vst1q_s32(condition, detail::machine<lanes>::of(c.value).values);
     real_lanes r;

@@ -14,8 +14,8 @@ namespace headrace::on_device {
 namespace detail {
 /// Adds up to 16 bytes that follow each other by one instruction.
 struct mve_sums {
-    HEADRACE_SHARED static std::int32_t add(std::int32_t sum, const std::int8_t* x, std::int32_t n,
-                                            std::int32_t) {
+    HEADRACE_SHARED static std::int32_t add(
+        std::int32_t sum, const std::int8_t* x, std::int32_t n, std::int32_t) {
         for (; n >= 16; n -= 16, x += 16) sum = vaddvaq_s8(sum, vldrbq_s8(x));
         if (n <= 0) return sum;
         const mve_pred16_t lanes = vctp8q(static_cast<std::uint32_t>(n));
@@ -25,9 +25,8 @@ struct mve_sums {
 }  // namespace detail
 
 template <pooling P, class Finish>
-requires(P.input.type == element::int8 && P.input.stride[2] == 1) struct kernel<avg_pool2d<P, Finish>, mve>
-    : detail::averages<P, Finish, detail::mve_sums> {
-};
+    requires(P.input.type == element::int8 && P.input.stride[2] == 1)
+struct kernel<avg_pool2d<P, Finish>, mve> : detail::averages<P, Finish, detail::mve_sums> {};
 
 }  // namespace headrace::on_device
 

@@ -17,9 +17,8 @@ namespace headrace::on_device::detail {
 /// bytes apart. `to` is its place in the latter; `to_next` is from there to the next row's, and changes with
 /// every row. What is not in the image is left as it is.
 [[gnu::naked, gnu::noinline]] inline void put_strips(const std::int8_t* /*from*/, std::int8_t* /*to*/,
-                                                     std::int32_t /*rows*/, std::int32_t /*width*/,
-                                                     std::int32_t /*row*/, std::int32_t /*pitch*/,
-                                                     std::int32_t /*to_next*/) {
+    std::int32_t /*rows*/, std::int32_t /*width*/, std::int32_t /*row*/, std::int32_t /*pitch*/,
+    std::int32_t /*to_next*/) {
     asm(R"(
     push {r4-r8, lr}
     ldrd r4, r5, [sp, #24]
@@ -87,67 +86,61 @@ constexpr strip_plan strips_of(const plane_plan& p) {
 // One channel. r0, r2, r4, r6 sums; r9, r7, r1, r5 bias and scale; r11 the strips, r3 the results and r8
 // their distance; r12 the plan, r10 predicates; q3 offsets of results, q4..q7 taps. On the stack: 0 strips
 // left; 108 the plan.
-// clang-format off
-#define HEADRACE_STRIPS(taps, sums)                  \
-    "push {r4-r11, lr}\n"                           \
-    "vpush {d8-d15}\n"                              \
-    "sub sp, #8\n"                                  \
-    "ldr r12, [sp, #108]\n"                         \
-    "mov r11, r0\n"                                 \
-    "vldrb.u8 q2, [r12, #16]\n"                     \
-    "movs r4, #255\n"                               \
-    "vpt.i8 ne, q2, r4\n"                           \
-    "vldrbt.u8 q4, [r1, q2]\n"                      \
-    taps                                            \
-    "vldrw.u32 q3, [r12]\n"                         \
-    "ldrd r9, r7, [r2]\n"                           \
-    "ldrd r1, r5, [r2, #8]\n"                       \
-    "ldr r8, [r12, #44]\n"                          \
-    "ldr r10, [r12, #56]\n"                         \
-    "0: ldr r4, [r12, #32]\n"                       \
-    "subs.w r10, r10, #1\n"                         \
-    "str.w r10, [sp]\n"                             \
-    "ite eq\n"                                      \
-    "ldreq.w r10, [r12, #40]\n"                     \
-    "ldrne.w r10, [r12, #36]\n"                     \
-    "vmsr p0, r10\n"                                \
-    "wls lr, r4, 2f\n"                              \
-    "1:\n"                                          \
-    sums                                            \
-    "vmov q1[2], q1[0], r0, r4\n"                   \
-    "vmov q1[3], q1[1], r2, r6\n"                   \
-    "vadd.i32 q1, q1, r9\n"                         \
-    "vqdmulh.s32 q1, q1, r7\n"                      \
-    "vadd.i32 q1, q1, r1\n"                         \
-    "vqshl.s32 q1, r5\n"                            \
-    "vshr.s32 q1, q1, #24\n"                        \
-    "vpst\n"                                        \
-    "vstrbt.32 q1, [r3, q3]\n"                      \
-    "add r3, r8\n"                                  \
-    "le lr, 1b\n"                                   \
-    "2: lsrs.w r10, r10, #16\n"                     \
-    "beq 3f\n"                                      \
-    "vmsr p0, r10\n"                                \
-    "movs r4, #1\n"                                 \
-    "mov.w r10, #0\n"                               \
-    "dls lr, r4\n"                                  \
-    "b 1b\n"                                        \
-    "3: ldrd r4, r6, [r12, #48]\n"                  \
-    "add r11, r4\n"                                 \
-    "add r3, r6\n"                                  \
-    "ldr.w r10, [sp]\n"                             \
-    "cmp.w r10, #0\n"                               \
-    "bne.w 0b\n"                                    \
-    "add sp, #8\n"                                  \
-    "vpop {d8-d15}\n"                               \
+#define HEADRACE_STRIPS(taps, sums) \
+    "push {r4-r11, lr}\n"           \
+    "vpush {d8-d15}\n"              \
+    "sub sp, #8\n"                  \
+    "ldr r12, [sp, #108]\n"         \
+    "mov r11, r0\n"                 \
+    "vldrb.u8 q2, [r12, #16]\n"     \
+    "movs r4, #255\n"               \
+    "vpt.i8 ne, q2, r4\n"           \
+    "vldrbt.u8 q4, [r1, q2]\n" taps \
+    "vldrw.u32 q3, [r12]\n"         \
+    "ldrd r9, r7, [r2]\n"           \
+    "ldrd r1, r5, [r2, #8]\n"       \
+    "ldr r8, [r12, #44]\n"          \
+    "ldr r10, [r12, #56]\n"         \
+    "0: ldr r4, [r12, #32]\n"       \
+    "subs.w r10, r10, #1\n"         \
+    "str.w r10, [sp]\n"             \
+    "ite eq\n"                      \
+    "ldreq.w r10, [r12, #40]\n"     \
+    "ldrne.w r10, [r12, #36]\n"     \
+    "vmsr p0, r10\n"                \
+    "wls lr, r4, 2f\n"              \
+    "1:\n" sums                     \
+    "vmov q1[2], q1[0], r0, r4\n"   \
+    "vmov q1[3], q1[1], r2, r6\n"   \
+    "vadd.i32 q1, q1, r9\n"         \
+    "vqdmulh.s32 q1, q1, r7\n"      \
+    "vadd.i32 q1, q1, r1\n"         \
+    "vqshl.s32 q1, r5\n"            \
+    "vshr.s32 q1, q1, #24\n"        \
+    "vpst\n"                        \
+    "vstrbt.32 q1, [r3, q3]\n"      \
+    "add r3, r8\n"                  \
+    "le lr, 1b\n"                   \
+    "2: lsrs.w r10, r10, #16\n"     \
+    "beq 3f\n"                      \
+    "vmsr p0, r10\n"                \
+    "movs r4, #1\n"                 \
+    "mov.w r10, #0\n"               \
+    "dls lr, r4\n"                  \
+    "b 1b\n"                        \
+    "3: ldrd r4, r6, [r12, #48]\n"  \
+    "add r11, r4\n"                 \
+    "add r3, r6\n"                  \
+    "ldr.w r10, [sp]\n"             \
+    "cmp.w r10, #0\n"               \
+    "bne.w 0b\n"                    \
+    "add sp, #8\n"                  \
+    "vpop {d8-d15}\n"               \
     "pop {r4-r11, pc}\n"
-// clang-format on
 
 /// A load has four windows. Their taps are those of the first, moved by columns (32 bits) and rows (8 bits).
 [[gnu::naked, gnu::noinline]] inline void convolve_strips_1(const std::int8_t* /*strips*/,
-                                                            const std::int8_t* /*w*/, const channel* /*q*/,
-                                                            std::int8_t* /*out*/,
-                                                            const strip_plan* /*plan*/) {
+    const std::int8_t* /*w*/, const channel* /*q*/, std::int8_t* /*out*/, const strip_plan* /*plan*/) {
     asm(
         HEADRACE_STRIPS("movs r0, #0\n"
                         "vmov q5, q4\n"
@@ -156,26 +149,24 @@ constexpr strip_plan strips_of(const plane_plan& p) {
                         "vshlc q6, r0, #8\n"
                         "vmov q7, q5\n"
                         "vshlc q7, r0, #8\n",
-                        "vldrb.8 q0, [r11], #8\n"
-                        "vmladav.s8 r0, q0, q4\n"
-                        "vmladav.s8 r2, q0, q5\n"
-                        "vmladav.s8 r4, q0, q6\n"
-                        "vmladav.s8 r6, q0, q7\n"));
+            "vldrb.8 q0, [r11], #8\n"
+            "vmladav.s8 r0, q0, q4\n"
+            "vmladav.s8 r2, q0, q5\n"
+            "vmladav.s8 r4, q0, q6\n"
+            "vmladav.s8 r6, q0, q7\n"));
 }
 /// A load has one window.
 [[gnu::naked, gnu::noinline]] inline void convolve_strips_2(const std::int8_t* /*strips*/,
-                                                            const std::int8_t* /*w*/, const channel* /*q*/,
-                                                            std::int8_t* /*out*/,
-                                                            const strip_plan* /*plan*/) {
+    const std::int8_t* /*w*/, const channel* /*q*/, std::int8_t* /*out*/, const strip_plan* /*plan*/) {
     asm(HEADRACE_STRIPS("",
-                        "vldrb.8 q0, [r11], #8\n"
-                        "vmladav.s8 r0, q0, q4\n"
-                        "vldrb.8 q1, [r11], #8\n"
-                        "vmladav.s8 r2, q1, q4\n"
-                        "vldrb.8 q0, [r11], #8\n"
-                        "vmladav.s8 r4, q0, q4\n"
-                        "vldrb.8 q1, [r11], #8\n"
-                        "vmladav.s8 r6, q1, q4\n"));
+        "vldrb.8 q0, [r11], #8\n"
+        "vmladav.s8 r0, q0, q4\n"
+        "vldrb.8 q1, [r11], #8\n"
+        "vmladav.s8 r2, q1, q4\n"
+        "vldrb.8 q0, [r11], #8\n"
+        "vmladav.s8 r4, q0, q4\n"
+        "vldrb.8 q1, [r11], #8\n"
+        "vmladav.s8 r6, q1, q4\n"));
 }
 #undef HEADRACE_STRIPS
 
@@ -192,7 +183,7 @@ struct mve_strips {
         return &plan;
     }
     static void convolve(const strip_plan* plan, const std::int8_t* copy, const std::int8_t* w,
-                         const channel& q, std::int8_t* out) {
+        const channel& q, std::int8_t* out) {
         (is_strided ? convolve_strips_2 : convolve_strips_1)(copy + N.first, w, &q, out, plan);
     }
 };

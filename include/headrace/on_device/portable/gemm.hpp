@@ -22,8 +22,8 @@ namespace headrace::on_device::detail {
 
 /// Stores the results of one channel for two pixels.
 template <scaling how, class Result, class PerChannel>
-HEADRACE_INLINE void store_pair(std::int32_t a, std::int32_t b, const PerChannel& q, Result* to_a,
-                                Result* to_b) {
+HEADRACE_INLINE void store_pair(
+    std::int32_t a, std::int32_t b, const PerChannel& q, Result* to_a, Result* to_b) {
     a = wrapping_add(a, bias_of(q)), b = wrapping_add(b, bias_of(q));
     if constexpr (how == scaling::none)
         *to_a = a, *to_b = b;
@@ -36,8 +36,7 @@ HEADRACE_INLINE void store_pair(std::int32_t a, std::int32_t b, const PerChannel
 /// registers do not suffice; up to a depth of 2^17 they do not overflow without their biases.
 template <scaling how, class Result, class PerChannel>
 HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const std::int8_t* w,
-                              const PerChannel* q, std::int32_t channels, Result* out0, Result* out1,
-                              std::int32_t stride) {
+    const PerChannel* q, std::int32_t channels, Result* out0, Result* out1, std::int32_t stride) {
     const std::int8_t* const end = x + chunks * 8;
     for (std::int32_t left = channels; left > 0; left -= 4, q += 4, out0 += 4 * stride, out1 += 4 * stride) {
         std::int32_t a[4]{}, b[4]{};
@@ -63,9 +62,8 @@ HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const s
 }
 
 /// Copies `rows` runs of words, `step` bytes apart, to every other word; returns the place after the last.
-HEADRACE_SHARED inline std::int8_t* put_rows_of_words(const std::int8_t* from, std::int8_t* to,
-                                                      std::int32_t rows, std::int32_t words,
-                                                      std::int32_t step) {
+HEADRACE_SHARED inline std::int8_t* put_rows_of_words(
+    const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t words, std::int32_t step) {
     for (; rows != 0; --rows, from += step) {
         const std::int8_t* word = from;
         std::int32_t left = words;
@@ -88,12 +86,12 @@ struct portable_patches {
     static constexpr bool is_multiplied(std::int32_t pixels) { return pixels % group == 0; }
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
-    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
-                                 std::int32_t chunks, std::int32_t step) {
+    static std::int8_t* put_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t chunks, std::int32_t step) {
         return put_rows_of_words(from, to, rows, chunks, step);
     }
-    static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
-                          std::int32_t step) {
+    static void copy_rows(
+        const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n, std::int32_t step) {
         for (; rows != 0; --rows, from += step) to = copy_bytes(to, from, n);
     }
     static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t) {
@@ -102,12 +100,12 @@ struct portable_patches {
             for (int k = 0; k != 4; ++k, from += plane) patch[k] = from[0], patch[k + 4] = from[1];
     }
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
-    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
-                               std::int32_t step) {
+    static void put_short_rows(
+        const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t, std::int32_t step) {
         for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) std::memcpy(to, from, 4);
     }
     static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                         const PerChannel* q, Result* const* out, std::int32_t) {
+        const PerChannel* q, Result* const* out, std::int32_t) {
 #if defined(HEADRACE_HAS_THUMB2)
         if constexpr (how == scaling::high_word && std::is_same_v<Result, std::int8_t>)
             return gemm_2x4_thumb2(patch, p.chunks, w, q, p.out_channels, out[0], out[1], p.out_channel);

@@ -15,10 +15,8 @@ namespace headrace::on_device::detail {
 /// without spilling: 56 instructions for a chunk of four k, where g++ 12 has 64. The loop's body has four
 /// chunks and is entered where only the rest of the chunks follows.
 [[gnu::naked, gnu::noinline]] inline void gemm_2x4_thumb2(const std::int8_t* /*x*/, std::int32_t /*chunks*/,
-                                                          const std::int8_t* /*w*/, const channel* /*q*/,
-                                                          std::int32_t /*channels*/, std::int8_t* /*out0*/,
-                                                          std::int8_t* /*out1*/,
-                                                          std::int32_t /*channel_stride*/) {
+    const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/, std::int8_t* /*out0*/,
+    std::int8_t* /*out1*/, std::int32_t /*channel_stride*/) {
     // On the stack: 0 x, 4 end of x, 8 where the loop is entered, 12 q, 48 offset of the channel, 56 channels
     // left, 60 out0, 64 out1, 68 channel stride.
     asm(R"(

@@ -35,7 +35,7 @@ struct portable_planes {
 
     static const plane_plan* prepare(const plane_plan& p) { return &p; }
     static void convolve(const plane_plan* p, const std::int8_t* plane, const std::int8_t* w,
-                         const PerChannel& q, Result* out) {
+        const PerChannel& q, Result* out) {
         if constexpr (key.pitch != 0)
             convolve_3x3(*p, plane, w, q, out);
         else
@@ -46,7 +46,7 @@ struct portable_planes {
     /// most. Results are bytes, which might be the taps as far as the compiler knows: they are copied to
     /// registers.
     static void convolve_3x3(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w,
-                             const PerChannel& q, Result* out) {
+        const PerChannel& q, Result* out) {
         constexpr std::int32_t pitch = key.pitch;
         const PerChannel scale = q;
         const std::int32_t w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], w4 = w[4], w5 = w[5], w6 = w[6],
@@ -60,14 +60,14 @@ struct portable_planes {
             for (const Result* const last = out + all_rows; to != last; a += step, to += key.out_row) {
                 const std::int8_t *b = a + pitch, *c = b + pitch;
                 const std::int32_t sum = a[0] * w0 + a[1] * w1 + a[2] * w2 + b[0] * w3 + b[1] * w4 +
-                                         b[2] * w5 + c[0] * w6 + c[1] * w7 + c[2] * w8;
+                    b[2] * w5 + c[0] * w6 + c[1] * w7 + c[2] * w8;
                 *to = value(wrapping_add(sum, bias), scale);
             }
         }
     }
 
     static void convolve_any(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w,
-                             const PerChannel& q, Result* out) {
+        const PerChannel& q, Result* out) {
         const PerChannel scale = q;
         const std::int32_t rows = p.kernel_height, columns = p.kernel_width, step = p.dilation_width;
         const std::int32_t pitch = p.dilation_height * p.pitch;

@@ -9,11 +9,9 @@
 namespace headrace {
 
 /// Ordered so that no pass makes an op that an earlier one decomposes.
-using composite_passes =
-    pass_list<decompose_losses, decompose_class_losses, decompose_distances, decompose_diagonals,
-              decompose_products, decompose_searches, decompose_extrema, decompose_quantiles,
-              decompose_gradients, decompose_scatter_reduction, decompose_bags, decompose_tables,
-              decompose_special>;
+using composite_passes = pass_list<decompose_losses, decompose_class_losses, decompose_distances,
+    decompose_diagonals, decompose_products, decompose_searches, decompose_extrema, decompose_quantiles,
+    decompose_gradients, decompose_scatter_reduction, decompose_bags, decompose_tables, decompose_special>;
 
 }  // namespace headrace
 

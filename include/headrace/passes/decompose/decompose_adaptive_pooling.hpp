@@ -67,8 +67,8 @@ private:
         const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
             const bool rows = axis == 2;
             return e.make<Pool>({.self = part,
-                                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
-                                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
+                .kernel_size = {rows ? size : 1, rows ? 1 : size},
+                .stride = {rows ? stride : 1, rows ? 1 : stride}});
         };
         if (b.uniform()) return pool_once(v, b.size(), b.stride());
         if (!e.may_unroll(b.out)) return {};

@@ -15,17 +15,19 @@ struct decompose_add_sub_alpha : pass {
     static constexpr std::string_view summary =
         "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::add_tensor> = [](auto x, auto y, const auto& a) {
-                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
-            },
-            on<aten::sub_tensor> = [](auto x, auto y, const auto& a) {
-                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
-            });
+            on<aten::add_tensor> =
+                [](auto x, auto y, const auto& a) {
+                    return choose(
+                        a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
+                },
+            on<aten::sub_tensor> =
+                [](auto x, auto y, const auto& a) {
+                    return choose(
+                        a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
+                });
     }
-    // clang-format on
 
 private:
     // Computed in the dtype that both operands promote to.

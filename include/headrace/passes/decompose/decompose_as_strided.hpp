@@ -65,8 +65,8 @@ private:
         }
         return true;
     }
-    static pmr_vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
-                                           std::int64_t offset) {
+    static pmr_vector<std::int32_t> places(
+        const args<aten::as_strided>& a, std::int64_t count, std::int64_t offset) {
         pmr_vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
@@ -79,8 +79,7 @@ private:
     }
 
     // Views that change strides, which values computed from them may inherit.
-    static constexpr auto strided_views =
-        set_where<aten::dialect, trait::aliasing> -
+    static constexpr auto strided_views = set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
     static bool lies_row_by_row(const graph& g, value v) {
         pmr_vector<const node*> pending{v.producer};

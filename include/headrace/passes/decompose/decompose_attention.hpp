@@ -19,13 +19,13 @@ struct decompose_attention : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
 
-    // clang-format off
     static auto rewrites() {
         return rules(on<aten::scaled_dot_product_attention> = [](auto q, auto k, auto v, const auto& a) {
             const double width = static_cast<double>(q.size(-1));
             const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
             const auto for_heads = [&](const auto& x) {
-                return choose(a.enable_gqa, [&] { return repeated_heads(x, q.size(-3)); }, x);
+                return choose(
+                    a.enable_gqa, [&] { return repeated_heads(x, q.size(-3)); }, x);
             };
             const auto attention = [&] {
                 const auto keys = call<aten::transpose_int>(for_heads(k) * factor, -2, -1);
@@ -36,10 +36,10 @@ struct decompose_attention : pass {
                 return call<aten::matmul>(attended(scores, a.attn_mask), for_heads(v));
             };
             const char* dropout = "attention with dropout; export the model after model.eval()";
-            return choose(a.dropout_p != 0, [&] { return q.unsupported(dropout); }, attention);
+            return choose(
+                a.dropout_p != 0, [&] { return q.unsupported(dropout); }, attention);
         });
     }
-    // clang-format on
 
 private:
     static constexpr double never = -std::numeric_limits<double>::infinity();

@@ -20,7 +20,7 @@ struct decompose_bags : pass {
     static constexpr std::string_view summary =
         "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
     using targeted_ops = ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
-                             aten::_embedding_bag_forward_only>;
+        aten::_embedding_bag_forward_only>;
     using produces =
         ops<aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor, aten::ge_tensor,
             aten::logical_and, aten::logical_not, aten::matmul, aten::maximum, aten::mul_tensor, aten::narrow,
@@ -39,10 +39,9 @@ struct decompose_bags : pass {
             return padding ? logical_and(in_bag, !(indices == indices.constant(scalar(*padding)))) : in_bag;
         };
         const term belongs = counted(membership(e, a, count, bags));
-        const term weighted =
-            a.per_sample_weights
-                ? rows * call<aten::unsqueeze>(as(term(e, *a.per_sample_weights), dtype::float32), 1)
-                : rows;
+        const term weighted = a.per_sample_weights
+            ? rows * call<aten::unsqueeze>(as(term(e, *a.per_sample_weights), dtype::float32), 1)
+            : rows;
         const term made =
             a.mode == 2 ? largest_rows(belongs, weighted) : summed_rows(belongs, weighted, a.mode);
         return {in_result_type(made).value(), {}, {}, {}};
@@ -77,8 +76,8 @@ private:
         const term end(
             e, e.constant_of(dtype::int64, shape_builder{1}, [&](std::size_t) { return scalar(count); }));
         const term ends = a.include_last_offset
-                              ? part(1, bags)
-                              : call<aten::cat>(tensors(part(1, bags - 1), end), std::int64_t{0});
+            ? part(1, bags)
+            : call<aten::cat>(tensors(part(1, bags - 1), end), std::int64_t{0});
         return logical_and(begun, !(position >= column(ends)));
     }
     static term summed_rows(const term& belongs, const term& rows, std::int64_t mode) {

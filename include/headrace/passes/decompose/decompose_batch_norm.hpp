@@ -21,20 +21,17 @@ struct decompose_batch_norm : pass {
     static constexpr std::string_view summary =
         "batch_norm(x) as x·s + (bias - mean·s); folded into a convolution before it";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::batch_norm> = [](auto x, const auto& a) { return by_either(x, a); },
             on<aten::native_batch_norm> = [](auto x, const auto& a) { return alone(by_either(x, a)); },
-            on<aten::_native_batch_norm_legit_no_stats> = [](auto x, const auto& a) {
-                return alone(by_batch_statistics(x, a));
-            },
+            on<aten::_native_batch_norm_legit_no_stats> =
+                [](auto x, const auto& a) { return alone(by_batch_statistics(x, a)); },
             on<aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_training> =
                 [](auto x, auto mean, auto variance, const auto& a) {
                     return alone(by_statistics(x, mean, variance, a));
                 });
     }
-    // clang-format on
 
 private:
     // The other two results are used in training only.
@@ -72,8 +69,8 @@ private:
             training, [&] { return x.unsupported(reason); }, normalized);
     }
 
-    static auto shifted(const auto& x, const auto& scale, const auto& mean,
-                        const std::optional<value>& bias) {
+    static auto shifted(
+        const auto& x, const auto& scale, const auto& mean, const std::optional<value>& bias) {
         const std::size_t rank = x.rank() - 1;
         const auto y = as(x, scale.dtype()) * along_channels(scale, rank);
         const auto shift = mean * scale;
@@ -87,12 +84,12 @@ private:
     static const args<aten::convolution>* foldable(value input) {
         const auto* conv = match<aten::convolution>(input);
         const bool sole = conv != nullptr && has_one_use(input) &&
-                          is<builtin::constant>(*conv->weight.producer) &&
-                          (!conv->bias || is<builtin::constant>(*conv->bias->producer));
+            is<builtin::constant>(*conv->weight.producer) &&
+            (!conv->bias || is<builtin::constant>(*conv->bias->producer));
         return sole && !(conv->transposed && conv->groups != 1) ? conv : nullptr;
     }
     static auto folded(const args<aten::convolution>& conv, const auto& scale, const auto& mean,
-                       const std::optional<value>& bias) {
+        const std::optional<value>& bias) {
         const dtype wide = mean.dtype();
         const auto weight = mean.of(conv.weight);
         // Output channels are axis 0 of a weight, but axis 1 of a transposed convolution's weight.
@@ -102,8 +99,8 @@ private:
         const auto shift =
             with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(flat(b), wide); });
         return call<aten::convolution>(conv.input, as(as(weight, wide) * factor, weight.dtype()),
-                                       as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation,
-                                       conv.transposed, conv.output_padding, conv.groups);
+            as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation, conv.transposed,
+            conv.output_padding, conv.groups);
     }
 
     // Reduces over all axes except the channels.

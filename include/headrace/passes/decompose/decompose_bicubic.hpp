@@ -26,36 +26,37 @@ struct decompose_bicubic : pass {
 
     using bicubic = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
 
-    // clang-format off
     static auto rewrites() {
         return real_rules(
-            on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
-            on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> = [](auto x, const auto& a) {
-                return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
-            },
-            on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> = [](auto x, const auto& a) {
-                return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
-            }) +
+                   on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
+                   on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> =
+                       [](auto x, const auto& a) {
+                           return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
+                       },
+                   on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> =
+                       [](auto x, const auto& a) {
+                           return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
+                       }) +
             rules(
-            on_each<linear_ops> = [](auto x, const auto& a) {
-                const sampling_mode mode =
-                    a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-                return choose(
-                    !is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
-                    [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });
-            },
-            on_each<nearest_ops> = [](auto x, const auto& a) {
-                return choose(
-                    fits_resize(x, a, sampling_mode::nearest), unchanged,
-                    [&] { return selected(x, a, 0); });
-            },
-            on_each<nearest_exact_ops> = [](auto x, const auto& a) {
-                return choose(
-                    fits_resize(x, a, sampling_mode::nearest_exact), unchanged,
-                    [&] { return selected(x, a, 0.5F); });
-            });
+                on_each<linear_ops> =
+                    [](auto x, const auto& a) {
+                        const sampling_mode mode =
+                            a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+                        return choose(!is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged, [&] {
+                            return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a));
+                        });
+                    },
+                on_each<nearest_ops> =
+                    [](auto x, const auto& a) {
+                        return choose(fits_resize(x, a, sampling_mode::nearest), unchanged,
+                            [&] { return selected(x, a, 0); });
+                    },
+                on_each<nearest_exact_ops> =
+                    [](auto x, const auto& a) {
+                        return choose(fits_resize(x, a, sampling_mode::nearest_exact), unchanged,
+                            [&] { return selected(x, a, 0.5F); });
+                    });
     }
-    // clang-format on
 
 private:
     enum class taps { linear, cubic, wide_linear, wide_cubic };
@@ -88,16 +89,16 @@ private:
             pmr_vector<std::int64_t> positions;
             const std::int64_t count = x.may_compute(out, dtype::int64) ? out : 0;
             const double scale = shift == 0
-                                     ? counting_scale(sampling_mode::nearest, in, out, scales[i - 2])
-                                     : counting_scale(sampling_mode::nearest_exact, in, out, scales[i - 2]);
+                ? counting_scale(sampling_mode::nearest, in, out, scales[i - 2])
+                : counting_scale(sampling_mode::nearest_exact, in, out, scales[i - 2]);
             const float step =
                 scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
             for (std::int64_t o = 0; o != count; ++o) {
                 const float at = std::floor((static_cast<float>(o) + shift) * step);
                 positions.push_back(whole_within(at, in - 1));
             }
-            return call<aten::index_select>(v, static_cast<std::int64_t>(i),
-                                            x.tensor(dtype::int64, shape_builder{out}, positions));
+            return call<aten::index_select>(
+                v, static_cast<std::int64_t>(i), x.tensor(dtype::int64, shape_builder{out}, positions));
         };
         return choose(
             x.rank() == 3, [&] { return along(x, 2); }, [&] { return along(along(x, 2), 3); });
@@ -114,14 +115,14 @@ private:
             shape.push_back(transposed ? i.in : i.out);
             shape.push_back(transposed ? i.out : i.in);
             const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
-            return x.tensor(dtype::float32, shape,
-                            small ? weights_of<Taps>(i, transposed) : pmr_vector<float>());
+            return x.tensor(
+                dtype::float32, shape, small ? weights_of<Taps>(i, transposed) : pmr_vector<float>());
         };
         return choose(
             x.rank() == 3, [&] { return call<aten::matmul>(x, matrix(along(2), true)); },
             [&] {
-                return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x),
-                                          matrix(along(3), true));
+                return call<aten::matmul>(
+                    call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
             });
     }
 
@@ -180,10 +181,10 @@ private:
     template <taps Taps>
     static void add_wide(const axis& a, std::int64_t o, const auto& add) {
         constexpr bool is_cubic = Taps == taps::wide_cubic;
-        const double step =
-            a.align_corners ? (a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1) : 0)
-            : a.scale > 0   ? 1 / a.scale
-                            : static_cast<double>(a.in) / static_cast<double>(a.out);
+        const double step = a.align_corners
+            ? (a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1) : 0)
+            : a.scale > 0 ? 1 / a.scale
+                          : static_cast<double>(a.in) / static_cast<double>(a.out);
         const double width = std::max(step, 1.0);
         const double reach = (is_cubic ? 2 : 1) * width;
         const double center = step * (static_cast<double>(o) + 0.5);

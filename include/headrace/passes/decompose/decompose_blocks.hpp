@@ -21,15 +21,13 @@ struct decompose_blocks : pass {
     using targeted_ops = ops<aten::col2im>;
     using produces = ops<aten::convolution, aten::reshape>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(on<aten::im2col> = [](auto x, const auto& a) {
             const sizes s = x.shape();
             const int_list planes{element_count(s.first(s.size() - 2)), s[s.size() - 2], s[s.size() - 1]};
             const int_list padding{a.padding[1], a.padding[1], a.padding[0], a.padding[0]};
             const auto image = call<aten::reshape>(x, planes);
-            const auto padded = choose(
-                a.padding[0] == 0 && a.padding[1] == 0, image,
+            const auto padded = choose(a.padding[0] == 0 && a.padding[1] == 0, image,
                 [&] { return call<aten::constant_pad_nd>(image, padding, 0); });
             // [planes, block rows, block columns, height of a block, width of a block]
             const auto blocks = windows(windows(padded, 1, a, 0), 2, a, 1);
@@ -37,7 +35,6 @@ struct decompose_blocks : pass {
             return call<aten::reshape>(columns, x.result_meta().shape);
         });
     }
-    // clang-format on
 
     value operator()(const args<aten::col2im>& a, emit<produces>& e) const {
         if (!is_floating(e.dtype(a.self)))
@@ -56,20 +53,20 @@ struct decompose_blocks : pass {
             element_count(e.shape(a.self)) / (elements * count.value()[0] * count.value()[1]);
         const value blocks = e.make<aten::reshape>(
             {.self = a.self, .shape = int_list{planes, elements, count.value()[0], count.value()[1]}});
-        const value filters = e.constant_of(e.dtype(a.self), shape_builder{elements, 1, kernel[0], kernel[1]},
-                                            [&](std::size_t i) {
-                                                const auto at = static_cast<std::int64_t>(i);
-                                                return scalar(at / elements == at % elements ? 1.0 : 0.0);
-                                            });
+        const value filters = e.constant_of(
+            e.dtype(a.self), shape_builder{elements, 1, kernel[0], kernel[1]}, [&](std::size_t i) {
+                const auto at = static_cast<std::int64_t>(i);
+                return scalar(at / elements == at % elements ? 1.0 : 0.0);
+            });
         const value image = e.make<aten::convolution>({.input = blocks,
-                                                       .weight = filters,
-                                                       .bias = std::nullopt,
-                                                       .stride = a.stride,
-                                                       .padding = a.padding,
-                                                       .dilation = a.dilation,
-                                                       .transposed = true,
-                                                       .output_padding = int_list(sizes(rest)),
-                                                       .groups = 1});
+            .weight = filters,
+            .bias = std::nullopt,
+            .stride = a.stride,
+            .padding = a.padding,
+            .dilation = a.dilation,
+            .transposed = true,
+            .output_padding = int_list(sizes(rest)),
+            .groups = 1});
         return e.make<aten::reshape>({.self = image, .shape = e.result_meta().shape});
     }
 
@@ -82,7 +79,7 @@ private:
     static auto windows(const auto& x, std::int64_t axis, const auto& a, std::size_t i) {
         const auto spans = call<aten::unfold>(x, axis, reach(a, i), a.stride[i]);
         return choose(a.dilation[i] == 1, spans,
-                      [&] { return call<aten::slice_tensor>(spans, -1, 0, reach(a, i), a.dilation[i]); });
+            [&] { return call<aten::slice_tensor>(spans, -1, 0, reach(a, i), a.dilation[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_blocks);

@@ -43,23 +43,25 @@ private:
     }
 
 public:
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::lt_tensor> = [](auto a, auto b) { return b > a; },
             on<aten::le_tensor> = [](auto a, auto b) { return b >= a; },
             on<aten::ne_tensor> = [](auto a, auto b) { return !(a == b); },
-            on<aten::logical_not> = [](auto x) {
-                return choose(is_floating(x.dtype()), [&] { return x == 0; }, unchanged);
-            },
-            on<aten::_to_copy> = [](auto x) {
-                const bool to_truth = is_floating(x.dtype()) && is_boolean(x.result_meta().dtype);
-                return choose(to_truth, [&] { return truth_of(x); }, unchanged);
-            },
+            on<aten::logical_not> =
+                [](auto x) {
+                    return choose(
+                        is_floating(x.dtype()), [&] { return x == 0; }, unchanged);
+                },
+            on<aten::_to_copy> =
+                [](auto x) {
+                    const bool to_truth = is_floating(x.dtype()) && is_boolean(x.result_meta().dtype);
+                    return choose(
+                        to_truth, [&] { return truth_of(x); }, unchanged);
+                },
             connectives<aten::logical_and, aten::logical_or, aten::logical_xor>(),
             reductions<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>());
     }
-    // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_comparisons);
 

@@ -23,40 +23,37 @@ struct decompose_diagonals : pass {
     using targeted_ops = ops<aten::block_diag, aten::cartesian_prod>;
     using produces = ops<aten::cat, aten::constant_pad_nd, aten::expand, aten::reshape, aten::_to_copy>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d> = [](auto x) {
-                return viewed(x, x.result_meta().shape);
-            },
-            on<aten::diag> = [](auto x, const auto& a) {
-                return choose(
-                    x.rank() == 2, [&] { return call<aten::diagonal>(x, a.diagonal); },
-                    [&] { return embedded(x, a.diagonal, 0, 1); });
-            },
-            on<aten::diag_embed> = [](auto x, const auto& a) {
-                return embedded(x, a.offset, a.dim1, a.dim2);
-            },
+            on<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d> =
+                [](auto x) { return viewed(x, x.result_meta().shape); },
+            on<aten::diag> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        x.rank() == 2, [&] { return call<aten::diagonal>(x, a.diagonal); },
+                        [&] { return embedded(x, a.diagonal, 0, 1); });
+                },
+            on<aten::diag_embed> = [](auto x,
+                                       const auto& a) { return embedded(x, a.offset, a.dim1, a.dim2); },
             on<aten::diagflat> = [](auto x, const auto& a) { return embedded(flat(x), a.offset, 0, 1); },
-            on<aten::linalg_diagonal> = [](auto x, const auto& a) {
-                return call<aten::diagonal>(x, a.offset, a.dim1, a.dim2);
-            },
-            on<aten::diagonal_scatter> = [](auto x, auto src, const auto& a) {
-                const int_list ends{-2, -1};
-                const int_list named{a.dim1, a.dim2};
-                const auto matrix = call<aten::movedim_intlist>(x, named, ends);
-                const std::int64_t rows = x.size(a.dim1);
-                const std::int64_t columns = x.size(a.dim2);
-                const auto written = selected(src, rows, columns, a.offset, matrix);
-                return choose(
-                    src.meta().elements() == 0, x,
-                    [&] { return call<aten::movedim_intlist>(written, ends, named); });
-            },
-            on<aten::trace> = [](auto x) {
-                return call<aten::sum_dim_intlist>(call<aten::diagonal>(x), std::nullopt, false);
-            });
+            on<aten::linalg_diagonal> =
+                [](auto x, const auto& a) { return call<aten::diagonal>(x, a.offset, a.dim1, a.dim2); },
+            on<aten::diagonal_scatter> =
+                [](auto x, auto src, const auto& a) {
+                    const int_list ends{-2, -1};
+                    const int_list named{a.dim1, a.dim2};
+                    const auto matrix = call<aten::movedim_intlist>(x, named, ends);
+                    const std::int64_t rows = x.size(a.dim1);
+                    const std::int64_t columns = x.size(a.dim2);
+                    const auto written = selected(src, rows, columns, a.offset, matrix);
+                    return choose(src.meta().elements() == 0, x,
+                        [&] { return call<aten::movedim_intlist>(written, ends, named); });
+                },
+            on<aten::trace> =
+                [](auto x) {
+                    return call<aten::sum_dim_intlist>(call<aten::diagonal>(x), std::nullopt, false);
+                });
     }
-    // clang-format on
 
     /// Joins blocks along the diagonal: each has zeros to its left and right, and is below the one before.
     value operator()(const args<aten::block_diag>& a, emit<produces>& e) const {
@@ -70,8 +67,8 @@ struct decompose_diagonals : pass {
             if (block[0] != 0) {
                 const int_list padding{left, right};
                 rows.push_back(left == 0 && right == 0
-                                   ? matrix
-                                   : e.make<aten::constant_pad_nd>({.self = matrix, .pad = padding}));
+                        ? matrix
+                        : e.make<aten::constant_pad_nd>({.self = matrix, .pad = padding}));
             }
             left += block[1];
         }
@@ -104,8 +101,8 @@ private:
     }
 
     // Returns `other` [..., rows, columns] with x [..., length] along its diagonal.
-    static auto selected(const auto& x, std::int64_t rows, std::int64_t columns, std::int64_t offset,
-                         const auto& other) {
+    static auto selected(
+        const auto& x, std::int64_t rows, std::int64_t columns, std::int64_t offset, const auto& other) {
         const std::int64_t before = std::max<std::int64_t>(offset, 0);
         const std::int64_t after = columns - before - x.size(-1);
         const int_list padding{before, after};

@@ -39,10 +39,9 @@ struct decompose_dilated_pooling : pass {
             const std::int64_t end = (out[2 + i] - 1) * w[i].stride + w[i].extent();
             return std::max<std::int64_t>(end - in[2 + i] - w[i].before, 0);
         };
-        const value padded =
-            e.make<aten::constant_pad_nd>({.self = a.self,
-                                           .pad = {w[1].before, after(1), w[0].before, after(0)},
-                                           .value = lowest(e.dtype(a.self))});
+        const value padded = e.make<aten::constant_pad_nd>({.self = a.self,
+            .pad = {w[1].before, after(1), w[0].before, after(0)},
+            .value = lowest(e.dtype(a.self))});
         return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
 
@@ -52,7 +51,7 @@ private:
         return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
-                       const window& w, std::int64_t positions) {
+        const window& w, std::int64_t positions) {
         value highest;
         for (std::int64_t tap = 0; e.may_unroll(w.kernel) && tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;

@@ -19,81 +19,89 @@ struct decompose_distances : pass {
     static constexpr std::string_view summary =
         "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::pairwise_distance> = [](auto x, auto y, const auto& a) {
-                return as_result(norm(real(x) - real(y) + a.eps, a.p, int_list{-1}));
-            },
-            on<aten::dist> = [](auto x, auto y, const auto& a) {
-                return as_result(norm(real(x) - real(y), a.p.to_double(), {}));
-            },
-            on<aten::cdist, aten::_cdist_forward> = [](auto x, auto y, const auto& a) {
-                return in_result_type(choose(
-                    x.size(-1) == 0, [&] { return x.unsupported("vectors without elements: TOSA has none"); },
-                    is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
-                    [&] {
-                        const auto d =
-                            call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
-                        return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
-                    }));
-            },
-            on<aten::pdist, aten::_pdist_forward> = [](auto x, const auto& a) {
-                const std::int64_t pairs = x.result_meta().shape[0];
-                return choose(
-                    pairs == 0 || x.size(1) == 0,
-                    [&] { return x.unsupported("distances of nothing: TOSA has no empty tensors"); },
-                    [&] {
-                        const auto rows = [&](bool second) {
-                            return call<aten::index_select>(
-                                real(x), 0, x.tensor(dtype::int64, shape_builder{pairs},
-                                                     x.may_compute(pairs, dtype::int64)
-                                                         ? pair_members(x.size(0), second)
-                                                         : pmr_vector<std::int64_t>()));
-                        };
-                        const auto d = rows(false) - rows(true);
-                        return in_result_type(
-                            call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{1}, false));
-                    });
-            },
-            on<aten::isclose> = [](auto x, auto y, const auto& a) {
-                const auto equal = x == y;
-                const auto u = real(x);
-                const auto v = real(y);
-                const auto alike = choose(
-                    a.equal_nan, [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); }, equal);
-                const auto error = abs(u - v);
-                const auto allowed = abs(v) * a.rtol + a.atol;
-                return logical_or(alike, logical_and(error < infinity, error <= allowed));
-            },
-            on<aten::renorm> = [](auto x, const auto& a) {
-                shape_builder others;
-                for (std::size_t i = 0; i != x.rank(); ++i) {
-                    if (i != x.axis(a.dim)) others.push_back(static_cast<std::int64_t>(i));
-                }
-                const double most = a.maxnorm.to_double();
-                const auto length = norm(real(x), a.p.to_double(), int_list(others));
-                const auto factor = where(length > most, most / (length + 1e-7), 1);
-                return in_result_type(real(x) * factor);
-            },
-            on<aten::linalg_norm> = [](auto x, const auto& a) {
-                const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);
-                const int_list axes = a.dim ? *a.dim : is_matrix ? int_list{0, 1} : int_list();
-                const double order = a.ord ? a.ord->to_double() : 2;
-                return as_result(choose(
-                    is_matrix, [&] { return matrix_norm(real(x), order, axes); },
-                    [&] { return norm(real(x), order, axes); }));
-            },
-            on<aten::linalg_matrix_norm> = [](auto x, const auto& a) {
-                return as_result(matrix_norm(real(x), a.ord.to_double(), a.dim));
-            },
-            on<aten::linalg_matrix_norm_str_ord> = [](auto x, const auto& a) {
-                return as_result(choose(
-                    a.ord == "fro", [&] { return norm(real(x), 2, a.dim); },
-                    [&] { return x.unsupported(needs_singular_values); }));
-            });
+            on<aten::pairwise_distance> =
+                [](auto x, auto y, const auto& a) {
+                    return as_result(norm(real(x) - real(y) + a.eps, a.p, int_list{-1}));
+                },
+            on<aten::dist> =
+                [](auto x, auto y, const auto& a) {
+                    return as_result(norm(real(x) - real(y), a.p.to_double(), {}));
+                },
+            on<aten::cdist, aten::_cdist_forward> =
+                [](auto x, auto y, const auto& a) {
+                    return in_result_type(choose(
+                        x.size(-1) == 0,
+                        [&] { return x.unsupported("vectors without elements: TOSA has none"); },
+                        is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
+                        [&] {
+                            const auto d =
+                                call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
+                            return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
+                        }));
+                },
+            on<aten::pdist, aten::_pdist_forward> =
+                [](auto x, const auto& a) {
+                    const std::int64_t pairs = x.result_meta().shape[0];
+                    return choose(
+                        pairs == 0 || x.size(1) == 0,
+                        [&] { return x.unsupported("distances of nothing: TOSA has no empty tensors"); },
+                        [&] {
+                            const auto rows = [&](bool second) {
+                                return call<aten::index_select>(real(x), 0,
+                                    x.tensor(dtype::int64, shape_builder{pairs},
+                                        x.may_compute(pairs, dtype::int64) ? pair_members(x.size(0), second)
+                                                                           : pmr_vector<std::int64_t>()));
+                            };
+                            const auto d = rows(false) - rows(true);
+                            return in_result_type(
+                                call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{1}, false));
+                        });
+                },
+            on<aten::isclose> =
+                [](auto x, auto y, const auto& a) {
+                    const auto equal = x == y;
+                    const auto u = real(x);
+                    const auto v = real(y);
+                    const auto alike = choose(
+                        a.equal_nan, [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); },
+                        equal);
+                    const auto error = abs(u - v);
+                    const auto allowed = abs(v) * a.rtol + a.atol;
+                    return logical_or(alike, logical_and(error < infinity, error <= allowed));
+                },
+            on<aten::renorm> =
+                [](auto x, const auto& a) {
+                    shape_builder others;
+                    for (std::size_t i = 0; i != x.rank(); ++i) {
+                        if (i != x.axis(a.dim)) others.push_back(static_cast<std::int64_t>(i));
+                    }
+                    const double most = a.maxnorm.to_double();
+                    const auto length = norm(real(x), a.p.to_double(), int_list(others));
+                    const auto factor = where(length > most, most / (length + 1e-7), 1);
+                    return in_result_type(real(x) * factor);
+                },
+            on<aten::linalg_norm> =
+                [](auto x, const auto& a) {
+                    const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);
+                    const int_list axes = a.dim ? *a.dim : is_matrix ? int_list{0, 1} : int_list();
+                    const double order = a.ord ? a.ord->to_double() : 2;
+                    return as_result(choose(
+                        is_matrix, [&] { return matrix_norm(real(x), order, axes); },
+                        [&] { return norm(real(x), order, axes); }));
+                },
+            on<aten::linalg_matrix_norm> =
+                [](auto x, const auto& a) {
+                    return as_result(matrix_norm(real(x), a.ord.to_double(), a.dim));
+                },
+            on<aten::linalg_matrix_norm_str_ord> =
+                [](auto x, const auto& a) {
+                    return as_result(choose(
+                        a.ord == "fro", [&] { return norm(real(x), 2, a.dim); },
+                        [&] { return x.unsupported(needs_singular_values); }));
+                });
     }
-    // clang-format on
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();

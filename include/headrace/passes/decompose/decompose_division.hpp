@@ -22,30 +22,32 @@ struct decompose_division : pass {
     static constexpr std::string_view summary =
         "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             real_rules(on<aten::div_tensor> = [](auto a, auto b) { return a / b; }),
-            on<aten::div_tensor_mode> = [](auto a, auto b, const auto& with) {
-                const auto ratio = [&] { return as(a, dtype::float32) / as(b, dtype::float32); };
-                const auto wide = [&](const auto& f) { return f(in_wide_type(a), in_wide_type(b)); };
-                const auto floor = [](const auto& x, const auto& y) { return floored(x, y); };
-                const auto nearest = [](const auto& x, const auto& y) { return nearest_quotient(x, y); };
-                const auto intdiv = [](const auto& x, const auto& y) { return quotient(x, y); };
-                return choose(
-                    !with.rounding_mode, [&] { return in_result_type(ratio()); },
-                    with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
-                    is_floating(a.result_meta().dtype), [&] { return trunc(in_result_type(wide(nearest))); },
-                    a.dtype() != b.dtype(), [&] { return wide(intdiv); },
-                    unchanged);  // truncating division of integers is TOSA's INTDIV
-            },
+            on<aten::div_tensor_mode> =
+                [](auto a, auto b, const auto& with) {
+                    const auto ratio = [&] { return as(a, dtype::float32) / as(b, dtype::float32); };
+                    const auto wide = [&](const auto& f) { return f(in_wide_type(a), in_wide_type(b)); };
+                    const auto floor = [](const auto& x, const auto& y) { return floored(x, y); };
+                    const auto nearest = [](const auto& x, const auto& y) { return nearest_quotient(x, y); };
+                    const auto intdiv = [](const auto& x, const auto& y) { return quotient(x, y); };
+                    return choose(
+                        !with.rounding_mode, [&] { return in_result_type(ratio()); },
+                        with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
+                        is_floating(a.result_meta().dtype),
+                        [&] { return trunc(in_result_type(wide(nearest))); }, a.dtype() != b.dtype(),
+                        [&] { return wide(intdiv); },
+                        unchanged);  // truncating division of integers is TOSA's INTDIV
+                },
             arithmetic_rules(
                 on<aten::floor_divide> = [](auto a, auto b) { return floored(a, b); },
                 on<aten::fmod_tensor> = [](auto a, auto b) { return rest_of(a, b); },
-                on<aten::remainder_tensor> = [](auto a, auto b) {
-                    const auto rest = rest_of(a, b);
-                    return where(signs_differ(rest, b), rest + b, rest);
-                }));
+                on<aten::remainder_tensor> =
+                    [](auto a, auto b) {
+                        const auto rest = rest_of(a, b);
+                        return where(signs_differ(rest, b), rest + b, rest);
+                    }));
     }
 
 private:
@@ -80,7 +82,7 @@ private:
     }
     // True if the remainder is not 0 and has a different sign than the divisor.
     static auto signs_differ(const auto& rest, const auto& divisor) {
-        return logical_or(logical_and(rest < 0, divisor > 0), logical_and(rest > 0, divisor < 0));
+        return logical_or(logical_and(rest<0, divisor> 0), logical_and(rest > 0, divisor < 0));
     }
     // Returns the remainder of size / step, both nonnegative, for quotients below 2^23.
     static auto reduced(const auto& size, const auto& step) {
@@ -104,7 +106,6 @@ private:
         const auto error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);
         return (a - p) - error;
     }
-    // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_division);
 

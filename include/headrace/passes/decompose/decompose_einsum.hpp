@@ -72,9 +72,9 @@ private:
                     continue;
                 }
                 operand.tensor = e.make<aten::diagonal>({.self = operand.tensor,
-                                                         .offset = 0,
-                                                         .dim1 = static_cast<std::int64_t>(i),
-                                                         .dim2 = static_cast<std::int64_t>(again)});
+                    .offset = 0,
+                    .dim1 = static_cast<std::int64_t>(i),
+                    .dim2 = static_cast<std::int64_t>(again)});
                 const char label = operand.labels[i];
                 operand.labels.erase(again, 1);
                 operand.labels.erase(i, 1);
@@ -94,8 +94,8 @@ private:
     }
 
     // Sums over the labels that are no longer needed.
-    static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
-                           const std::pmr::string& needed) {
+    static labelled summed(
+        emit<ops<aten::sum_dim_intlist>> e, const labelled& t, const std::pmr::string& needed) {
         shape_builder axes;
         std::pmr::string left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
@@ -125,8 +125,7 @@ private:
 
     // Reshapes to [batch…, rows, columns]; rows and columns may each combine several axes.
     static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
-                          const std::pmr::string& batch, const std::pmr::string& rows,
-                          const std::pmr::string& columns) {
+        const std::pmr::string& batch, const std::pmr::string& rows, const std::pmr::string& columns) {
         shape_builder shape = shape_of(e, t, batch);
         shape.push_back(element_count(shape_of(e, t, rows)));
         shape.push_back(element_count(shape_of(e, t, columns)));

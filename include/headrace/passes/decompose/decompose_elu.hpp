@@ -15,20 +15,21 @@ struct decompose_elu : pass {
     static constexpr std::string_view summary =
         "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
 
-    // clang-format off
     static auto rewrites() {
         return real_rules(
-            on<aten::elu> = [](auto x, const auto& a) {
-                return elu(x, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
-            },
-            on<aten::selu> = [](auto x) {
-                return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
-            },
-            on<aten::celu> = [](auto x, const auto& a) {
-                return elu(x, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
-            });
+            on<aten::elu> =
+                [](auto x, const auto& a) {
+                    return elu(x, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
+                },
+            on<aten::selu> =
+                [](auto x) {
+                    return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
+                },
+            on<aten::celu> =
+                [](auto x, const auto& a) {
+                    return elu(x, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
+                });
     }
-    // clang-format on
 
 private:
     static auto elu(const auto& x, double alpha, double scale, double input_scale) {

@@ -23,12 +23,10 @@ struct decompose_erfinv : pass {
     static auto rewrites() {
         return real_rules(on<aten::erfinv> = [](auto x) {
             const auto w = -(log(1 - x) + log(x + 1));
-            const auto central =
-                polynomial(w - 2.5, 1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
-                           -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08);
-            const auto tail =
-                polynomial(sqrt(w) - 3, 2.83297699, 1.00167418, 0.00943562198, -0.0076253057, 0.00576180172,
-                           -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655);
+            const auto central = polynomial(w - 2.5, 1.50140942, 0.246640726, -0.00417770773, -0.00125370753,
+                0.000218602179, -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08);
+            const auto tail = polynomial(sqrt(w) - 3, 2.83297699, 1.00167418, 0.00943562198, -0.0076253057,
+                0.00576180172, -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655);
             const auto y = x * where(w < 5, central, tail);
             return where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), y);
         });

@@ -26,38 +26,39 @@ struct decompose_extrema : pass {
     using targeted_ops =
         ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim>;
     using produces = ops<aten::argmax, aten::clamp, aten::eq_tensor, aten::floor, aten::gather,
-                         aten::mul_tensor, aten::narrow, aten::reshape, aten::sort, aten::sub_tensor,
-                         aten::sum_dim_intlist, aten::where_self, aten::_to_copy>;
+        aten::mul_tensor, aten::narrow, aten::reshape, aten::sort, aten::sub_tensor, aten::sum_dim_intlist,
+        aten::where_self, aten::_to_copy>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::cummax> = [](auto x, const auto& a) {
-                return running(x, a.dim, [](const auto& v) { return largest(v, int_list{-1}); });
-            },
-            on<aten::cummin> = [](auto x, const auto& a) {
-                return running(x, a.dim, [](const auto& v) { return smallest(v, int_list{-1}); });
-            },
-            on<aten::logcumsumexp> = [](auto x, const auto& a) {
-                const auto rows = last(as(x, dtype::float32), a.dim);
-                const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -infinity);
-                const auto sums = call<aten::logsumexp>(until, int_list{-1}, false);
-                return in_result_type(choose(
-                    is_large(rows), [&] { return too_large(x); }, [&] { return back(sums, x, a.dim); }));
-            });
+            on<aten::cummax> =
+                [](auto x, const auto& a) {
+                    return running(x, a.dim, [](const auto& v) { return largest(v, int_list{-1}); });
+                },
+            on<aten::cummin> =
+                [](auto x, const auto& a) {
+                    return running(x, a.dim, [](const auto& v) { return smallest(v, int_list{-1}); });
+                },
+            on<aten::logcumsumexp> =
+                [](auto x, const auto& a) {
+                    const auto rows = last(as(x, dtype::float32), a.dim);
+                    const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -infinity);
+                    const auto sums = call<aten::logsumexp>(until, int_list{-1}, false);
+                    return in_result_type(choose(
+                        is_large(rows), [&] { return too_large(x); }, [&] { return back(sums, x, a.dim); }));
+                });
     }
-    // clang-format on
 
     std::tuple<value, value> operator()(const args<aten::kthvalue>& a, emit<produces>& e) const {
         const sorted s = in_order(e, a.self, a.dim);
         return {reshaped(e, narrow(e, s.elements, s.axis, a.k - 1), e.result_meta(0).shape),
-                reshaped(e, narrow(e, s.positions, s.axis, a.k - 1), e.result_meta(1).shape)};
+            reshaped(e, narrow(e, s.positions, s.axis, a.k - 1), e.result_meta(1).shape)};
     }
     template <one_of<ops<aten::median_dim, aten::nanmedian_dim>> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const found f = middle(e, a.self, a.dim, __is_same(Op, aten::nanmedian_dim));
-        return {reshaped(e, f.element, e.result_meta(0).shape),
-                reshaped(e, f.position, e.result_meta(1).shape)};
+        return {
+            reshaped(e, f.element, e.result_meta(0).shape), reshaped(e, f.position, e.result_meta(1).shape)};
     }
     template <one_of<ops<aten::median, aten::nanmedian>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -104,9 +105,9 @@ private:
     }
     // Among equal elements, and among NaNs, the position of the last one is returned.
     static auto running(const auto& x, std::int64_t dim, const auto& extremum) {
-        const dtype type = is_floating(x.dtype())  ? x.dtype()
-                           : is_boolean(x.dtype()) ? dtype::int32
-                                                   : x.dtype();
+        const dtype type = is_floating(x.dtype()) ? x.dtype()
+            : is_boolean(x.dtype())               ? dtype::int32
+                                                  : x.dtype();
         const auto rows = last(as(x, type), dim);
         const auto mask = triangle(rows);
         const auto each = call<aten::unsqueeze>(rows, -2);
@@ -169,8 +170,8 @@ private:
             return {narrow(e, s.elements, s.axis, half), narrow(e, s.positions, s.axis, half)};
         const value is_number = e.make<aten::eq_tensor>(s.elements, s.elements);
         const value ones = e.make<aten::where_self>({.condition = is_number,
-                                                     .self = e.splat(1, dtype::float32, 0),
-                                                     .other = e.splat(0, dtype::float32, 0)});
+            .self = e.splat(1, dtype::float32, 0),
+            .other = e.splat(0, dtype::float32, 0)});
         if (without_nan) {
             const value numbers =
                 e.make<aten::sum_dim_intlist>({.self = ones, .dim = int_list{axis}, .keepdim = true});
@@ -178,26 +179,25 @@ private:
                 e.make<aten::sub_tensor>({.self = numbers, .other = e.splat(1, dtype::float32, 0)});
             const value at = e.make<aten::floor>(
                 {.self = e.make<aten::mul_tensor>(last, e.splat(0.5, dtype::float32, 0))});
-            const value index =
-                cast(e,
-                     e.make<aten::clamp>(
-                         {.self = at, .min = scalar(0.0), .max = scalar(static_cast<double>(half))}),
-                     dtype::int64);
+            const value index = cast(e,
+                e.make<aten::clamp>(
+                    {.self = at, .min = scalar(0.0), .max = scalar(static_cast<double>(half))}),
+                dtype::int64);
             return {e.make<aten::gather>({.self = s.elements, .dim = axis, .index = index}),
-                    e.make<aten::gather>({.self = s.positions, .dim = axis, .index = index})};
+                e.make<aten::gather>({.self = s.positions, .dim = axis, .index = index})};
         }
         // NaN is sorted last; its position is that of the first NaN along the axis.
         const value last = narrow(e, s.elements, s.axis, count - 1);
         const value is_sound = e.make<aten::eq_tensor>(last, last);
         const value v = e.rank(self) == 0 ? reshaped(e, self, int_list{1}) : self;
         const value unsound = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(v, v),
-                                                        .self = e.splat(0, dtype::float32, 0),
-                                                        .other = e.splat(1, dtype::float32, 0)});
+            .self = e.splat(0, dtype::float32, 0),
+            .other = e.splat(1, dtype::float32, 0)});
         const value first = e.make<aten::argmax>({.self = unsound, .dim = axis, .keepdim = true});
         return {e.make<aten::where_self>(
                     {.condition = is_sound, .self = narrow(e, s.elements, s.axis, half), .other = last}),
-                e.make<aten::where_self>(
-                    {.condition = is_sound, .self = narrow(e, s.positions, s.axis, half), .other = first})};
+            e.make<aten::where_self>(
+                {.condition = is_sound, .self = narrow(e, s.positions, s.axis, half), .other = first})};
     }
 };
 HEADRACE_COMPILED_PASS(decompose_extrema);

@@ -17,11 +17,11 @@ struct decompose_gradients : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "gradient by the slopes between neighbours";
     using by_number = ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
-                          aten::gradient_scalarrayint, aten::gradient_scalarrayarray>;
+        aten::gradient_scalarrayint, aten::gradient_scalarrayarray>;
     using by_coordinates = ops<aten::gradient_tensorarrayint, aten::gradient_tensorarray>;
     using targeted_ops = joined<by_number, by_coordinates>;
     using produces = ops<aten::add_tensor, aten::cat, aten::mul_tensor, aten::narrow, aten::reciprocal,
-                         aten::sub_tensor, aten::view, aten::_to_copy>;
+        aten::sub_tensor, aten::view, aten::_to_copy>;
 
     template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -89,8 +89,8 @@ private:
                     last + part(turn, axis, count - 1, 1) * (1 - part(share, axis, count - 1, 1));
                 return call<aten::cat>(tensors(begin, inside, end), axis);
             };
-            return choose(edge_order == 2, curved,
-                          [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
+            return choose(
+                edge_order == 2, curved, [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
         };
         return choose(
             count == 0, [&] { return call<aten::cat>(tensors(first, last), axis); }, all);

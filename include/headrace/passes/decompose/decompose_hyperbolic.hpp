@@ -17,40 +17,43 @@ struct decompose_hyperbolic : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary = "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
 
-    // clang-format off
     static auto rewrites() {
         return real_rules(
-            on<aten::cosh> = [](auto x) {
-                const auto h = exp(abs(x) * 0.5);
-                const auto inverse = reciprocal(h);
-                return h * 0.5 * h + inverse * 0.5 * inverse;
-            },
-            on<aten::sinh> = [](auto x) {
-                const auto half = x * 0.5;
-                const auto h = exp(half);
-                const auto inverse = reciprocal(h);
-                const auto t = tanh(half);
-                return where(abs(x) < 1, t * 2 / (1 - t * t), h * 0.5 * h - inverse * 0.5 * inverse);
-            },
-            on<aten::asinh> = [](auto x) {
-                const auto magnitude = abs(x);
-                const auto squared = x * x;
-                const auto small = log1p(magnitude + squared / (sqrt(squared + 1) + 1));
-                const auto y = where(magnitude > large, log(magnitude) + std::numbers::ln2, small);
-                return where(x < 0, -y, y);
-            },
-            on<aten::acosh> = [](auto x) {
-                const auto t = x - 1;
-                const auto small = log1p(t + sqrt(t) * sqrt(t + 2));
-                return where(x > large, log(x) + std::numbers::ln2, small);
-            },
-            on<aten::atanh> = [](auto x) {
-                const auto magnitude = abs(x);
-                const auto y = log1p(magnitude * 2 / (1 - magnitude)) * 0.5;
-                return where(x < 0, -y, y);
-            });
+            on<aten::cosh> =
+                [](auto x) {
+                    const auto h = exp(abs(x) * 0.5);
+                    const auto inverse = reciprocal(h);
+                    return h * 0.5 * h + inverse * 0.5 * inverse;
+                },
+            on<aten::sinh> =
+                [](auto x) {
+                    const auto half = x * 0.5;
+                    const auto h = exp(half);
+                    const auto inverse = reciprocal(h);
+                    const auto t = tanh(half);
+                    return where(abs(x) < 1, t * 2 / (1 - t * t), h * 0.5 * h - inverse * 0.5 * inverse);
+                },
+            on<aten::asinh> =
+                [](auto x) {
+                    const auto magnitude = abs(x);
+                    const auto squared = x * x;
+                    const auto small = log1p(magnitude + squared / (sqrt(squared + 1) + 1));
+                    const auto y = where(magnitude > large, log(magnitude) + std::numbers::ln2, small);
+                    return where(x < 0, -y, y);
+                },
+            on<aten::acosh> =
+                [](auto x) {
+                    const auto t = x - 1;
+                    const auto small = log1p(t + sqrt(t) * sqrt(t + 2));
+                    return where(x > large, log(x) + std::numbers::ln2, small);
+                },
+            on<aten::atanh> =
+                [](auto x) {
+                    const auto magnitude = abs(x);
+                    const auto y = log1p(magnitude * 2 / (1 - magnitude)) * 0.5;
+                    return where(x < 0, -y, y);
+                });
     }
-    // clang-format on
 
 private:
     static constexpr double large = 1e9;  // beyond, x² + 1 = x² in float32, and both functions are log(2x)

@@ -14,16 +14,16 @@ struct decompose_limits : pass {
     static constexpr std::string_view summary =
         "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::clamp_tensor> = [](auto x, const auto& a) {
-                const auto wide = in_result_type(x);
-                const auto raised =
-                    with_operand(wide, a.min, [](auto v, auto low) { return max(v, in_result_type(low)); });
-                return with_operand(raised, a.max,
-                                    [](auto v, auto high) { return min(v, in_result_type(high)); });
-            },
+            on<aten::clamp_tensor> =
+                [](auto x, const auto& a) {
+                    const auto wide = in_result_type(x);
+                    const auto raised = with_operand(
+                        wide, a.min, [](auto v, auto low) { return max(v, in_result_type(low)); });
+                    return with_operand(
+                        raised, a.max, [](auto v, auto high) { return min(v, in_result_type(high)); });
+                },
             on<aten::clamp_min_tensor> = call<aten::maximum>,
             on<aten::clamp_max_tensor> = call<aten::minimum>,
             on<aten::clamp_min> = [](auto x, const auto& a) { return clamp(x, a.min, {}); },
@@ -31,7 +31,6 @@ struct decompose_limits : pass {
             on<aten::fmax> = [](auto a, auto b) { return without_nan(a, b, call<aten::maximum>); },
             on<aten::fmin> = [](auto a, auto b) { return without_nan(a, b, call<aten::minimum>); });
     }
-    // clang-format on
 
 private:
     // If one operand is NaN, returns the other one.

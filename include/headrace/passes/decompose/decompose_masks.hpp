@@ -14,23 +14,23 @@ struct decompose_masks : pass {
     static constexpr std::string_view summary =
         "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::masked_fill_scalar> = [](auto x, auto mask, const auto& a) {
-                return where(mask, x.constant(a.value), x);
-            },
-            on<aten::masked_fill_tensor> = [](auto x, auto mask, auto filling) {
-                return where(mask, as(filling, x.dtype()), x);
-            },
-            on<aten::tril> = [](auto x, const auto& a) {
-                return keep_where(x, [&](auto row, auto column) { return column - row <= a.diagonal; }, 0);
-            },
-            on<aten::triu> = [](auto x, const auto& a) {
-                return keep_where(x, [&](auto row, auto column) { return column - row >= a.diagonal; }, 0);
-            });
+            on<aten::masked_fill_scalar> = [](auto x, auto mask,
+                                               const auto& a) { return where(mask, x.constant(a.value), x); },
+            on<aten::masked_fill_tensor> =
+                [](auto x, auto mask, auto filling) { return where(mask, as(filling, x.dtype()), x); },
+            on<aten::tril> =
+                [](auto x, const auto& a) {
+                    return keep_where(
+                        x, [&](auto row, auto column) { return column - row <= a.diagonal; }, 0);
+                },
+            on<aten::triu> =
+                [](auto x, const auto& a) {
+                    return keep_where(
+                        x, [&](auto row, auto column) { return column - row >= a.diagonal; }, 0);
+                });
     }
-    // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_masks);
 

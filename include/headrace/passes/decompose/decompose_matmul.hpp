@@ -19,30 +19,32 @@ struct decompose_matmul : pass {
     static constexpr std::string_view summary =
         "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::mm, aten::mv, aten::dot, aten::matmul> = [](auto x, auto y) { return product(x, y); },
-            on<aten::outer> = [](auto x, auto y) {
-                return call<aten::view>(x, int_list{-1, 1}) * call<aten::view>(y, int_list{1, -1});
-            },
-            on<aten::addmm, aten::baddbmm> = [](auto self, auto x, auto y, const auto& a) {
-                const auto xy = scaled(product(x, y), a.alpha);
-                return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
-            },
-            on<aten::linear> = [](auto x, auto weight, const auto& a) {
-                const auto with_bias = [](auto v, auto bias) { return v + bias; };
-                return choose(
-                    weight.rank() == 1, [&] { return with_operand(product(x, weight), a.bias, with_bias); },
-                    is_integral(x.dtype()),
-                    [&] {
-                        const auto columns = call<aten::permute>(weight, int_list{1, 0});
-                        return with_operand(product(x, columns), a.bias, with_bias);
-                    },
-                    unchanged);
-            });
+            on<aten::outer> =
+                [](auto x, auto y) {
+                    return call<aten::view>(x, int_list{-1, 1}) * call<aten::view>(y, int_list{1, -1});
+                },
+            on<aten::addmm, aten::baddbmm> =
+                [](auto self, auto x, auto y, const auto& a) {
+                    const auto xy = scaled(product(x, y), a.alpha);
+                    return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
+                },
+            on<aten::linear> =
+                [](auto x, auto weight, const auto& a) {
+                    const auto with_bias = [](auto v, auto bias) { return v + bias; };
+                    return choose(
+                        weight.rank() == 1,
+                        [&] { return with_operand(product(x, weight), a.bias, with_bias); },
+                        is_integral(x.dtype()),
+                        [&] {
+                            const auto columns = call<aten::permute>(weight, int_list{1, 0});
+                            return with_operand(product(x, columns), a.bias, with_bias);
+                        },
+                        unchanged);
+                });
     }
-    // clang-format on
 
 private:
     static auto product(const auto& x, const auto& y) {

@@ -15,18 +15,17 @@ struct decompose_mean : pass {
     static constexpr std::string_view summary =
         "mean(x) as Σx · (1/N), of halves in float32; nansum as Σ with 0 for NaN";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::mean> = [](auto x) { return mean_of(x, std::nullopt, false); },
             on<aten::mean_dim> = [](auto x, const auto& a) { return mean_of(x, a.dim, a.keepdim); },
-            on<aten::nansum> = [](auto x, const auto& a) {
-                const auto without_nan = [&] { return where(x == x, x, 0); };
-                const auto numbers = choose(is_floating(x.dtype()), without_nan, x);
-                return call<aten::sum_dim_intlist>(numbers, a.dim, a.keepdim, x.result_meta().dtype);
-            });
+            on<aten::nansum> =
+                [](auto x, const auto& a) {
+                    const auto without_nan = [&] { return where(x == x, x, 0); };
+                    const auto numbers = choose(is_floating(x.dtype()), without_nan, x);
+                    return call<aten::sum_dim_intlist>(numbers, a.dim, a.keepdim, x.result_meta().dtype);
+                });
     }
-    // clang-format on
 
 private:
     static auto mean_of(const auto& x, const std::optional<int_list>& axes, bool keepdim) {

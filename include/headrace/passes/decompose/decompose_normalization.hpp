@@ -20,56 +20,59 @@ struct decompose_normalization : pass {
     static constexpr std::string_view summary =
         "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::layer_norm> = [](auto x, const auto& a) {
-                return affine(std::get<0>(normalized(x, trailing(a.normalized_shape.size()), a.eps)), a);
-            },
-            on<aten::native_layer_norm> = [](auto x, const auto& a) {
-                const auto [y, mean, scale] = normalized(x, trailing(a.normalized_shape.size()), a.eps);
-                return std::tuple(affine(y, a), as(mean, x.dtype()), as(scale, x.dtype()));
-            },
-            on<aten::group_norm> = [](auto x, const auto& a) {
-                return std::get<0>(grouped(x, a.num_groups, a));
-            },
-            on<aten::native_group_norm> = [](auto x, const auto& a) {
-                const auto [y, mean, scale] = grouped(x, a.group, a);
-                const auto flat = [&](const auto& s) {
-                    return call<aten::view>(as(s, x.dtype()), int_list{a.N, a.group});
-                };
-                return std::tuple(y, flat(mean), flat(scale));
-            },
-            on<aten::instance_norm> = [](auto x, const auto& a) {
-                const auto by_own = [&] {
-                    const std::size_t space = std::max<std::size_t>(x.rank(), 2) - 2;
-                    return affine_of_channels(std::get<0>(normalized(x, trailing(space), a.eps)), a);
-                };
-                const auto by_running = [&] {
-                    return call<aten::batch_norm>(x, a.weight, a.bias, a.running_mean, a.running_var,
-                                                  false, a.momentum, a.eps, false);
-                };
-                return choose(a.use_input_stats, by_own, by_running);
-            },
-            on<aten::rms_norm> = [](auto input, const auto& a) {
-                const auto x = as(input, dtype::float32);
-                const auto square = mean(x * x, trailing(a.normalized_shape.size()));
-                const double eps = a.eps.value_or(epsilon_of(input.dtype()));
-                return affine(as(x * rsqrt(square + eps), input.dtype()), a);
-            },
-            on<aten::_weight_norm> = [](auto v, auto g, const auto& a) {
-                shape_builder axes;
-                for (std::size_t i = 0; i != v.rank(); ++i) {
-                    if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
-                }
-                const auto x = as(v, dtype::float32);
-                // In PyTorch, a sum over no axes is a sum over all of them.
-                const auto all = [&] { return x * x; };
-                const auto squares = choose(axes.empty(), all, [&] { return sum(x * x, axes); });
-                return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
-            });
+            on<aten::layer_norm> =
+                [](auto x, const auto& a) {
+                    return affine(std::get<0>(normalized(x, trailing(a.normalized_shape.size()), a.eps)), a);
+                },
+            on<aten::native_layer_norm> =
+                [](auto x, const auto& a) {
+                    const auto [y, mean, scale] = normalized(x, trailing(a.normalized_shape.size()), a.eps);
+                    return std::tuple(affine(y, a), as(mean, x.dtype()), as(scale, x.dtype()));
+                },
+            on<aten::group_norm> = [](auto x,
+                                       const auto& a) { return std::get<0>(grouped(x, a.num_groups, a)); },
+            on<aten::native_group_norm> =
+                [](auto x, const auto& a) {
+                    const auto [y, mean, scale] = grouped(x, a.group, a);
+                    const auto flat = [&](const auto& s) {
+                        return call<aten::view>(as(s, x.dtype()), int_list{a.N, a.group});
+                    };
+                    return std::tuple(y, flat(mean), flat(scale));
+                },
+            on<aten::instance_norm> =
+                [](auto x, const auto& a) {
+                    const auto by_own = [&] {
+                        const std::size_t space = std::max<std::size_t>(x.rank(), 2) - 2;
+                        return affine_of_channels(std::get<0>(normalized(x, trailing(space), a.eps)), a);
+                    };
+                    const auto by_running = [&] {
+                        return call<aten::batch_norm>(x, a.weight, a.bias, a.running_mean, a.running_var,
+                            false, a.momentum, a.eps, false);
+                    };
+                    return choose(a.use_input_stats, by_own, by_running);
+                },
+            on<aten::rms_norm> =
+                [](auto input, const auto& a) {
+                    const auto x = as(input, dtype::float32);
+                    const auto square = mean(x * x, trailing(a.normalized_shape.size()));
+                    const double eps = a.eps.value_or(epsilon_of(input.dtype()));
+                    return affine(as(x * rsqrt(square + eps), input.dtype()), a);
+                },
+            on<aten::_weight_norm> =
+                [](auto v, auto g, const auto& a) {
+                    shape_builder axes;
+                    for (std::size_t i = 0; i != v.rank(); ++i) {
+                        if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
+                    }
+                    const auto x = as(v, dtype::float32);
+                    // In PyTorch, a sum over no axes is a sum over all of them.
+                    const auto all = [&] { return x * x; };
+                    const auto squares = choose(axes.empty(), all, [&] { return sum(x * x, axes); });
+                    return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
+                });
     }
-    // clang-format on
 
 private:
     // Returns the last axes.

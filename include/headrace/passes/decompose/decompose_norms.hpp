@@ -20,17 +20,16 @@ struct decompose_norms : pass {
     static constexpr std::string_view summary =
         "‖x‖_p as (Σ|x|^p)^(1/p); cosine_similarity(a, b) as Σab / (‖a‖·‖b‖)";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             reduction_rules(
-                on<aten::linalg_vector_norm> = [](auto x, const auto& a) {
-                    return norm(x, a.ord.to_double(), a.dim.value_or(int_list()));
-                },
+                on<aten::linalg_vector_norm> =
+                    [](auto x, const auto& a) {
+                        return norm(x, a.ord.to_double(), a.dim.value_or(int_list()));
+                    },
                 on<aten::norm_scalar> = [](auto x, const auto& a) { return norm(x, a.p.to_double(), {}); },
-                on<aten::norm_scalaropt_dim> = [](auto x, const auto& a) {
-                    return norm(x, a.p ? a.p->to_double() : 2, a.dim);
-                }),
+                on<aten::norm_scalaropt_dim> =
+                    [](auto x, const auto& a) { return norm(x, a.p ? a.p->to_double() : 2, a.dim); }),
             on<aten::cosine_similarity> = [](auto a, auto b, const auto& with) {
                 const sizes axis(&with.dim, 1);
                 const auto x = broadcast_to_both(a, b);
@@ -45,23 +44,20 @@ private:
 
     static auto norm(const auto& x, double p, const int_list& axes) {
         return choose(
-            p == 2, [&] { return sqrt(sum(x * x, axes)); },
-            p == 1, [&] { return sum(abs(x), axes); },
-            p == infinity, [&] { return largest(abs(x), axes); },
-            p == -infinity, [&] { return smallest(abs(x), axes); },
-            p == 0, [&] { return sum(where(x == 0, x.constant(0), x.constant(1)), axes); },
+            p == 2, [&] { return sqrt(sum(x * x, axes)); }, p == 1, [&] { return sum(abs(x), axes); },
+            p == infinity, [&] { return largest(abs(x), axes); }, p == -infinity,
+            [&] { return smallest(abs(x), axes); }, p == 0,
+            [&] { return sum(where(x == 0, x.constant(0), x.constant(1)), axes); },
             [&] { return power(sum(power(abs(x), p), axes), 1 / p); });
     }
     static auto broadcast_to_both(const auto& x, const auto& other) {
         const auto both = broadcast(x.shape(), other.shape());
         const bool same = both && shape_builder(x.shape()) == both.value();
         const auto wide = choose(
-            !both, [&] { return x.unsupported("cosine_similarity: shapes that do not broadcast"); },
-            same, x,
+            !both, [&] { return x.unsupported("cosine_similarity: shapes that do not broadcast"); }, same, x,
             [&] { return call<aten::expand>(x, both.value()); });
         return as(wide, dtype::float32);
     }
-    // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_norms);
 

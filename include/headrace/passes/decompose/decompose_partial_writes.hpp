@@ -48,8 +48,8 @@ struct decompose_partial_writes : pass {
         pmr_vector<std::optional<value>> indices(axis + 1);
         indices[axis] = a.index;
         return e.make<aten::index_put>({.self = a.self,
-                                        .indices = list<std::optional<value>>(indices),
-                                        .values = e.splat(a.value, e.dtype(a.self), 0)});
+            .indices = list<std::optional<value>>(indices),
+            .values = e.splat(a.value, e.dtype(a.self), 0)});
     }
 
 private:
@@ -57,8 +57,8 @@ private:
         return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
 
-    static value replaced(emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t start,
-                          value part) {
+    static value replaced(
+        emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t start, value part) {
         if (!part) return {};
         const std::int64_t end = start + e.shape(part)[axis];
         const std::int64_t size = e.shape(v)[axis];
@@ -69,8 +69,8 @@ private:
         return cat(e, parts, axis);
     }
     // Returns the span from the first to the last element written, with `part` in every step-th place.
-    static value interleaved(emit<produces> e, value v, std::size_t axis, std::int64_t start, value part,
-                             std::int64_t step) {
+    static value interleaved(
+        emit<produces> e, value v, std::size_t axis, std::int64_t start, value part, std::int64_t step) {
         const std::int64_t count = e.shape(part)[axis];
         const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
         const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);

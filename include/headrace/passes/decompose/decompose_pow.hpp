@@ -25,59 +25,58 @@ struct decompose_pow : pass {
     static constexpr std::string_view summary =
         "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::pow_tensor_scalar> = [](auto x, const auto& a) {
-                const dtype type = x.result_meta().dtype;
-                const double n = a.exponent.to_double();
-                return choose(
-                    is_boolean(type) && n != 0, x,
-                    is_boolean(type), [&] { return x.filled(true); },
-                    is_floating(type), [&] { return in_result_type(real_power(as(x, dtype::float32), n)); },
-                    n < 0, [&] { return x.unsupported("pow: integers have no negative powers"); },
-                    [&] { return integer_power(as(x, type), a.exponent.to_int()); });
-            },
-            on<aten::pow_tensor_tensor> = [](auto x, auto y) {
-                const dtype type = x.result_meta().dtype;
-                return choose(
-                    is_floating(type), [&] {
-                        return in_result_type(general_power(as(x, dtype::float32), as(y, dtype::float32)));
-                    },
-                    is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
-                    [&] { return power_of_integers(as(x, type), as(y, type)); });
-            },
-            on<aten::pow_scalar> = [](auto y, const auto& a) {
-                const dtype type = y.result_meta().dtype;
-                const double base = a.self.to_double();
-                const auto exponent = as(y, is_floating(type) ? dtype::float32 : type);
-                return choose(
-                    !is_floating(type),
-                    [&] { return power_of_integers(exponent.constant(a.self), exponent); },
-                    base < 0, [&] {
-                        return in_result_type(general_power(exponent.constant(base), exponent));
-                    },
-                    [&] { return in_result_type(power_of(base, exponent)); });
-            },
+            on<aten::pow_tensor_scalar> =
+                [](auto x, const auto& a) {
+                    const dtype type = x.result_meta().dtype;
+                    const double n = a.exponent.to_double();
+                    return choose(
+                        is_boolean(type) && n != 0, x, is_boolean(type), [&] { return x.filled(true); },
+                        is_floating(type),
+                        [&] { return in_result_type(real_power(as(x, dtype::float32), n)); }, n < 0,
+                        [&] { return x.unsupported("pow: integers have no negative powers"); },
+                        [&] { return integer_power(as(x, type), a.exponent.to_int()); });
+                },
+            on<aten::pow_tensor_tensor> =
+                [](auto x, auto y) {
+                    const dtype type = x.result_meta().dtype;
+                    return choose(
+                        is_floating(type),
+                        [&] {
+                            return in_result_type(
+                                general_power(as(x, dtype::float32), as(y, dtype::float32)));
+                        },
+                        is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
+                        [&] { return power_of_integers(as(x, type), as(y, type)); });
+                },
+            on<aten::pow_scalar> =
+                [](auto y, const auto& a) {
+                    const dtype type = y.result_meta().dtype;
+                    const double base = a.self.to_double();
+                    const auto exponent = as(y, is_floating(type) ? dtype::float32 : type);
+                    return choose(
+                        !is_floating(type),
+                        [&] { return power_of_integers(exponent.constant(a.self), exponent); }, base < 0,
+                        [&] { return in_result_type(general_power(exponent.constant(base), exponent)); },
+                        [&] { return in_result_type(power_of(base, exponent)); });
+                },
             real_rules(on<aten::exp2> = [](auto x) { return power_of(2, x); }));
     }
 
 private:
-
     static auto real_power(const auto& x, double n) {
         const bool integral = n == std::floor(n);
         const auto product = [&] { return integer_power(x, static_cast<std::int64_t>(std::abs(n))); };
         return choose(
-            integral && n >= 0 && n <= max_products, product,
-            integral && n < 0 && n >= -max_products, [&] { return reciprocal(product()); },
-            n == 0.5, [&] { return sqrt(x); },
-            n == -0.5, [&] { return rsqrt(x); },
+            integral && n >= 0 && n <= max_products, product, integral && n < 0 && n >= -max_products,
+            [&] { return reciprocal(product()); }, n == 0.5, [&] { return sqrt(x); }, n == -0.5,
+            [&] { return rsqrt(x); },
             [&] {
                 const auto y = power(abs(x), n);
                 return choose(
-                    !integral, [&] { return where(x < 0, undefined_power(x, y), y); },
-                    std::fmod(n, 2) != 0, [&] { return where(x < 0, -y, y); },
-                    y);
+                    !integral, [&] { return where(x < 0, undefined_power(x, y), y); }, std::fmod(n, 2) != 0,
+                    [&] { return where(x < 0, -y, y); }, y);
             });
     }
     static constexpr double max_products = 16;
@@ -102,7 +101,7 @@ private:
     // bits. Negative powers are 0, except those of 1 and -1.
     static auto power_of_integers(const auto& x, const auto& y) {
         using made = ops<aten::bitwise_and_tensor, aten::eq_tensor, aten::ge_tensor, aten::logical_or,
-                         aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
+            aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
         return emitting<made>(
             [](emit<made> e, value base, value exponent) {
                 const dtype type = e.dtype(base);
@@ -121,8 +120,8 @@ private:
                     power = power ? times(power, factor) : factor;
                 }
                 if (!negative) return power;
-                const value whole = e.make<aten::logical_or>(e.make<aten::ge_tensor>(exponent, number(0)),
-                                                             is_one(e.make<aten::abs>({base})));
+                const value whole = e.make<aten::logical_or>(
+                    e.make<aten::ge_tensor>(exponent, number(0)), is_one(e.make<aten::abs>({base})));
                 return e.make<aten::where_self>(whole, power, number(0));
             },
             x, y);
@@ -150,8 +149,7 @@ private:
             return where(regular, raised, limit());
         };
         return choose(
-            base == 1, [&] { return y.filled(1); },
-            base == 0, [&] { return where(y == 0, 1, limit()); },
+            base == 1, [&] { return y.filled(1); }, base == 0, [&] { return where(y == 0, 1, limit()); },
             general);
     }
     static auto general_power(const auto& x, const auto& exponent) {
@@ -165,7 +163,6 @@ private:
     static auto undefined_power(const auto& x, const auto& y) {
         return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
     }
-    // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_pow);
 

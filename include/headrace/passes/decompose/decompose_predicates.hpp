@@ -16,23 +16,22 @@ struct decompose_predicates : pass {
     static constexpr std::string_view summary =
         "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::isnan>    = [](auto x) { return of_real(x, false, [&] { return !(x == x); }); },
-            on<aten::isinf>    = [](auto x) { return of_real(x, false, [&] { return abs(x) == infinity; }); },
-            on<aten::isfinite> = [](auto x) { return of_real(x, true,  [&] { return abs(x) < infinity; }); },
-            on<aten::nan_to_num> = [](auto x, const auto& a) {
-                const double largest = largest_of(x.dtype());
-                const auto replaced = [&] {
-                    const auto number = where(x == x, x, a.nan.value_or(0));
-                    const auto above = where(number == infinity, a.posinf.value_or(largest), number);
-                    return where(above == -infinity, a.neginf.value_or(-largest), above);
-                };
-                return choose(is_floating(x.dtype()), replaced, x);
-            });
+            on<aten::isnan> = [](auto x) { return of_real(x, false, [&] { return !(x == x); }); },
+            on<aten::isinf> = [](auto x) { return of_real(x, false, [&] { return abs(x) == infinity; }); },
+            on<aten::isfinite> = [](auto x) { return of_real(x, true, [&] { return abs(x) < infinity; }); },
+            on<aten::nan_to_num> =
+                [](auto x, const auto& a) {
+                    const double largest = largest_of(x.dtype());
+                    const auto replaced = [&] {
+                        const auto number = where(x == x, x, a.nan.value_or(0));
+                        const auto above = where(number == infinity, a.posinf.value_or(largest), number);
+                        return where(above == -infinity, a.neginf.value_or(-largest), above);
+                    };
+                    return choose(is_floating(x.dtype()), replaced, x);
+                });
     }
-    // clang-format on
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -18,17 +18,14 @@ struct decompose_quantiles : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::quantile> = [](auto x, auto q, const auto& a) { return of_all(x, q, a); },
             on<aten::quantile_scalar> = [](auto x, const auto& a) { return of_all(x, x.constant(a.q), a); },
             on<aten::nanquantile> = [](auto x, auto q, const auto& a) { return of_numbers(x, q, a); },
-            on<aten::nanquantile_scalar> = [](auto x, const auto& a) {
-                return of_numbers(x, x.constant(a.q), a);
-            });
+            on<aten::nanquantile_scalar> = [](auto x,
+                                               const auto& a) { return of_numbers(x, x.constant(a.q), a); });
     }
-    // clang-format on
 
 private:
     // Returns [..., n] in ascending order.
@@ -76,8 +73,8 @@ private:
         for (std::int64_t i = 0; i != computed; ++i) ranks.push_back(i == 0 ? 0 : static_cast<double>(i - 1));
         return sorted.tensor(dtype::float64, shape_builder{rows, 1}, ranks);
     }
-    static auto at_ranks(const auto& ranks, std::string_view interpolation, const auto& at,
-                         const auto& weights_at) {
+    static auto at_ranks(
+        const auto& ranks, std::string_view interpolation, const auto& at, const auto& weights_at) {
         return choose(
             interpolation == "lower", [&] { return at(floor(ranks)); }, interpolation == "higher",
             [&] { return at(ceil(ranks)); }, interpolation == "nearest",

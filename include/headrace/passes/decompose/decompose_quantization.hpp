@@ -23,25 +23,24 @@ struct decompose_quantization : pass {
     using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
-    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul,
-                                                    tosa::maximum, tosa::minimum, tosa::reciprocal>>;
+    using produces = joined<build::reshape_ops,
+        ops<tosa::cast, tosa::add, tosa::sub, tosa::mul, tosa::maximum, tosa::minimum, tosa::reciprocal>>;
 
     value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces> e) const {
         const std::size_t rank = e.rank(a.input);
         return quantized(e, a, e.splat(1.0 / a.scale, dtype::float32, rank),
-                         e.splat(a.zero_point, dtype::int32, rank),
-                         e.splat(a.zero_point, dtype::float32, rank));
+            e.splat(a.zero_point, dtype::int32, rank), e.splat(a.zero_point, dtype::float32, rank));
     }
     value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces> e) const {
         const value scales = cast(e, along_axis(e, a, a.scales), dtype::float32);
         const value zeros = along_axis(e, a, a.zero_points);
         return quantized(e, a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
-                         cast(e, zeros, dtype::float32));
+            cast(e, zeros, dtype::float32));
     }
     value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces> e) const {
         const std::size_t rank = e.rank(a.input);
-        return dequantized(e, a.input, e.splat(a.scale, dtype::float32, rank),
-                           e.splat(a.zero_point, dtype::int32, rank));
+        return dequantized(
+            e, a.input, e.splat(a.scale, dtype::float32, rank), e.splat(a.zero_point, dtype::int32, rank));
     }
     value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces> e) const {
         const value zeros = a.zero_points ? cast(e, along_axis(e, a, *a.zero_points), dtype::int32)

@@ -24,47 +24,48 @@ struct decompose_rearrangements : pass {
     using produces =
         ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::ravel> = [](auto x) { return call<aten::reshape>(x, x.result_meta().shape); },
             on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
             on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
-            on<aten::numpy_t> = [](auto x) {
-                shape_builder order = build::axes_in_order(x.rank());
-                std::reverse(order.begin(), order.end());
-                return call<aten::permute>(x, order);
-            },
+            on<aten::numpy_t> =
+                [](auto x) {
+                    shape_builder order = build::axes_in_order(x.rank());
+                    std::reverse(order.begin(), order.end());
+                    return call<aten::permute>(x, order);
+                },
             // Element i of the diagonal is i rows and columns further: every (columns + 1)-th element.
-            on<aten::diagonal> = [](auto x, const auto& a) {
-                const std::int64_t columns = x.size(a.dim2);
-                const std::int64_t length = x.result_meta().shape.back();
-                shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
-                flat.push_back(saturating_mul(x.size(a.dim1), columns));
-                const auto rows = call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
-                return choose(
-                    length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
-                    [&] {
-                        const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
-                        const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
-                        return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,
-                                                        columns + 1);
-                    });
-            },
+            on<aten::diagonal> =
+                [](auto x, const auto& a) {
+                    const std::int64_t columns = x.size(a.dim2);
+                    const std::int64_t length = x.result_meta().shape.back();
+                    shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
+                    flat.push_back(saturating_mul(x.size(a.dim1), columns));
+                    const auto rows =
+                        call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
+                    return choose(
+                        length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
+                        [&] {
+                            const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
+                            const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
+                            return call<aten::slice_tensor>(
+                                call<aten::reshape>(rows, flat), -1, begin, end, columns + 1);
+                        });
+                },
             on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
             // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
-            on<aten::rot90> = [](auto x, const auto& a) {
-                const std::int64_t turns = (a.k % 4 + 4) % 4;
-                const std::size_t first = x.axis(a.dims[0]);
-                const std::size_t second = x.axis(a.dims[1]);
-                const int_list flipped{a.dims[turns == 1 ? 1 : 0]};
-                return choose(
-                    turns == 0, x,
-                    turns == 2, [&] { return call<aten::flip>(x, a.dims); },
-                    [&] { return swapped(call<aten::flip>(x, flipped), first, second); });
-            });
+            on<aten::rot90> =
+                [](auto x, const auto& a) {
+                    const std::int64_t turns = (a.k % 4 + 4) % 4;
+                    const std::size_t first = x.axis(a.dims[0]);
+                    const std::size_t second = x.axis(a.dims[1]);
+                    const int_list flipped{a.dims[turns == 1 ? 1 : 0]};
+                    return choose(
+                        turns == 0, x, turns == 2, [&] { return call<aten::flip>(x, a.dims); },
+                        [&] { return swapped(call<aten::flip>(x, flipped), first, second); });
+                });
     }
-    // clang-format on
 
     /// Reshapes each tensor to have the stacking axis, and concatenates them along it.
     template <one_of<stacks> Op>

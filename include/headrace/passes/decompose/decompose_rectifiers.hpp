@@ -16,35 +16,31 @@ struct decompose_rectifiers : pass {
     static constexpr std::string_view summary =
         "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::relu>  = [](auto x) { return clamp(x, 0, {}); },
+            on<aten::relu> = [](auto x) { return clamp(x, 0, {}); },
             on<aten::relu6> = [](auto x) { return clamp(x, 0, 6); },
-            on<aten::hardtanh> = [](auto x, const auto& a) {
-                return in_result_type(clamp(x, a.min_val, a.max_val));
-            },
+            on<aten::hardtanh> =
+                [](auto x, const auto& a) { return in_result_type(clamp(x, a.min_val, a.max_val)); },
             real_rules(
                 on<aten::hardsigmoid> = [](auto x) { return clamp(x + 3, 0, 6) / 6; },
-                on<aten::hardswish>   = [](auto x) { return x * (clamp(x + 3, 0, 6) / 6); }),
-            on<aten::leaky_relu> = [](auto x, const auto& a) {
-                return where(x > 0, x, x * a.negative_slope.to_double());
-            },
+                on<aten::hardswish> = [](auto x) { return x * (clamp(x + 3, 0, 6) / 6); }),
+            on<aten::leaky_relu> =
+                [](auto x, const auto& a) { return where(x > 0, x, x * a.negative_slope.to_double()); },
             on<aten::_prelu_kernel> = [](auto x, auto slope) { return rectified(x, slope); },
-            on<aten::prelu> = [](auto x, auto slope) {
-                return rectified(x, call<aten::view>(slope, along_channels(x.rank(), slope.meta())));
-            },
-            on<aten::threshold> = [](auto x, const auto& a) {
-                return where(x <= a.threshold.to_double(), a.value.to_double(), x);
-            },
-            on<aten::softshrink> = [](auto x, const auto& a) {
-                return x - clamp(x, -a.lambd.to_double(), a.lambd);
-            },
-            on<aten::hardshrink> = [](auto x, const auto& a) {
-                return where(abs(x) <= a.lambd.to_double(), 0, x);
-            });
+            on<aten::prelu> =
+                [](auto x, auto slope) {
+                    return rectified(x, call<aten::view>(slope, along_channels(x.rank(), slope.meta())));
+                },
+            on<aten::threshold> =
+                [](auto x, const auto& a) {
+                    return where(x <= a.threshold.to_double(), a.value.to_double(), x);
+                },
+            on<aten::softshrink> = [](auto x,
+                                       const auto& a) { return x - clamp(x, -a.lambd.to_double(), a.lambd); },
+            on<aten::hardshrink> = [](auto x,
+                                       const auto& a) { return where(abs(x) <= a.lambd.to_double(), 0, x); });
     }
-    // clang-format on
 
 private:
     static auto rectified(const auto& x, const auto& slope) {

@@ -25,34 +25,35 @@ struct decompose_recurrent : pass {
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 
     using targeted_ops = ops_where<aten::dialect, trait::recurrent_network>;
-    using produces =
-        ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
-            aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
+    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat,
+        aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::lstm_cell> = [](auto x, auto w_ih, auto w_hh, const auto& a) {
-                const auto refused = [&] {
-                    const auto reason = x.unsupported("lstm_cell needs a hidden and a cell state");
-                    return std::tuple(reason, reason);
-                };
-                return choose(a.hx.size() != 2, refused, [&] {
-                    const auto sum = linear(x, w_ih, a.b_ih) + linear(x.of(a.hx[0]), w_hh, a.b_hh);
-                    return lstm(sum, x.of(a.hx[1]));
+            on<aten::lstm_cell> =
+                [](auto x, auto w_ih, auto w_hh, const auto& a) {
+                    const auto refused = [&] {
+                        const auto reason = x.unsupported("lstm_cell needs a hidden and a cell state");
+                        return std::tuple(reason, reason);
+                    };
+                    return choose(a.hx.size() != 2, refused, [&] {
+                        const auto sum = linear(x, w_ih, a.b_ih) + linear(x.of(a.hx[0]), w_hh, a.b_hh);
+                        return lstm(sum, x.of(a.hx[1]));
+                    });
+                },
+            on<aten::gru_cell> =
+                [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                    return gru(linear(x, w_ih, a.b_ih), linear(h, w_hh, a.b_hh), h);
+                },
+            on<aten::rnn_tanh_cell> =
+                [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                    return tanh(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
+                },
+            on<aten::rnn_relu_cell> =
+                [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                    return call<aten::relu>(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
                 });
-            },
-            on<aten::gru_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
-                return gru(linear(x, w_ih, a.b_ih), linear(h, w_hh, a.b_hh), h);
-            },
-            on<aten::rnn_tanh_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
-                return tanh(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
-            },
-            on<aten::rnn_relu_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
-                return call<aten::relu>(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
-            });
     }
-    // clang-format on
 
     template <one_of<build::hidden_state_networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -125,8 +126,8 @@ private:
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
-                           std::int64_t time_axis, bool backward) {
+    static value run_layer(
+        emit<produces>& e, unrolled& all, state s, const weights& w, std::int64_t time_axis, bool backward) {
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};

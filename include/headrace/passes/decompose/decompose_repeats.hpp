@@ -61,13 +61,13 @@ private:
             const auto left = size - static_cast<std::int64_t>(positions.size());
             if ((*counts)[i] < 0 || (*counts)[i] > left)
                 return e.unsupported("its repetitions do not make output_size");
-            positions.insert(positions.end(), static_cast<std::size_t>((*counts)[i]),
-                             static_cast<std::int64_t>(i));
+            positions.insert(
+                positions.end(), static_cast<std::size_t>((*counts)[i]), static_cast<std::int64_t>(i));
         }
         if (static_cast<std::int64_t>(positions.size()) != size)
             return e.unsupported("its repetitions do not make output_size");
-        return e.constant_of(e.dtype(repeats), shape_builder{size},
-                             [&](std::size_t i) { return scalar(positions[i]); });
+        return e.constant_of(
+            e.dtype(repeats), shape_builder{size}, [&](std::size_t i) { return scalar(positions[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_repeats);

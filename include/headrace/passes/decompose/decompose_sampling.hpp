@@ -18,21 +18,19 @@ struct decompose_sampling : pass {
     using runs_before = pass_list<decompose_rounding>;
     static constexpr std::string_view summary = "grid_sampler as weighted rows of a table of pixels";
 
-    // clang-format off
     static auto rewrites() {
-        return real_rules(on_each<ops<aten::grid_sampler, aten::grid_sampler_2d>> =
-            [](auto image, auto grid, const auto& a) {
-                constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more exact integers
-                return choose(
-                    image.rank() != 4, [&] { return image.unsupported("only images are sampled"); },
-                    a.interpolation_mode > 1,
-                    [&] { return image.unsupported("only the modes bilinear and nearest are lowered"); },
-                    element_count(image.shape()) > max_pixels,
-                    [&] { return image.unsupported("the image has more pixels than float32 has integers"); },
-                    [&] { return sampled(image, grid, a); });
-            });
+        return real_rules(on_each<ops<aten::grid_sampler, aten::grid_sampler_2d>> = [](auto image, auto grid,
+                                                                                        const auto& a) {
+            constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more exact integers
+            return choose(
+                image.rank() != 4, [&] { return image.unsupported("only images are sampled"); },
+                a.interpolation_mode > 1,
+                [&] { return image.unsupported("only the modes bilinear and nearest are lowered"); },
+                element_count(image.shape()) > max_pixels,
+                [&] { return image.unsupported("the image has more pixels than float32 has integers"); },
+                [&] { return sampled(image, grid, a); });
+        });
     }
-    // clang-format on
 
 private:
     static auto sampled(const auto& image, const auto& grid, const auto& a) {
@@ -59,9 +57,8 @@ private:
             const auto right = left + 1;
             const auto bottom = top + 1;
             return pixel(left, top, (right - x) * (bottom - y)) +
-                   pixel(right, top, (x - left) * (bottom - y)) +
-                   pixel(left, bottom, (right - x) * (y - top)) +
-                   pixel(right, bottom, (x - left) * (y - top));
+                pixel(right, top, (x - left) * (bottom - y)) + pixel(left, bottom, (right - x) * (y - top)) +
+                pixel(right, bottom, (x - left) * (y - top));
         };
         return call<aten::permute>(choose(a.interpolation_mode == 1, nearest, linear), int_list{0, 3, 1, 2});
     }

@@ -27,10 +27,9 @@ struct decompose_scatter_reduction : pass {
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
     using targeted_ops = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
     using produces = ops<aten::amax, aten::amin, aten::add_tensor, aten::any_dim, aten::constant_pad_nd,
-                         aten::div_tensor_mode, aten::eq_tensor, aten::expand, aten::maximum, aten::minimum,
-                         aten::movedim_int, aten::mul_tensor, aten::narrow, aten::prod_dim_int,
-                         aten::reciprocal, aten::scatter_add, aten::sum_dim_intlist, aten::unsqueeze,
-                         aten::view, aten::where_self, aten::_to_copy>;
+        aten::div_tensor_mode, aten::eq_tensor, aten::expand, aten::maximum, aten::minimum, aten::movedim_int,
+        aten::mul_tensor, aten::narrow, aten::prod_dim_int, aten::reciprocal, aten::scatter_add,
+        aten::sum_dim_intlist, aten::unsqueeze, aten::view, aten::where_self, aten::_to_copy>;
 
     value operator()(const args<aten::scatter_reduce_two>& a, emit<produces>& e) const {
         return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce, a.include_self});
@@ -79,7 +78,7 @@ private:
             saturating_mul(self.meta().elements(), index.rank() == rank ? index.shape()[axis] : 1);
         if (comparisons > max_comparisons) {
             return e.unsupported({"it takes ", comparisons,
-                                  " comparisons of indices, all in memory at once; at most 2^24 are made"});
+                " comparisons of indices, all in memory at once; at most 2^24 are made"});
         }
         if (e.failed()) return {};
         // [..., places, sources]: an index of -1 matches no place.
@@ -126,8 +125,8 @@ private:
         const term all =
             r.include_self ? counts + counts.constant(1) : where(is_hit, counts, counts.constant(1));
         const term mean = is_floating(type)
-                              ? whole / all
-                              : call<aten::div_tensor_mode>(whole, all, std::string_view("floor"));
+            ? whole / all
+            : call<aten::div_tensor_mode>(whole, all, std::string_view("floor"));
         return unless_missed(mean);
     }
 
@@ -152,8 +151,9 @@ private:
     }
     // Returns a column 0, 1, …, n - 1.
     static term line(emitter e, std::int64_t n) {
-        return {e, e.constant_of(dtype::int64, shape_builder{n, 1},
-                                 [](std::size_t i) { return scalar(static_cast<std::int64_t>(i)); })};
+        return {e, e.constant_of(dtype::int64, shape_builder{n, 1}, [](std::size_t i) {
+                    return scalar(static_cast<std::int64_t>(i));
+                })};
     }
 };
 HEADRACE_COMPILED_PASS(decompose_scatter_reduction);

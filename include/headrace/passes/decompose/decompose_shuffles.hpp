@@ -17,37 +17,44 @@ struct decompose_shuffles : pass {
     static constexpr std::string_view summary =
         "pixel_shuffle, pixel_unshuffle, channel_shuffle as view, permute, view";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::pixel_shuffle> = [](auto x, const auto& a) {
-                const image s = image_of(x.shape());
-                const std::int64_t r = a.upscale_factor;
-                return choose(
-                    r < 1 || s.channels % (r * r) != 0,
-                    [&] { return x.unsupported("the square of the factor must divide the channels"); },
-                    [&] { return moved(x, {s.batch, s.channels / (r * r), r, r, s.height, s.width},
-                                       {0, 1, 4, 2, 5, 3}); });
-            },
-            on<aten::pixel_unshuffle> = [](auto x, const auto& a) {
-                const image s = image_of(x.shape());
-                const std::int64_t r = a.downscale_factor;
-                return choose(
-                    r < 1 || s.height % r != 0 || s.width % r != 0,
-                    [&] { return x.unsupported("the factor must divide height and width"); },
-                    [&] { return moved(x, {s.batch, s.channels, s.height / r, r, s.width / r, r},
-                                       {0, 1, 3, 5, 2, 4}); });
-            },
-            on<aten::channel_shuffle> = [](auto x, const auto& a) {
-                const sizes s = x.shape();
-                return choose(
-                    s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0,
-                    [&] { return x.unsupported("the groups must divide the channels"); },
-                    [&] { return moved(x, {s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
-                                       {0, 2, 1, 3}); });
-            });
+            on<aten::pixel_shuffle> =
+                [](auto x, const auto& a) {
+                    const image s = image_of(x.shape());
+                    const std::int64_t r = a.upscale_factor;
+                    return choose(
+                        r < 1 || s.channels % (r * r) != 0,
+                        [&] { return x.unsupported("the square of the factor must divide the channels"); },
+                        [&] {
+                            return moved(x, {s.batch, s.channels / (r * r), r, r, s.height, s.width},
+                                {0, 1, 4, 2, 5, 3});
+                        });
+                },
+            on<aten::pixel_unshuffle> =
+                [](auto x, const auto& a) {
+                    const image s = image_of(x.shape());
+                    const std::int64_t r = a.downscale_factor;
+                    return choose(
+                        r < 1 || s.height % r != 0 || s.width % r != 0,
+                        [&] { return x.unsupported("the factor must divide height and width"); },
+                        [&] {
+                            return moved(x, {s.batch, s.channels, s.height / r, r, s.width / r, r},
+                                {0, 1, 3, 5, 2, 4});
+                        });
+                },
+            on<aten::channel_shuffle> =
+                [](auto x, const auto& a) {
+                    const sizes s = x.shape();
+                    return choose(
+                        s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0,
+                        [&] { return x.unsupported("the groups must divide the channels"); },
+                        [&] {
+                            return moved(x, {s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
+                                {0, 2, 1, 3});
+                        });
+                });
     }
-    // clang-format on
 
 private:
     struct image {

@@ -18,27 +18,27 @@ struct decompose_softmax : pass {
     static constexpr std::string_view summary =
         "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
 
-    // clang-format off
     static auto rewrites() {
         return reduction_rules(
-            on<aten::softmax_int, aten::_softmax> = [](auto x, const auto& a) {
-                return softmax(x, largest(x, axis(a)), axis(a));
-            },
-            on<aten::_safe_softmax> = [](auto x, const auto& a) {
-                const auto m = largest(x, axis(a));
-                return where(m == -infinity, 0, softmax(x, m, axis(a)));
-            },
-            on<aten::log_softmax_int, aten::_log_softmax> = [](auto x, const auto& a) {
-                const auto shifted = x - largest(x, axis(a));
-                return shifted - log(sum(exp(shifted), axis(a)));
-            },
-            on<aten::logsumexp> = [](auto x, const auto& a) {
-                const auto m = largest(x, a.dim);
-                const auto shift = where(abs(m) == infinity, 0, m);  // infinity - infinity would be NaN
-                return log(sum(exp(x - shift), a.dim)) + shift;
-            });
+            on<aten::softmax_int, aten::_softmax> =
+                [](auto x, const auto& a) { return softmax(x, largest(x, axis(a)), axis(a)); },
+            on<aten::_safe_softmax> =
+                [](auto x, const auto& a) {
+                    const auto m = largest(x, axis(a));
+                    return where(m == -infinity, 0, softmax(x, m, axis(a)));
+                },
+            on<aten::log_softmax_int, aten::_log_softmax> =
+                [](auto x, const auto& a) {
+                    const auto shifted = x - largest(x, axis(a));
+                    return shifted - log(sum(exp(shifted), axis(a)));
+                },
+            on<aten::logsumexp> =
+                [](auto x, const auto& a) {
+                    const auto m = largest(x, a.dim);
+                    const auto shift = where(abs(m) == infinity, 0, m);  // infinity - infinity would be NaN
+                    return log(sum(exp(x - shift), a.dim)) + shift;
+                });
     }
-    // clang-format on
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -25,8 +25,8 @@ struct decompose_sort : pass {
     static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
     using targeted_ops = aten::sort_ops;
     using produces = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
-                         aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist,
-                         aten::unsqueeze, aten::where_self>;
+        aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist, aten::unsqueeze,
+        aten::where_self>;
 
     template <one_of<ops<aten::sort, aten::sort_stable>> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -59,10 +59,9 @@ private:
         const std::int64_t count = e.shape(v)[axis];
         const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
         if (comparisons > max_comparisons) {
-            return {e.unsupported(
-                        {"sorting ", count, " elements takes ", comparisons,
-                         " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"}),
-                    {}};
+            return {e.unsupported({"sorting ", count, " elements takes ", comparisons,
+                        " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"}),
+                {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
         const value elements =
@@ -80,10 +79,9 @@ private:
         const value one_first = descending ? less(e, other, one) : less(e, one, other);
         const value stands_before =
             pairs(e, v, axis, dtype::boolean, [&](std::int64_t i, std::int64_t j) { return scalar(j < i); });
-        const value is_before =
-            e.make<aten::where_self>({.condition = stands_before,
-                                      .self = e.make<aten::logical_not>({.self = one_first}),
-                                      .other = other_first});
+        const value is_before = e.make<aten::where_self>({.condition = stands_before,
+            .self = e.make<aten::logical_not>({.self = one_first}),
+            .other = other_first});
         const dtype counted = number_type(e.dtype(v));
         const value numbers = e.make<aten::where_self>(
             {.condition = is_before, .self = e.splat(1, counted, 0), .other = e.splat(0, counted, 0)});
@@ -103,8 +101,8 @@ private:
             pairs(e, places, axis, counted, [&](std::int64_t i, std::int64_t) { return number(i); });
         const value each = e.make<aten::unsqueeze>({.self = places, .dim = dim + 1});
         const value found = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(each, place),
-                                                      .self = position,
-                                                      .other = e.splat(0, counted, 0)});
+            .self = position,
+            .other = e.splat(0, counted, 0)});
         const value sum = e.make<aten::sum_dim_intlist>({.self = found, .dim = int_list{dim}});
         return is_floating(counted) ? e.make<aten::_to_copy>({.self = sum, .dtype = dtype::int64}) : sum;
     }
@@ -123,8 +121,8 @@ private:
     static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
         shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
         shape[axis] = shape[axis + 1] = e.shape(v)[axis];
-        return build::constant_at(e, type, shape,
-                                  [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
+        return build::constant_at(
+            e, type, shape, [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);

@@ -20,10 +20,9 @@ struct decompose_tables : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
-    using cosine_windows =
-        ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
-            aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
-            aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic>;
+    using cosine_windows = ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
+        aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+        aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic>;
     using triangular_windows = ops<aten::bartlett_window, aten::bartlett_window_periodic>;
     using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
     using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
@@ -33,7 +32,6 @@ struct decompose_tables : pass {
     using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
     using produces = ops<>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
             const std::size_t axes = a.size.size() - 2;
@@ -63,7 +61,6 @@ struct decompose_tables : pass {
             return as_result(call<aten::matmul>(grid, turned));
         });
     }
-    // clang-format on
 
     template <one_of<windows> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -78,9 +75,8 @@ struct decompose_tables : pass {
     value operator()(const args<aten::logspace>& a, emit<produces>& e) const {
         const double start = a.start.to_double();
         const double step = a.steps > 1 ? (a.end.to_double() - start) / static_cast<double>(a.steps - 1) : 0;
-        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
-            return scalar(std::pow(a.base, start + step * static_cast<double>(i)));
-        });
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
+            [&](std::size_t i) { return scalar(std::pow(a.base, start + step * static_cast<double>(i))); });
     }
     template <one_of<random_ops> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
@@ -102,9 +98,8 @@ struct decompose_tables : pass {
                 columns.push_back(c);
             }
         }
-        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
-            return scalar(i < rows.size() ? rows[i] : columns[i - rows.size()]);
-        });
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
+            [&](std::size_t i) { return scalar(i < rows.size() ? rows[i] : columns[i - rows.size()]); });
     }
 
 private:

@@ -19,7 +19,7 @@ struct decompose_topk : pass {
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
     using targeted_ops = ops<aten::topk>;
     using produces = ops<aten::amax, aten::amin, aten::argmax, aten::argmin, aten::cat, aten::eq_tensor,
-                         aten::reshape, aten::where_self, aten::_to_copy>;
+        aten::reshape, aten::where_self, aten::_to_copy>;
 
     std::tuple<value, value> operator()(const args<aten::topk>& a, emit<produces>& e) const {
         if (!is_floating(e.dtype(a.self)) && !is_signed_integral(e.dtype(a.self)))
@@ -52,7 +52,7 @@ struct decompose_topk : pass {
             open = e.make<aten::where_self>(here, taken, open);
         }
         return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
-                reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
+            reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
     }
 
 private:

@@ -28,9 +28,9 @@ struct decompose_transposed_volumes : pass {
                 }
                 const auto wide = spread(spread(spread(x, 2, a.stride[0]), 3, a.stride[1]), 4, a.stride[2]);
                 const auto flipped = call<aten::flip>(weight, int_list{2, 3, 4});
-                return call<aten::convolution>(
-                    call<aten::constant_pad_nd>(wide, around), call<aten::transpose_int>(flipped, 0, 1),
-                    a.bias, int_list{1, 1, 1}, int_list{0, 0, 0}, a.dilation, false, int_list{0, 0, 0}, 1);
+                return call<aten::convolution>(call<aten::constant_pad_nd>(wide, around),
+                    call<aten::transpose_int>(flipped, 0, 1), a.bias, int_list{1, 1, 1}, int_list{0, 0, 0},
+                    a.dilation, false, int_list{0, 0, 0}, 1);
             };
             return choose(a.transposed && x.rank() == 5 && a.groups == 1, forward, unchanged);
         });

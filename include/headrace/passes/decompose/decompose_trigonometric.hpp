@@ -20,43 +20,45 @@ struct decompose_trigonometric : pass {
     static constexpr std::string_view summary =
         "tan(x) as sin(x) / cos(x); asin, acos, atan, atan2 by polynomials";
 
-    // clang-format off
     static auto rewrites() {
         return real_rules(
-            on<aten::tan>     = [](auto x) { return sin(x) / cos(x); },
+            on<aten::tan> = [](auto x) { return sin(x) / cos(x); },
             on<aten::deg2rad> = [](auto x) { return x * (half_pi / 90); },
             on<aten::rad2deg> = [](auto x) { return x * (90 / half_pi); },
-            on<aten::asin> = [](auto x) {
-                const auto [outer, angle] = reduced_asin(x);
-                const auto y = where(outer, half_pi - angle * 2, angle);
-                return where(x < 0, -y, y);
-            },
-            on<aten::acos> = [](auto x) {
-                const auto [outer, angle] = reduced_asin(x);
-                const auto doubled = angle * 2;
-                const auto beyond = where(x < 0, pi - doubled, doubled);
-                return where(outer, beyond, half_pi - where(x < 0, -angle, angle));
-            },
-            on<aten::atan> = [](auto x) {
-                const auto magnitude = abs(x);
-                const auto steep = magnitude > 1;
-                const auto angle = short_atan(where(steep, reciprocal(magnitude), magnitude));
-                const auto y = where(steep, half_pi - angle, angle);
-                return where(x < 0, -y, y);
-            },
+            on<aten::asin> =
+                [](auto x) {
+                    const auto [outer, angle] = reduced_asin(x);
+                    const auto y = where(outer, half_pi - angle * 2, angle);
+                    return where(x < 0, -y, y);
+                },
+            on<aten::acos> =
+                [](auto x) {
+                    const auto [outer, angle] = reduced_asin(x);
+                    const auto doubled = angle * 2;
+                    const auto beyond = where(x < 0, pi - doubled, doubled);
+                    return where(outer, beyond, half_pi - where(x < 0, -angle, angle));
+                },
+            on<aten::atan> =
+                [](auto x) {
+                    const auto magnitude = abs(x);
+                    const auto steep = magnitude > 1;
+                    const auto angle = short_atan(where(steep, reciprocal(magnitude), magnitude));
+                    const auto y = where(steep, half_pi - angle, angle);
+                    return where(x < 0, -y, y);
+                },
             // Returns the angle of the point (x, y), in all four quadrants, including signed zeros.
-            on<aten::atan2> = [](auto y, auto x) {
-                const auto up = abs(y);
-                const auto along = abs(x);
-                const auto larger = max(up, along);
-                const auto diagonal = where(larger == 0, larger, larger.constant(1));
-                const auto angle = short_atan(where(up == along, diagonal, min(up, along) / larger));
-                const auto upper = where(up > along, half_pi - angle, angle);
-                const auto half_turn = where(is_negative(x), pi - upper, upper);
-                return where(is_negative(y), -half_turn, half_turn);
-            });
+            on<aten::atan2> =
+                [](auto y, auto x) {
+                    const auto up = abs(y);
+                    const auto along = abs(x);
+                    const auto larger = max(up, along);
+                    const auto diagonal = where(larger == 0, larger, larger.constant(1));
+                    const auto angle = short_atan(where(up == along, diagonal, min(up, along) / larger));
+                    const auto upper = where(up > along, half_pi - angle, angle);
+                    const auto half_turn = where(is_negative(x), pi - upper, upper);
+                    return where(is_negative(y), -half_turn, half_turn);
+                });
     }
-    // clang-format on
 
 private:
     static constexpr double pi = std::numbers::pi;
@@ -75,9 +77,10 @@ private:
     // atan on [0, 1].
     static auto short_atan(const auto& x) {
         const auto squared = x * x;
-        return x + x * squared *
-                       polynomial(squared, -0.333331527, 0.199937721, -0.142110488, 0.106659786, -0.075521581,
-                                  0.0432111918, -0.0163675142, 0.00292058838);
+        return x +
+            x * squared *
+            polynomial(squared, -0.333331527, 0.199937721, -0.142110488, 0.106659786, -0.075521581,
+                0.0432111918, -0.0163675142, 0.00292058838);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_trigonometric);

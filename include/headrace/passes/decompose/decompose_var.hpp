@@ -19,25 +19,25 @@ struct decompose_var : pass {
     static constexpr std::string_view summary =
         "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::var, aten::var_dim, aten::var_correction> = [](auto x, const auto& a) {
-                return in_result_type(std::get<0>(moments(x, a)));
-            },
-            on<aten::std_, aten::std_dim, aten::std_correction> = [](auto x, const auto& a) {
-                return in_result_type(call<aten::sqrt>(std::get<0>(moments(x, a))));
-            },
-            on<aten::var_mean_dim, aten::var_mean_correction> = [](auto x, const auto& a) {
-                const auto [variance, mean] = moments(x, a);
-                return std::tuple(in_result_type(variance), without_axes(mean));
-            },
-            on<aten::std_mean_dim, aten::std_mean_correction> = [](auto x, const auto& a) {
-                const auto [variance, mean] = moments(x, a);
-                return std::tuple(in_result_type(call<aten::sqrt>(variance)), without_axes(mean));
-            });
+            on<aten::var, aten::var_dim, aten::var_correction> =
+                [](auto x, const auto& a) { return in_result_type(std::get<0>(moments(x, a))); },
+            on<aten::std_, aten::std_dim, aten::std_correction> =
+                [](auto x, const auto& a) {
+                    return in_result_type(call<aten::sqrt>(std::get<0>(moments(x, a))));
+                },
+            on<aten::var_mean_dim, aten::var_mean_correction> =
+                [](auto x, const auto& a) {
+                    const auto [variance, mean] = moments(x, a);
+                    return std::tuple(in_result_type(variance), without_axes(mean));
+                },
+            on<aten::std_mean_dim, aten::std_mean_correction> =
+                [](auto x, const auto& a) {
+                    const auto [variance, mean] = moments(x, a);
+                    return std::tuple(in_result_type(call<aten::sqrt>(variance)), without_axes(mean));
+                });
     }
-    // clang-format on
 
 private:
     // Returns the variance, and the mean with reduced axes kept.

@@ -28,14 +28,14 @@ struct decompose_volumes : pass {
     using nearest_exact = ops<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>;
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
     using targeted_ops = joined<max_pools, adaptive_averages, nearest, nearest_exact, linear,
-                                ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
+        ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
     using produces = ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d,
-                         aten::adaptive_max_pool2d, aten::upsample_nearest2d, aten::_upsample_nearest_exact2d,
-                         aten::upsample_bilinear2d, aten::reshape>;
+        aten::adaptive_max_pool2d, aten::upsample_nearest2d, aten::_upsample_nearest_exact2d,
+        aten::upsample_bilinear2d, aten::reshape>;
 
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
-    std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
-                                        emit<produces>& e) const {
+    std::tuple<value, value> operator()(
+        const args<aten::max_pool3d_with_indices>& a, emit<produces>& e) const {
         return {refuses_indices(e) ? value{} : max_pool(a, e), {}};
     }
     value operator()(const args<aten::avg_pool3d>& a, emit<produces>& e) const {
@@ -44,14 +44,13 @@ struct decompose_volumes : pass {
         return separately(e, a.self, [&](value v, const part& p) {
             // The caller's divisor replaces both divisions, so the first step computes sums.
             const bool sums = a.divisor_override && !p.of_columns;
-            return e.make<aten::avg_pool2d>(
-                {.self = v,
-                 .kernel_size = kernel.of(p, 1),
-                 .stride = stride.of(p, 1),
-                 .padding = padding.of(p, 0),
-                 .ceil_mode = a.ceil_mode,
-                 .count_include_pad = a.count_include_pad,
-                 .divisor_override = sums ? std::optional<std::int64_t>(1) : a.divisor_override});
+            return e.make<aten::avg_pool2d>({.self = v,
+                .kernel_size = kernel.of(p, 1),
+                .stride = stride.of(p, 1),
+                .padding = padding.of(p, 0),
+                .ceil_mode = a.ceil_mode,
+                .count_include_pad = a.count_include_pad,
+                .divisor_override = sums ? std::optional<std::int64_t>(1) : a.divisor_override});
         });
     }
     template <one_of<adaptive_averages> Op>
@@ -70,7 +69,7 @@ struct decompose_volumes : pass {
     template <one_of<joined<nearest, nearest_exact>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using plane_op = std::conditional_t<one_of<Op, nearest>, aten::upsample_nearest2d,
-                                            aten::_upsample_nearest_exact2d>;
+            aten::_upsample_nearest_exact2d>;
         return separately(e, resized_input(a), [&](value v, const part& p) {
             const auto [h, w] = scales_of(a, p);
             return e.make<plane_op>({.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
@@ -81,10 +80,10 @@ struct decompose_volumes : pass {
         return separately(e, resized_input(a), [&](value v, const part& p) {
             const auto [h, w] = scales_of(a, p);
             return e.make<aten::upsample_bilinear2d>({.self = v,
-                                                      .output_size = p.size,
-                                                      .align_corners = a.align_corners,
-                                                      .scales_h = h,
-                                                      .scales_w = w});
+                .output_size = p.size,
+                .align_corners = a.align_corners,
+                .scales_h = h,
+                .scales_w = w});
         });
     }
 
@@ -110,11 +109,11 @@ private:
             padding(a.padding), dilation(a.dilation);
         return separately(e, a.self, [&](value v, const part& p) {
             return e.make<aten::max_pool2d>({.self = v,
-                                             .kernel_size = kernel.of(p, 1),
-                                             .stride = stride.of(p, 1),
-                                             .padding = padding.of(p, 0),
-                                             .dilation = dilation.of(p, 1),
-                                             .ceil_mode = a.ceil_mode});
+                .kernel_size = kernel.of(p, 1),
+                .stride = stride.of(p, 1),
+                .padding = padding.of(p, 0),
+                .dilation = dilation.of(p, 1),
+                .ceil_mode = a.ceil_mode});
         });
     }
 

@@ -17,7 +17,6 @@ struct decompose_windows : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
 
-    // clang-format off
     static auto rewrites() {
         return rules(on<aten::unfold> = [](auto x, const auto& a) {
             const std::size_t axis = x.axis(a.dimension);
@@ -29,7 +28,6 @@ struct decompose_windows : pass {
                 [&] { return windows_of(x, static_cast<std::int64_t>(axis), a); });
         });
     }
-    // clang-format on
 
 private:
     static auto windows_of(const auto& x, std::int64_t axis, const args<aten::unfold>& a) {

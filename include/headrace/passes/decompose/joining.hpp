@@ -12,8 +12,8 @@
 namespace headrace {
 
 /// Returns `length` elements of an axis, from `start` on.
-inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
-                    std::int64_t length) {
+inline value narrow(
+    emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start, std::int64_t length) {
     return e.make<aten::narrow>(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
 }

@@ -33,8 +33,8 @@ struct unrolled_layers {
 };
 
 /// Returns the k-th weights, of `per_cell` operands each: 2, or 4 with biases, and one more with projections.
-[[nodiscard]] inline recurrent_weights weights_of_cell(list<value> params, std::size_t k,
-                                                       std::size_t per_cell) {
+[[nodiscard]] inline recurrent_weights weights_of_cell(
+    list<value> params, std::size_t k, std::size_t per_cell) {
     const value* const p = params.data() + k * per_cell;
     recurrent_weights w{p[0], p[1], {}, {}, {}};
     if (per_cell >= 4) w.input_bias = p[2], w.hidden_bias = p[3];
@@ -45,8 +45,8 @@ struct unrolled_layers {
 /// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op;
 /// `run` returns the outputs of all steps and adds the last states to `all`.
 template <class Op, class Run>
-unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0,
-                              Run&& run) {
+unrolled_layers unroll_layers(
+    emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0, Run&& run) {
     if (a.train && a.dropout != 0)
         return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
     const bool projects = c0 && e.shape(c0).back() != e.shape(h0).back();

@@ -10,12 +10,10 @@
 namespace headrace {
 
 // Reduce along these axes, or all if there are none; reduced axes are kept with size 1.
-// clang-format off
 auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
 auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
 auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
 auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
-// clang-format on
 
 /// Returns how many elements of x are reduced to one element of `reduced`.
 template <reading X, reading Y>

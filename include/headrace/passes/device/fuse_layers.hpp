@@ -70,8 +70,8 @@ private:
         for (const value v : inputs) {
             const node& n = *v.producer;
             const bool is_one = is<device::elementwise>(n) && is_read_alone(n) &&
-                                has_shape(n, e.result_meta().shape) &&
-                                std::find(found.begin(), found.end(), &n) == found.end();
+                has_shape(n, e.result_meta().shape) &&
+                std::find(found.begin(), found.end(), &n) == found.end();
             if (is_one) found.push_back(&n);
         }
         const auto is_earlier = [](const node* a, const node* b) { return a->position < b->position; };
@@ -84,8 +84,8 @@ private:
     static bool keeps_memory(const node& n) {
         const layer_parts layer = parts_of(n);
         return count_tensors(layer) <= 1 && std::ranges::all_of(layer.inputs, [&](value v) {
-                   return meta_of(v)->elements() == 1 || traits_of(meta_of(v)->dtype).bits <= bits_of(n);
-               });
+            return meta_of(v)->elements() == 1 || traits_of(meta_of(v)->dtype).bits <= bits_of(n);
+        });
     }
 
     // Returns a layer of another kind that only this layer or its operands read, and whose result has the
@@ -97,7 +97,7 @@ private:
             for (const value v : values) {
                 const node& n = *v.producer;
                 const bool is_layer = n.op->dialect == &info_of_dialect<device::dialect> &&
-                                      !is<device::elementwise>(n) && is_read_alone(n);
+                    !is<device::elementwise>(n) && is_read_alone(n);
                 if (!is_layer || !has_shape(n, e.result_meta().shape)) continue;
                 const bool reads_one = is<device::reduction>(n) || is<device::pooling>(n);
                 if (reads_one && !is_chain(reader, n, e.current(), operands)) continue;
@@ -140,7 +140,7 @@ private:
         std::optional<value> made;
         const auto make = [&]<class... Ops>(ops<Ops...>) {
             ((op.index == info_of<Ops>.index ? void(made = e.make<Ops>({all.inputs, all.body})) : void()),
-             ...);
+                ...);
         };
         make(device::dialect::all_ops{});
         return made;

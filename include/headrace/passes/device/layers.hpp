@@ -92,7 +92,7 @@ struct layer_parts {
         const bool is_constant = match<builtin::constant>(v) != nullptr;
         const edge* const use = stand_in.first_use;
         const bool is_table = use != nullptr && is<tosa::table>(*use->target) &&
-                              use->target->operand(1) == value{const_cast<node*>(&stand_in), 0};
+            use->target->operand(1) == value{const_cast<node*>(&stand_in), 0};
         if (!is_constant || (meta_of(v)->elements() != 1 && !is_table)) ++count;
     }
     return count;

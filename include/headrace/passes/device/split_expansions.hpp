@@ -87,8 +87,8 @@ private:
 
     static std::int64_t bytes_of(value v) {
         return match<builtin::constant>(v) != nullptr || meta_of(v) == nullptr
-                   ? 0
-                   : static_cast<std::int64_t>(bytes_in_memory(*meta_of(v)));
+            ? 0
+            : static_cast<std::int64_t>(bytes_in_memory(*meta_of(v)));
     }
     static std::int64_t result_bytes(const node& n) { return bytes_of({const_cast<node*>(&n), 0}); }
     static std::int64_t input_bytes(const node& n) {
@@ -142,8 +142,7 @@ private:
         if (!is_depthwise(n) || !is_separable(n)) return std::nullopt;
         const node& wide = *parts_of(n).inputs[0].producer;
         const bool is_one = is_pointwise(wide) && is_separable(wide) && wide.first_use != nullptr &&
-                            wide.first_use->next_use == nullptr &&
-                            wide.results[0].meta->shape[3] % multiple == 0;
+            wide.first_use->next_use == nullptr && wide.results[0].meta->shape[3] % multiple == 0;
         if (!is_one) return std::nullopt;
         return inverted_residual{&wide, &n, std::max(bytes_at(wide), bytes_at(n))};
     }
@@ -198,8 +197,8 @@ private:
     }
 
     // Makes the layer for a group of channels, on `input`.
-    static value make_group(const node& n, value input, const detail::channel_group& group, node& before,
-                            emit<produces>& e) {
+    static value make_group(
+        const node& n, value input, const detail::channel_group& group, node& before, emit<produces>& e) {
         const layer_parts whole = parts_of(n);
         layer_builder layer(e.owner());
         pmr_vector<value> operands;

@@ -26,7 +26,7 @@ struct convolve_slices : pass {
         "convolutions over three axes as sums of convolutions over two";
     using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::permute, aten::slice_tensor,
-                         aten::reshape, aten::select_int, aten::add_tensor>;
+        aten::reshape, aten::select_int, aten::add_tensor>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (e.rank(a.input) != 5 || a.transposed) return std::nullopt;
@@ -34,8 +34,8 @@ struct convolve_slices : pass {
         value x = a.input;
         if (a.padding[0] != 0)
             x = e.make<aten::constant_pad_nd>({.self = x,
-                                               .pad = {0, 0, 0, 0, a.padding[0], a.padding[0]},
-                                               .value = scalar(std::int64_t{0})});
+                .pad = {0, 0, 0, 0, a.padding[0], a.padding[0]},
+                .value = scalar(std::int64_t{0})});
         x = e.make<aten::permute>({.self = x, .dims = {0, 2, 1, 3, 4}});  // the depth next to the batch
         const int_list shape = e.shape(x);
         const std::int64_t taps = e.shape(a.weight)[2];
@@ -43,10 +43,10 @@ struct convolve_slices : pass {
         for (std::int64_t tap = 0; tap != taps && !e.failed(); ++tap) {
             const std::int64_t first = tap * a.dilation[0];
             const value slices = e.make<aten::slice_tensor>({.self = x,
-                                                             .dim = 1,
-                                                             .start = first,
-                                                             .end = first + (made[2] - 1) * a.stride[0] + 1,
-                                                             .step = a.stride[0]});
+                .dim = 1,
+                .start = first,
+                .end = first + (made[2] - 1) * a.stride[0] + 1,
+                .step = a.stride[0]});
             args<aten::convolution> flat = a;
             flat.input = e.make<aten::reshape>(
                 {.self = slices, .shape = {made[0] * made[2], shape[2], shape[3], shape[4]}});

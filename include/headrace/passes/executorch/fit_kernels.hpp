@@ -35,9 +35,8 @@ struct fit_kernels : pass {
         "arguments that kernels refuse as others; PyTorch's results where a kernel has another";
     static constexpr bool repeatable = true;
 
-    using max_pool_kernel =
-        executorch::kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out",
-                           executorch::kernel_types::numbers>;
+    using max_pool_kernel = executorch::kernel<aten::max_pool2d_with_indices,
+        "aten::max_pool2d_with_indices.out", executorch::kernel_types::numbers>;
     using floor_divide_kernel = executorch::kernel<aten::floor_divide, "aten::floor_divide.out">;
     using left_shift_kernel =
         executorch::kernel<aten::bitwise_left_shift_tensor, "aten::bitwise_left_shift.Tensor_out">;
@@ -52,20 +51,18 @@ struct fit_kernels : pass {
         ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::quantize_per_token,
             quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_token>;
     using tensor_quantizers = ops<quantized_decomposed::quantize_per_tensor_tensor,
-                                  quantized_decomposed::dequantize_per_tensor_tensor>;
-    using targeted_ops = joined<
-        softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
+        quantized_decomposed::dequantize_per_tensor_tensor>;
+    using targeted_ops = joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
         ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::cumsum,
             aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
             aten::div_tensor_mode, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>>;
-    using produces =
-        joined<softmaxes, quantizers, tensor_quantizers,
-               ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
-                   aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
-                   aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
-                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze,
-                   aten::squeeze_dim, aten::max_pool2d_with_indices, aten::bitwise_right_shift_tensor_scalar,
-                   max_pool_kernel, floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
+    using produces = joined<softmaxes, quantizers, tensor_quantizers,
+        ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
+            aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
+            aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
+            aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze, aten::squeeze_dim,
+            aten::max_pool2d_with_indices, aten::bitwise_right_shift_tensor_scalar, max_pool_kernel,
+            floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
 
     // --- arguments -------------------------------------------------------------------------
 
@@ -157,8 +154,8 @@ struct fit_kernels : pass {
             .dilation = {1, a.dilation[0]},
             .ceil_mode = a.ceil_mode};
         const value_list pooled = is_floating(e.dtype(a.self))
-                                      ? pooled_with_nan(e, row)
-                                      : results_of(e.make_node<aten::max_pool2d_with_indices>(row));
+            ? pooled_with_nan(e, row)
+            : results_of(e.make_node<aten::max_pool2d_with_indices>(row));
         value_list lines;
         for (const value v : pooled) lines.push_back(e.make<aten::squeeze_dim>({.self = v, .dim = -2}));
         return lines;
@@ -186,8 +183,8 @@ struct fit_kernels : pass {
 
     // --- results ---------------------------------------------------------------------------
 
-    std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a,
-                                         emit<produces>& e) const {
+    std::optional<value_list> operator()(
+        const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
         if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
         return pooled_with_nan(e, a);
     }

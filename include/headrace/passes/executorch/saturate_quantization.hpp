@@ -22,15 +22,14 @@ struct saturate_quantization : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     static constexpr std::string_view summary =
         "clamps values that may be infinite before they are quantized";
-    using unbounded =
-        ops<aten::rsqrt, aten::reciprocal, aten::log, aten::log2, aten::log10, aten::log1p, aten::exp,
-            aten::expm1, aten::cosh, aten::sinh, aten::tan, aten::div_tensor, aten::div_scalar,
-            aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::atanh, aten::logit>;
+    using unbounded = ops<aten::rsqrt, aten::reciprocal, aten::log, aten::log2, aten::log10, aten::log1p,
+        aten::exp, aten::expm1, aten::cosh, aten::sinh, aten::tan, aten::div_tensor, aten::div_scalar,
+        aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::atanh, aten::logit>;
     using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
     using produces = ops<quantized_decomposed::quantize_per_tensor, aten::clamp>;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
-                                    emit<produces>& e) const {
+    std::optional<value> operator()(
+        const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces>& e) const {
         if (!set_of<unbounded>.contains(*a.input.producer->op)) return std::nullopt;
         // One step beyond the ends, so that the quantizer still does the rounding.
         const auto real = [&](std::int64_t q) { return static_cast<double>(q - a.zero_point) * a.scale; };

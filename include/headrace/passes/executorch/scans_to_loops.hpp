@@ -27,8 +27,8 @@ namespace detail {
 /// Rewrites one map or scan as a loop, which instructions have jumps for.
 class scan_writer {
 public:
-    scan_writer(node& scan, graph& body, list<value> carried, list<value> xs, list<value> fixed,
-                bool slices_first)
+    scan_writer(
+        node& scan, graph& body, list<value> carried, list<value> xs, list<value> fixed, bool slices_first)
         : scan_(scan), body_(body), carried_(carried), xs_(xs), fixed_(fixed), slices_first_(slices_first) {}
 
     /// Replaces the node with a loop. The loop carries its iteration count, the values that the body carries,
@@ -77,8 +77,8 @@ private:
     static value reshaped(graph& g, value v, sizes shape, node* before) {
         return make<aten::view>(g, {v, int_list(shape)}, {meta_of(v)->dtype, int_list(shape), {}}, before);
     }
-    static std::vector<value> add_inputs(graph& g, const std::vector<value>& first,
-                                         const std::vector<value>& shared) {
+    static std::vector<value> add_inputs(
+        graph& g, const std::vector<value>& first, const std::vector<value>& shared) {
         std::vector<value> inputs;
         for (const std::vector<value>* const all : {&first, &shared}) {
             for (const value v : *all) {
@@ -103,16 +103,16 @@ private:
             const tensor_meta whole = *meta_of(inputs[shared + i]);
             shape_builder shape(whole.shape);
             shape[0] = 1;
-            const value row = make<aten::index_select>(g, {inputs[shared + i], 0, index},
-                                                       {whole.dtype, int_list(shape), {}}, &end);
+            const value row = make<aten::index_select>(
+                g, {inputs[shared + i], 0, index}, {whole.dtype, int_list(shape), {}}, &end);
             slices.push_back(reshaped(g, row, sizes(whole.shape).subspan(1), &end));
         }
         std::vector<value> given;
         if (slices_first_) given = slices;
         for (std::size_t i = 0; i != kept; ++i) given.push_back(inputs[1 + i]);
         if (!slices_first_) given.insert(given.end(), slices.begin(), slices.end());
-        given.insert(given.end(), inputs.begin() + static_cast<std::ptrdiff_t>(shared + xs_.size()),
-                     inputs.end());
+        given.insert(
+            given.end(), inputs.begin() + static_cast<std::ptrdiff_t>(shared + xs_.size()), inputs.end());
         const pmr_vector<value> made = inline_region(body_, end, given);
         std::vector<value> next{
             make<aten::add_scalar>(g, {inputs[0], scalar(std::int64_t{1})}, counter, &end)};
@@ -125,8 +125,8 @@ private:
             shape_builder shape(meta_of(stacked)->shape);
             shape[0] = 1;
             const std::vector<std::optional<value>> at{index};
-            next.push_back(make<aten::index_put>(
-                g, {stacked, list<std::optional<value>>(at), reshaped(g, made[i], shape, &end)},
+            next.push_back(make<aten::index_put>(g,
+                {stacked, list<std::optional<value>>(at), reshaped(g, made[i], shape, &end)},
                 *meta_of(stacked), &end));
         }
         g.erase(end);
@@ -151,7 +151,7 @@ struct scans_to_loops : pass {
     using targeted_ops = ops<higher_order::map_impl, higher_order::scan>;
     using removes = targeted_ops;
     using produces = ops<higher_order::while_loop, aten::full, aten::lt_scalar, aten::add_scalar,
-                         aten::index_select, aten::index_put, aten::view>;
+        aten::index_select, aten::index_put, aten::view>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
@@ -173,9 +173,9 @@ struct scans_to_loops : pass {
 private:
     static result<void> write(node& n) {
         const auto* const map = args_if<higher_order::map_impl>(n);
-        const args<higher_order::scan> a =
-            map == nullptr ? args_of<higher_order::scan>(n)
-                           : args<higher_order::scan>{map->body_graph, {}, map->xs, map->operands};
+        const args<higher_order::scan> a = map == nullptr
+            ? args_of<higher_order::scan>(n)
+            : args<higher_order::scan>{map->body_graph, {}, map->xs, map->operands};
         bool is_known = a.combine_graph != nullptr && !a.xs.empty();
         for (const value v : a.xs) is_known = is_known && meta_of(v) != nullptr && meta_of(v)->rank() != 0;
         for (std::uint32_t i = 0; i != n.result_count; ++i) is_known = is_known && n.results[i].meta;

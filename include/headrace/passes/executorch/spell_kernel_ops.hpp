@@ -36,132 +36,137 @@ struct spell_kernel_ops : pass {
     static constexpr bool repeatable = true;
     using permutes = ops<aten::t, aten::movedim_int, aten::movedim_intlist>;
     using splits = ops<aten::split_sizes, aten::unsafe_split_tensor, aten::unsafe_split_with_sizes,
-                       aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices>;
+        aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices>;
     using upsamples = ops<aten::upsample_nearest2d, aten::upsample_bilinear2d>;
     using row_upsamples = ops<aten::upsample_nearest1d, aten::upsample_linear1d, aten::upsample_nearest1d_vec,
-                              aten::upsample_linear1d_vec>;
+        aten::upsample_linear1d_vec>;
     using index_writes = ops<aten::index_copy, aten::index_add>;
-    using targeted_ops =
-        joined<permutes, splits, upsamples, row_upsamples, index_writes, nearest_exact_ops,
-               ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m, aten::linspace,
-                   aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>>;
-    using produces =
-        ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
-            aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step, aten::constant_pad_nd,
-            aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d,
-            aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar, aten::index_put, aten::cat,
-            aten::_to_copy, aten::eq_tensor, aten::index_select, aten::rand, aten::randn, aten::gt_tensor,
-            aten::lt_scalar>;
+    using targeted_ops = joined<permutes, splits, upsamples, row_upsamples, index_writes, nearest_exact_ops,
+        ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m, aten::linspace,
+            aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>>;
+    using produces = ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec,
+        aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step,
+        aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d,
+        aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar,
+        aten::index_put, aten::cat, aten::_to_copy, aten::eq_tensor, aten::index_select, aten::rand,
+        aten::randn, aten::gt_tensor, aten::lt_scalar>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::softmax_int> = [](auto x, const auto& a) {
-                return call<aten::_softmax>(in_result_type(x), a.dim, false);
-            },
-            on<aten::log_softmax_int> = [](auto x, const auto& a) {
-                return call<aten::_log_softmax>(in_result_type(x), a.dim, false);
-            },
-            on<aten::layer_norm> = [](auto x, const auto& a) {
-                return call<aten::native_layer_norm>(x, a.normalized_shape, a.weight, a.bias, a.eps);
-            },
-            on<aten::group_norm> = [](auto x, const auto& a) {
-                const std::int64_t area = element_count(sizes(x.shape()).subspan(2));
-                return call<aten::native_group_norm>(x, a.weight, a.bias, x.size(0), x.size(1), area,
-                                                     a.num_groups, a.eps);
-            },
+            on<aten::softmax_int> =
+                [](auto x, const auto& a) { return call<aten::_softmax>(in_result_type(x), a.dim, false); },
+            on<aten::log_softmax_int> =
+                [](auto x, const auto& a) {
+                    return call<aten::_log_softmax>(in_result_type(x), a.dim, false);
+                },
+            on<aten::layer_norm> =
+                [](auto x, const auto& a) {
+                    return call<aten::native_layer_norm>(x, a.normalized_shape, a.weight, a.bias, a.eps);
+                },
+            on<aten::group_norm> =
+                [](auto x, const auto& a) {
+                    const std::int64_t area = element_count(sizes(x.shape()).subspan(2));
+                    return call<aten::native_group_norm>(
+                        x, a.weight, a.bias, x.size(0), x.size(1), area, a.num_groups, a.eps);
+                },
             // With the given statistics, or with those of the batch, as in instance_norm.
-            on<aten::batch_norm> = [](auto x, const auto& a) {
-                return choose(
-                    a.running_mean && a.running_var && !a.training, [&] {
-                        return call<aten::_native_batch_norm_legit_no_training>(
-                            x, a.weight, a.bias, *a.running_mean, *a.running_var, a.momentum, a.eps);
-                    },
-                    a.running_mean || a.running_var, [&] {
-                        return x.unsupported("batch_norm that updates its running statistics; export the "
-                                             "model after model.eval()");
-                    },
-                    [&] {
-                        return call<aten::_native_batch_norm_legit_no_stats>(x, a.weight, a.bias, true,
-                                                                             a.momentum, a.eps);
-                    });
-            },
-            on<aten::max_pool2d> = [](auto x, const auto& a) {
-                return call<aten::max_pool2d_with_indices>(x, a.kernel_size, a.stride, a.padding, a.dilation,
-                                                           a.ceil_mode);
-            },
-            on<aten::adaptive_avg_pool2d> = [](auto x, const auto& a) {
-                return call<aten::_adaptive_avg_pool2d>(x, a.output_size);
-            },
-            on<aten::grid_sampler> = [](auto x, auto grid, const auto& a) {
-                return choose(
-                    x.rank() != 4, [&] { return x.unsupported("only images are sampled, not volumes"); },
-                    [&] {
-                        return call<aten::grid_sampler_2d>(x, grid, a.interpolation_mode, a.padding_mode,
-                                                           a.align_corners);
-                    });
-            },
-            on<aten::sum> = [](auto x, const auto& a) {
-                return call<aten::sum_dim_intlist>(x, std::nullopt, false, a.dtype);
-            },
-            on<aten::aminmax> = [](auto x, const auto& a) {
-                const int_list axes = a.dim ? int_list{*a.dim} : int_list{};
-                return std::tuple{call<aten::amin>(x, axes, a.keepdim), call<aten::amax>(x, axes, a.keepdim)};
-            },
+            on<aten::batch_norm> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.running_mean && a.running_var && !a.training,
+                        [&] {
+                            return call<aten::_native_batch_norm_legit_no_training>(
+                                x, a.weight, a.bias, *a.running_mean, *a.running_var, a.momentum, a.eps);
+                        },
+                        a.running_mean || a.running_var,
+                        [&] {
+                            return x.unsupported(
+                                "batch_norm that updates its running statistics; export the "
+                                "model after model.eval()");
+                        },
+                        [&] {
+                            return call<aten::_native_batch_norm_legit_no_stats>(
+                                x, a.weight, a.bias, true, a.momentum, a.eps);
+                        });
+                },
+            on<aten::max_pool2d> =
+                [](auto x, const auto& a) {
+                    return call<aten::max_pool2d_with_indices>(
+                        x, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+                },
+            on<aten::adaptive_avg_pool2d> =
+                [](auto x, const auto& a) { return call<aten::_adaptive_avg_pool2d>(x, a.output_size); },
+            on<aten::grid_sampler> =
+                [](auto x, auto grid, const auto& a) {
+                    return choose(
+                        x.rank() != 4, [&] { return x.unsupported("only images are sampled, not volumes"); },
+                        [&] {
+                            return call<aten::grid_sampler_2d>(
+                                x, grid, a.interpolation_mode, a.padding_mode, a.align_corners);
+                        });
+                },
+            on<aten::sum> =
+                [](auto x, const auto& a) {
+                    return call<aten::sum_dim_intlist>(x, std::nullopt, false, a.dtype);
+                },
+            on<aten::aminmax> =
+                [](auto x, const auto& a) {
+                    const int_list axes = a.dim ? int_list{*a.dim} : int_list{};
+                    return std::tuple{
+                        call<aten::amin>(x, axes, a.keepdim), call<aten::amax>(x, axes, a.keepdim)};
+                },
             // All are true if none is false.
             on<aten::all> = [](auto x) { return !call<aten::any>(!x); },
-            on<aten::all_dim> = [](auto x, const auto& a) {
-                return !call<aten::any_dim>(!x, a.dim, a.keepdim);
-            },
-            on<aten::all_dims> = [](auto x, const auto& a) {
-                return !call<aten::any_dims>(!x, a.dim, a.keepdim);
-            },
+            on<aten::all_dim> = [](auto x,
+                                    const auto& a) { return !call<aten::any_dim>(!x, a.dim, a.keepdim); },
+            on<aten::all_dims> = [](auto x,
+                                     const auto& a) { return !call<aten::any_dims>(!x, a.dim, a.keepdim); },
             on<aten::broadcast_to> = [](auto x, const auto& a) { return call<aten::expand>(x, a.size); },
-            on<aten::tile> = [](auto x, const auto& a) {
-                shape_builder repeats = shape_builder::filled(x.result_meta().rank() - a.dims.size(), 1);
-                repeats.append(a.dims);
-                return call<aten::repeat>(x, int_list(repeats));
-            },
-            on<aten::_unsafe_index_tensor> = [](auto x, const auto& a) {
-                return call<aten::index_tensor>(x, a.indices);
-            },
-            on<aten::_unsafe_index_put> = [](auto x, auto values, const auto& a) {
-                return call<aten::index_put>(x, a.indices, values, a.accumulate);
-            },
+            on<aten::tile> =
+                [](auto x, const auto& a) {
+                    shape_builder repeats = shape_builder::filled(x.result_meta().rank() - a.dims.size(), 1);
+                    repeats.append(a.dims);
+                    return call<aten::repeat>(x, int_list(repeats));
+                },
+            on<aten::_unsafe_index_tensor> =
+                [](auto x, const auto& a) { return call<aten::index_tensor>(x, a.indices); },
+            on<aten::_unsafe_index_put> =
+                [](auto x, auto values, const auto& a) {
+                    return call<aten::index_put>(x, a.indices, values, a.accumulate);
+                },
             // The kernel does not take a vector, but a matrix of one row.
-            on<aten::linear> = [](auto x, auto weight, const auto& a) {
-                return choose(
-                    x.rank() != 1, unchanged, [&] {
+            on<aten::linear> =
+                [](auto x, auto weight, const auto& a) {
+                    return choose(x.rank() != 1, unchanged, [&] {
                         const auto row = call<aten::unsqueeze>(x, 0);
                         return call<aten::squeeze_dim>(call<aten::linear>(row, weight, a.bias), 0);
                     });
-            },
-            on<aten::one_hot> = [](auto x, const auto&) {
-                const std::int64_t classes = x.result_meta().shape.back();
-                const auto numbers = emitting<ops<>>(
-                    [classes](emit<ops<>> e, value) {
-                        return e.constant_of(dtype::int64, shape_builder{classes}, [](std::size_t i) {
-                            return scalar(static_cast<std::int64_t>(i));
-                        });
-                    },
-                    x);
-                return as(call<aten::unsqueeze>(x, -1) == numbers, dtype::int64);
-            },
+                },
+            on<aten::one_hot> =
+                [](auto x, const auto&) {
+                    const std::int64_t classes = x.result_meta().shape.back();
+                    const auto numbers = emitting<ops<>>(
+                        [classes](emit<ops<>> e, value) {
+                            return e.constant_of(dtype::int64, shape_builder{classes},
+                                [](std::size_t i) { return scalar(static_cast<std::int64_t>(i)); });
+                        },
+                        x);
+                    return as(call<aten::unsqueeze>(x, -1) == numbers, dtype::int64);
+                },
             // The kernel exists for float32 only.
-            on<aten::cdist> = [](auto x, auto y, const auto& a) {
-                return choose(
-                    x.dtype() == dtype::float32,
-                    [&] { return call<aten::_cdist_forward>(x, y, a.p, a.compute_mode); }, unchanged);
-            },
+            on<aten::cdist> =
+                [](auto x, auto y, const auto& a) {
+                    return choose(
+                        x.dtype() == dtype::float32,
+                        [&] { return call<aten::_cdist_forward>(x, y, a.p, a.compute_mode); }, unchanged);
+                },
             // The kernel takes int64 indices.
-            on<aten::gather> = [](auto x, auto index, const auto& a) {
-                return choose(
-                    index.dtype() == dtype::int64, unchanged, [&] {
-                        return call<aten::gather>(x, a.dim, as(index, dtype::int64), a.sparse_grad);
-                    });
-            });
+            on<aten::gather> =
+                [](auto x, auto index, const auto& a) {
+                    return choose(index.dtype() == dtype::int64, unchanged,
+                        [&] { return call<aten::gather>(x, a.dim, as(index, dtype::int64), a.sparse_grad); });
+                });
     }
-    // clang-format on
 
     value operator()(const args<aten::arange>& a, emit<produces>& e) const {
         return e.make<aten::arange_start_step>({0, a.end, 1, e.result_meta().dtype});
@@ -326,7 +331,7 @@ private:
         return v;
     }
     static value upsampled(emit<produces>& e, value image, sampling_mode mode, const int_list& size,
-                           std::array<double, 2> scales) {
+        std::array<double, 2> scales) {
         if (e.failed()) return {};
         const sizes in = sizes(e.shape(image)).subspan(2);
         bool by_scales = false;

@@ -237,7 +237,7 @@ HEADRACE_INLINE void memory_order::read_node(const node& n) {
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
     step s{.first_read = static_cast<std::uint32_t>(reads_.size()),
-           .first_source = static_cast<std::uint32_t>(sources_.size())};
+        .first_source = static_cast<std::uint32_t>(sources_.size())};
     for (const edge& e : n.operand_edges()) {
         const value v = *e.slot;
         const std::uint32_t source = positions_[v.producer->id];
@@ -498,7 +498,7 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     auto& searched = so_far.searched;
     part p = part_of(s, so_far.places);
     auto known = std::find_if(searched.begin(), searched.end(),
-                              [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+        [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
     if (known == searched.end()) {
         if (searched.size() == max_kept) searched.erase(searched.begin());
         searched.push_back(search(std::move(p), s.peak));
@@ -520,8 +520,8 @@ HEADRACE_INLINE bool memory_order::improve() {
     if (!is_free_) return false;
     pmr_vector<segment*> fullest;
     for (segment& s : segments_) fullest.push_back(&s);
-    std::stable_sort(fullest.begin(), fullest.end(),
-                     [](const segment* a, const segment* b) { return a->peak > b->peak; });
+    std::stable_sort(
+        fullest.begin(), fullest.end(), [](const segment* a, const segment* b) { return a->peak > b->peak; });
     const pmr_vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
     improvement so_far{.places = numbers(buffers_.size(), none)};

@@ -58,7 +58,7 @@ protected:
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
     static constexpr std::uint64_t max_growth = std::uint64_t{64}
-                                                << 20U;  ///< total of results beyond operands
+        << 20U;  ///< total of results beyond operands
     // Limits on the bytes that all nodes read and write: a multiple of the constants' bytes, plus a constant.
     static constexpr std::uint64_t work_per_byte = 8;
     static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
@@ -203,7 +203,7 @@ private:
 
         static bool is_computable(const node& n) {
             return is_pure(n) && !n.op->has(trait::per_reader) && !is<tosa::const_shape>(n) &&
-                   !is<tosa::const_>(n);
+                !is<tosa::const_>(n);
         }
         static std::uint64_t bytes_of(const node& n) {
             std::uint64_t bytes = 0;
@@ -317,9 +317,8 @@ private:
                 const value old = n.result(i);
                 if (!is_used(old)) continue;
                 const tensor_meta& meta = *n.results[i].meta;
-                const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
-                    Evaluator::store(known(n).results[i], meta, data);
-                });
+                const value made = create_constant(graph_, meta, &n,
+                    [&](std::span<std::byte> data) { Evaluator::store(known(n).results[i], meta, data); });
                 replace(old, made);
             }
         }
@@ -341,9 +340,8 @@ struct fold_quantized_constants : fold_constants<Evaluator> {
     static constexpr std::string_view summary =
         "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr std::string_view name = "fold_quantized_constants";
-    using targeted_ops =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
-            quantized_decomposed::dequantize_per_channel>;
+    using targeted_ops = ops<quantized_decomposed::quantize_per_tensor,
+        quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
 
     [[nodiscard]] bool should_run(const graph& g, bool has_targets) const {
         if (has_targets) return true;

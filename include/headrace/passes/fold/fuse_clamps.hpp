@@ -19,7 +19,6 @@ struct fuse_clamps : pass {
         "fuses a CLAMP of a CLAMP into one where their ranges overlap";
     static constexpr bool in_execution_order = true;
 
-    // clang-format off
     static auto rewrites() {
         return rules(on_match(twice<tosa::clamp>) = [](auto x, const auto& m) {
             const args<tosa::clamp>& outer = get<"outer">(m);
@@ -30,7 +29,6 @@ struct fuse_clamps : pass {
             return choose(inner.nan_mode == outer.nan_mode && !less(max, min), both, unchanged);
         });
     }
-    // clang-format on
 
 private:
     static bool less(scalar a, scalar b) { return a.to_double() < b.to_double(); }

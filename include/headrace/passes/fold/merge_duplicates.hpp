@@ -74,8 +74,8 @@ private:
 
     // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
-        return any_of(n.operand_edges(),
-                      [](const edge& e) { return e.source->first_use == e.source->last_use; });
+        return any_of(
+            n.operand_edges(), [](const edge& e) { return e.source->first_use == e.source->last_use; });
     }
 
     static std::size_t merge(graph& g) {

@@ -83,9 +83,8 @@ private:
         std::size_t merged = 0;
         pmr_vector<entry> kept;
         for (const entry& e : alike) {
-            const auto same = std::find_if(kept.begin(), kept.end(), [&](const entry& k) {
-                return same_constant(*k.constant, *e.constant);
-            });
+            const auto same = std::find_if(kept.begin(), kept.end(),
+                [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -99,7 +98,7 @@ private:
 
     static std::uint64_t hash_of_metadata(const tensor_meta& meta) {
         return hash_of(std::as_bytes(std::span(meta.shape.data(), meta.shape.size())),
-                       hash_start + static_cast<std::uint64_t>(meta.dtype));
+            hash_start + static_cast<std::uint64_t>(meta.dtype));
     }
 
     /// Returns the bytes of the elements in row-major order, in `copy` if the constant has strides. Packed

@@ -122,8 +122,8 @@ struct axis_layout {
 
 /// Returns the layout of a tensor of shape `other` with the channels in the same order as in `wanted`; none
 /// if `wanted` changes more than the order of channels.
-[[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
-                                                              sizes other) {
+[[nodiscard]] inline std::optional<layout> with_same_channels(
+    const layout& wanted, sizes shape, sizes other) {
     const shape_builder order = build::axes_in_order(shape.size());
     auto blocks = blocks_of(wanted, shape, order);
     if (!blocks) return std::nullopt;
@@ -135,8 +135,8 @@ struct axis_layout {
 
 /// Returns the layout of a tensor of shape `other` with the pixels in the same order as in `wanted`, and with
 /// its own `channels`; none if `wanted` does not keep the channels last.
-[[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
-                                                            const layout& channels) {
+[[nodiscard]] inline std::optional<layout> with_same_pixels(
+    const layout& wanted, sizes shape, sizes other, const layout& channels) {
     const std::size_t last = shape.size() - 1;
     const auto axes = along_axes(wanted, shape);
     if (!axes) return std::nullopt;

@@ -21,8 +21,8 @@ struct computed_axis {
 };
 
 /// Returns as few axes as possible for an op of kind::axes, in the order in which `l` stores them.
-[[nodiscard]] inline pmr_vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
-                                                           const layout& l) {
+[[nodiscard]] inline pmr_vector<computed_axis> merged_axes(
+    const layout_rules::axes_of_op& op, const layout& l) {
     pmr_vector<computed_axis> runs;
     const auto by_axes = along_axes(l, op.full);
     const std::uint32_t apart = op.whole | op.trailing;
@@ -31,8 +31,8 @@ struct computed_axis {
         const std::int64_t size = by_axes->pieces.factors[static_cast<std::size_t>(by_axes->pieces.order[i])];
         const bool whole = (op.whole & 1U << d) != 0;
         const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
-                           (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
-                            (!whole && !runs.back().whole && d == runs.back().axis));
+            (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
+                (!whole && !runs.back().whole && d == runs.back().axis));
         if (joins) {
             runs.back().size *= size;
         } else {
@@ -43,8 +43,8 @@ struct computed_axis {
 }
 
 /// Returns the shape, along `axes`, of a tensor that has `shape` along the op's axes, whose sizes are `full`.
-[[nodiscard]] inline shape_builder computed_shape(const pmr_vector<computed_axis>& axes,
-                                                  const shape_builder& full, const shape_builder& shape) {
+[[nodiscard]] inline shape_builder computed_shape(
+    const pmr_vector<computed_axis>& axes, const shape_builder& full, const shape_builder& shape) {
     shape_builder result;
     for (const computed_axis& a : axes) {
         const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
@@ -55,8 +55,8 @@ struct computed_axis {
 
 /// Splits the merged axes as in the shape of an operand, which then needs no RESHAPE; returns them unchanged
 /// if that is not possible. `of_operand` has the operand's sizes along the merged axes.
-[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(const pmr_vector<computed_axis>& runs, sizes shape,
-                                                          sizes of_operand, bool keep_last) {
+[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(
+    const pmr_vector<computed_axis>& runs, sizes shape, sizes of_operand, bool keep_last) {
     constexpr std::size_t max_axes = 4;  // NPUs split operators with more
     const auto split = common_refinement(of_operand, shape);
     if (!split || shape.size() > max_axes) return runs;

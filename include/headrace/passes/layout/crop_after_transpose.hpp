@@ -39,12 +39,12 @@ struct crop_after_transpose : pass {
         const bool is_for_windows = std::all_of(uses.begin(), uses.end(), [](const edge& use) {
             const node& n = *use.target;
             return is<tosa::conv2d>(n) || is<tosa::depthwise_conv2d>(n) || is<tosa::max_pool2d>(n) ||
-                   is<tosa::avg_pool2d>(n);
+                is<tosa::avg_pool2d>(n);
         });
         if (!is_most || !is_for_windows || !has_one_use(a.input1)) return std::nullopt;
         return e.make<tosa::slice>({.input1 = build::transpose(e, part->input1, a.perms),
-                                    .start = build::const_shape(e, build::permuted(start->values, a.perms)),
-                                    .size = build::const_shape(e, e.result_meta().shape)});
+            .start = build::const_shape(e, build::permuted(start->values, a.perms)),
+            .size = build::const_shape(e, e.result_meta().shape)});
     }
 };
 HEADRACE_COMPILED_PASS(crop_after_transpose);

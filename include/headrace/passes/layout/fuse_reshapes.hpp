@@ -16,15 +16,14 @@ struct fuse_reshapes : pass {
     static constexpr bool repeatable = true;
     static constexpr bool in_execution_order = true;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on_match(twice<tosa::reshape>) = [](auto x) { return reshaped(x); },
-            on<tosa::reshape> = [](auto x, const args<tosa::reshape>&) {
-                return choose(x.shape() == x.result_meta().shape, x, unchanged);
-            });
+            on<tosa::reshape> =
+                [](auto x, const args<tosa::reshape>&) {
+                    return choose(x.shape() == x.result_meta().shape, x, unchanged);
+                });
     }
-    // clang-format on
 
 private:
     static auto reshaped(const auto& x) {

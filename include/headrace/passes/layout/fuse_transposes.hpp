@@ -17,19 +17,19 @@ struct fuse_transposes : pass {
     static constexpr std::string_view summary = "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
     static constexpr bool repeatable = true;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on_match(twice<tosa::transpose>) = [](auto x, const auto& m) {
-                const sizes inner = get<"inner">(m).perms;
-                return permuted(x, build::composed(inner, get<"outer">(m).perms));
-            },
-            on<tosa::transpose> = [](auto x, const auto& a) {
-                const auto reshaped = [&] { return permuted(x, a.perms); };
-                return choose(build::moves_only_ones(x.shape(), a.perms), reshaped, unchanged);
-            });
+            on_match(twice<tosa::transpose>) =
+                [](auto x, const auto& m) {
+                    const sizes inner = get<"inner">(m).perms;
+                    return permuted(x, build::composed(inner, get<"outer">(m).perms));
+                },
+            on<tosa::transpose> =
+                [](auto x, const auto& a) {
+                    const auto reshaped = [&] { return permuted(x, a.perms); };
+                    return choose(build::moves_only_ones(x.shape(), a.perms), reshaped, unchanged);
+                });
     }
-    // clang-format on
 
 private:
     static auto permuted(const auto& x, const shape_builder& perms) {

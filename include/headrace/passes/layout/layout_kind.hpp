@@ -68,8 +68,8 @@ template <class Op>
     }
     if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
         return has_constant_weights<tosa::depthwise_conv2d>(*a) && shape_of(a->weight)[3] == 1
-                   ? kind::channels
-                   : kind::fixed;
+            ? kind::channels
+            : kind::fixed;
     }
     if (const auto* a = args_if<tosa::transpose_conv2d>(n)) {
         return has_constant_weights<tosa::transpose_conv2d>(*a) ? kind::window : kind::fixed;

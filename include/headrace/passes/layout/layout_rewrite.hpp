@@ -22,7 +22,7 @@ namespace headrace {
 class layout_rewrite {
 public:
     static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
-                                         trait::reversing | trait::reduction;
+        trait::reversing | trait::reduction;
     using along_axis = ops_where<tosa::dialect, works_along>;
     using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
 
@@ -60,8 +60,8 @@ private:
         emission made(*g_, &n, &n, *context_);
         emitting e(made);
         const kind k = chosen_->kind_of(n);
-        const bool moves_axes = k == kind::axes && !(chosen_->stored(n.result()).row_major() &&
-                                                     chosen_->demanded(n.operands[0]).row_major());
+        const bool moves_axes = k == kind::axes &&
+            !(chosen_->stored(n.result()).row_major() && chosen_->demanded(n.operands[0]).row_major());
         if (k == kind::move) {
             replace(e, n, bring(e, n.operands[0], {}));
         } else if (moves_axes) {
@@ -189,8 +189,8 @@ private:
         const value v = reordered(e, *operand.slot, axis, l, shape);
         if (v) g_->set_operand(operand, v);
     }
-    static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
-                           const shape_builder& shape) {
+    static value reordered(
+        emitting& e, value v, std::size_t axis, const layout& l, const shape_builder& shape) {
         pmr_vector<layout> blocks(shape.size());
         blocks[axis] = l;
         const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
@@ -205,7 +205,7 @@ private:
             return blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
         };
         return !straight(a, shape) || !straight(b, layout_rules::shape_of(n.operand(1))) ||
-               !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
+            !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
     }
     // (A * B)^T = B^T * A^T
     void swap_matmul(emitting& e, node& n) {
@@ -259,7 +259,7 @@ private:
         const reference like = find_reference(e, n, op);
         if (like.shape.empty()) return runs;
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
-                          (op.trailing & ~op.whole) != 0);
+            (op.trailing & ~op.whole) != 0);
     }
     // Returns the layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
@@ -290,8 +290,7 @@ private:
     }
     template <class... Ops>
     static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
-                                 const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
-                                 ops<Ops...>) {
+        const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op, ops<Ops...>) {
         value made{};
         static_cast<void>(
             ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
@@ -299,7 +298,7 @@ private:
     }
     template <class Op>
     static value along(emitting& e, args<Op> a, const pmr_vector<value>& operands,
-                       const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+        const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
             const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
@@ -325,7 +324,7 @@ private:
     }
     // Makes a shape operand with `per_axis` items for each axis; they are `otherwise` for merged axes.
     static value for_each_axis(emitting& e, const pmr_vector<computed_axis>& axes, value items,
-                               std::size_t per_axis, std::int64_t otherwise) {
+        std::size_t per_axis, std::int64_t otherwise) {
         const int_list& old = match<tosa::const_shape>(items)->values;
         shape_builder values;
         for (const computed_axis& x : axes) {

@@ -58,8 +58,8 @@ struct axes_of_op {
     return port.is_result() ? sizes(n.results[0].meta->shape) : shape_of(n.operand(port.index));
 }
 
-[[nodiscard]] inline std::optional<op_layouts> accommodate_move(const node& n, node_port port,
-                                                                const layout& wanted) {
+[[nodiscard]] inline std::optional<op_layouts> accommodate_move(
+    const node& n, node_port port, const layout& wanted) {
     const auto* t = args_if<tosa::transpose>(n);
     if (t == nullptr) return op_layouts{{wanted}, wanted};
     const layout moved = layout_of(shape_of(t->input1), t->perms);
@@ -68,8 +68,8 @@ struct axes_of_op {
     return port.is_result() ? op_layouts{{*other}, wanted} : op_layouts{{wanted}, *other};
 }
 
-[[nodiscard]] inline std::optional<op_layouts> accommodate_axes(const node& n, node_port port,
-                                                                const layout& wanted) {
+[[nodiscard]] inline std::optional<op_layouts> accommodate_axes(
+    const node& n, node_port port, const layout& wanted) {
     const axes_of_op op(n);
     auto axes = along_axes(wanted, op.of(port));
     if (!axes) return std::nullopt;
@@ -88,7 +88,7 @@ struct axes_of_op {
             return std::nullopt;
         }
         const bool joins = i != 0 && ((op.whole & bit) | (op.whole & 1U << axes->axis_at(i - 1))) == 0 &&
-                           op.who_has(d) == op.who_has(axes->axis_at(i - 1));
+            op.who_has(d) == op.who_has(axes->axis_at(i - 1));
         runs += !joins;
     }
     if (runs > static_cast<std::size_t>(tosa::level_8k::max_rank)) return std::nullopt;
@@ -105,9 +105,8 @@ struct axes_of_op {
 }
 
 // MATMUL's tensors share axes: batch, rows, columns, and the contracted one.
-[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
-                                                                  const layout& wanted,
-                                                                  const op_layouts& now) {
+[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(
+    const node& n, node_port port, const layout& wanted, const op_layouts& now) {
     constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
     struct tensor_axes {
         node_port port;
@@ -145,8 +144,8 @@ struct axes_of_op {
 
 /// Returns the layouts of an op if the tensor at `port` has layout `wanted`; none if the op cannot be
 /// computed that way. Layouts that this does not determine stay as they are `now`.
-[[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
-                                                           const layout& wanted, const op_layouts& now) {
+[[nodiscard]] inline std::optional<op_layouts> accommodate(
+    const node& n, kind k, node_port port, const layout& wanted, const op_layouts& now) {
     switch (k) {
         case kind::fixed:
             return std::nullopt;
@@ -164,8 +163,8 @@ struct axes_of_op {
     const layout& at_other = port.is_result() ? now.operands[0] : now.result;
     std::optional<layout> there;
     if (k == kind::pointwise) {
-        there = with_same_pixels(wanted, shape, port_shape(n, other),
-                                 channels_of(at_other, port_shape(n, other)));
+        there = with_same_pixels(
+            wanted, shape, port_shape(n, other), channels_of(at_other, port_shape(n, other)));
     } else if (k == kind::channels) {
         there = with_same_channels(wanted, shape, port_shape(n, other));
     } else if (with_same_channels(wanted, shape, shape)) {

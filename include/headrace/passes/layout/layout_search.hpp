@@ -154,9 +154,8 @@ private:
     [[nodiscard]] std::uint32_t& place_of(const numbers& n) {
         std::uint64_t hash = n.result;
         for (const number operand : n.operands) hash = (hash * 0x9e3779b97f4a7c15U >> 8U) + operand;
-        return places_[find_slot(places_.size(), hash, [&](std::size_t at) {
-            return places_[at] == none || records_[places_[at]] == n;
-        })];
+        return places_[find_slot(places_.size(), hash,
+            [&](std::size_t at) { return places_[at] == none || records_[places_[at]] == n; })];
     }
     void make_places() {
         places_.assign(4 * std::bit_ceil(records_.size() + 1), none);
@@ -174,7 +173,7 @@ private:
     [[nodiscard]] static bool has_cost(const edge& e) {
         const node& source = *e.slot->producer;
         return meta_of(*e.slot) != nullptr && !is<builtin::constant>(source) &&
-               !is<tosa::const_shape>(source);
+            !is<tosa::const_shape>(source);
     }
     [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
         return static_cast<std::int64_t>(packed_bytes(meta));
@@ -234,8 +233,8 @@ private:
         answer& last = answers_[site_of(n, port)];
         const auto index = static_cast<std::uint32_t>(port.index);
         if (by_itself && last.wanted == wanted && last.port == index) return last.record;
-        const auto found = layout_rules::accommodate(n, k, port, table_[wanted],
-                                                     by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+        const auto found = layout_rules::accommodate(
+            n, k, port, table_[wanted], by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
         const std::uint32_t record = found ? numbered(*found) : none;
         if (by_itself) last = {wanted, index, record};
         return record;
@@ -292,8 +291,8 @@ private:
         return better;
     }
 
-    [[nodiscard]] const proposal* proposed(const pmr_vector<proposal>& region, const node& n,
-                                           node_port port) const {
+    [[nodiscard]] const proposal* proposed(
+        const pmr_vector<proposal>& region, const node& n, node_port port) const {
         const std::int32_t i = sites_[site_of(n, port)].proposal;
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
@@ -321,9 +320,9 @@ private:
                     }
                     const number source_then = records_[source->record].result;
                     choice.add(static_cast<std::size_t>(source - region.data()), i,
-                               {{stays, moves},
-                                {cost(source_then, now.operand(e.operand), meta),
-                                 cost(source_then, moved.operand(e.operand), meta)}});
+                        {{stays, moves},
+                            {cost(source_then, now.operand(e.operand), meta),
+                                cost(source_then, moved.operand(e.operand), meta)}});
                 },
                 [&](const edge& e) {
                     const bool is_data = e.operand < layout_rules::data_operands(*e.target);

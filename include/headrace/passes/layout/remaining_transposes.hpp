@@ -73,12 +73,9 @@ template <class Next>
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;
         const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back(
-            {std::pmr::string(origin_name(n)),
-             {shape.begin(), shape.end()},
-             {t->perms.begin(), t->perms.end()},
-             static_cast<std::int64_t>(packed_bytes(meta)),
-             text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
+        found.push_back({std::pmr::string(origin_name(n)), {shape.begin(), shape.end()},
+            {t->perms.begin(), t->perms.end()}, static_cast<std::int64_t>(packed_bytes(meta)),
+            text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
     }
     return found;
 }

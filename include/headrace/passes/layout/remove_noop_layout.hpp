@@ -24,20 +24,22 @@ struct remove_noop_layout : pass {
     using targeted_ops = ops<tosa::concat>;
     using produces = ops<>;
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<tosa::slice, tosa::tile, tosa::cast> = [](auto x, const auto&...) { return if_same(x); },
-            on<tosa::pad> = [](auto x, auto padding, auto, const auto&...) {
-                const auto* amounts = match<tosa::const_shape>(padding.value());
-                const bool is_empty = amounts != nullptr && build::all_are(amounts->values, 0);
-                return choose(is_empty, [&] { return if_same(x); }, unchanged);
-            },
-            on<tosa::reverse> = [](auto x, const auto& a) {
-                return choose(x.size(a.axis) == 1, [&] { return if_same(x); }, unchanged);
-            });
+            on<tosa::pad> =
+                [](auto x, auto padding, auto, const auto&...) {
+                    const auto* amounts = match<tosa::const_shape>(padding.value());
+                    const bool is_empty = amounts != nullptr && build::all_are(amounts->values, 0);
+                    return choose(
+                        is_empty, [&] { return if_same(x); }, unchanged);
+                },
+            on<tosa::reverse> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        x.size(a.axis) == 1, [&] { return if_same(x); }, unchanged);
+                });
     }
-    // clang-format on
 
     std::optional<value> operator()(const args<tosa::concat>& a, emit<produces>& e) const {
         const bool is_same = a.input1.size() == 1 && e.meta(a.input1[0]) == e.result_meta();

@@ -28,7 +28,7 @@ struct transpose_by_convolution : pass {
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return g.target().has(target_feature::profile_int) &&
-               preferences_of(g.target()).planes_by_convolution != 0;
+            preferences_of(g.target()).planes_by_convolution != 0;
     }
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
@@ -40,8 +40,8 @@ struct transpose_by_convolution : pass {
         const auto whole = start == nullptr ? std::nullopt : convolved(e, part->input1, a.perms);
         if (!whole) return std::nullopt;
         return e.make<tosa::slice>({.input1 = *whole,
-                                    .start = build::const_shape(e, build::permuted(start->values, a.perms)),
-                                    .size = build::const_shape(e, e.result_meta().shape)});
+            .start = build::const_shape(e, build::permuted(start->values, a.perms)),
+            .size = build::const_shape(e, e.result_meta().shape)});
     }
 
 private:
@@ -67,9 +67,8 @@ private:
     // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const shape_builder shape{group * planes, planes, 1, group};
-        return build::constant_at(e, dtype::int8, shape, [&](const shape_builder& at) {
-            return std::int64_t{at[0] == at[3] * planes + at[1]};
-        });
+        return build::constant_at(e, dtype::int8, shape,
+            [&](const shape_builder& at) { return std::int64_t{at[0] == at[3] * planes + at[1]}; });
     }
 };
 HEADRACE_COMPILED_PASS(transpose_by_convolution);

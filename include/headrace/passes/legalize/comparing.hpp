@@ -9,9 +9,9 @@
 
 namespace headrace::build {
 
-using difference_ops =
-    joined<reshape_ops, ops<tosa::logical_left_shift, tosa::logical_right_shift, tosa::cast,
-                            tosa::greater_equal, tosa::select, tosa::sub, tosa::add, tosa::mul>>;
+using difference_ops = joined<reshape_ops,
+    ops<tosa::logical_left_shift, tosa::logical_right_shift, tosa::cast, tosa::greater_equal, tosa::select,
+        tosa::sub, tosa::add, tosa::mul>>;
 
 /// Returns a float32 that is 0 or has the sign of a - b, for INT32 operands: subtracts their 16-bit halves.
 inline value ordered_difference(emit<difference_ops> e, value a, value b) {
@@ -46,8 +46,7 @@ value compare_by_floats(emit<compare_by_floats_ops<Op>> e, value a, value b) {
 
 /// The logical operator that, with NOT, implements a comparison of bools.
 template <op_tag Op>
-using logic_of = std::conditional_t<
-    std::is_same_v<Op, tosa::equal>, tosa::logical_xor,
+using logic_of = std::conditional_t<std::is_same_v<Op, tosa::equal>, tosa::logical_xor,
     std::conditional_t<std::is_same_v<Op, tosa::greater>, tosa::logical_and, tosa::logical_or>>;
 
 template <op_tag Op>

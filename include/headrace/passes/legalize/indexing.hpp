@@ -11,11 +11,11 @@ namespace headrace::build {
 
 /// Makes 0, step, 2 * step, … along one axis; the other axes have size 1, ready to broadcast.
 inline value iota(emit<ops<>> e, std::int64_t count, std::int64_t step, std::size_t axis, std::size_t rank,
-                  dtype type = dtype::int32) {
+    dtype type = dtype::int32) {
     shape_builder shape = shape_builder::filled(rank, 1);
     shape[axis] = count;
-    return e.constant_of(type, shape,
-                         [&](std::size_t i) { return saturating_mul(static_cast<std::int64_t>(i), step); });
+    return e.constant_of(
+        type, shape, [&](std::size_t i) { return saturating_mul(static_cast<std::int64_t>(i), step); });
 }
 
 // --- bools -----------------------------------------------------------------------------------------------
@@ -23,8 +23,8 @@ inline value iota(emit<ops<>> e, std::int64_t count, std::int64_t step, std::siz
 /// Returns the dtype that represents bool for ops that do not take bool: one that the target's profile has.
 inline dtype number_for_bool(const emitter& e) {
     return e.target().has(target_feature::profile_int) && !e.target().has(target_feature::profile_fp)
-               ? dtype::int32
-               : dtype::float32;
+        ? dtype::int32
+        : dtype::float32;
 }
 /// Turns a bool into 0 or 1; returns other values unchanged. Does not use CAST, which PRO-FP lacks for bool.
 inline value as_number(emit<ops<tosa::select>> e, value v) {
@@ -105,7 +105,7 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
     indices = batch_indices(e, values, indices);
     if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
         return e.unsupported({"it writes ", e.shape(rows)[1], " elements of ", e.shape(values)[1],
-                              ", some of them twice, and which value stays is not defined; write each once"});
+            ", some of them twice, and which value stays is not defined; write each once"});
     }
     const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return from_number(e, written, e.dtype(values));
@@ -163,9 +163,8 @@ inline value accumulate(emit<accumulate_ops> e, value values, value indices, val
     const shape_builder r(e.shape(rows));
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > max_pairs) {
-        return e.unsupported(
-            {"adding ", r[1], " rows to ", s[1],
-             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices"});
+        return e.unsupported({"adding ", r[1], " rows to ", s[1],
+            " at indices that may repeat would compare more than 2^24 pairs; use fewer indices"});
     }
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;

@@ -23,7 +23,7 @@ struct legalize_argmax : pass {
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
     using targeted_ops = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
     using produces = joined<build::reshape_ops, build::widen_ops,
-                            ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
+        ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -38,7 +38,7 @@ struct legalize_argmax : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         const value extremum = build::cast_directly(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
         return {build::reshape(e, extremum, e.result_meta(0).shape),
-                position(e, v, a.dim, largest, e.result_meta(1).shape)};
+            position(e, v, a.dim, largest, e.result_meta(1).shape)};
     }
 
 private:
@@ -46,8 +46,8 @@ private:
     static value number(emit<build::widen_ops> e, value v) {
         return is_floating(e.dtype(v)) ? v : build::widen(e, v, dtype::int32);
     }
-    static value reduced(emit<ops<tosa::reduce_max, tosa::reduce_min>> e, value v, std::size_t axis,
-                         bool largest) {
+    static value reduced(
+        emit<ops<tosa::reduce_max, tosa::reduce_min>> e, value v, std::size_t axis, bool largest) {
         if (!v || e.shape(v)[axis] == 1) return v;
         return largest ? build::along<tosa::reduce_max>(e, v, axis)
                        : build::along<tosa::reduce_min>(e, v, axis);

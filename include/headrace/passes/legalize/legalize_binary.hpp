@@ -18,35 +18,41 @@ struct legalize_binary : pass {
     using runs_after = pass_list<unit_alpha, decompose_division>;
     static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
-    // clang-format off
     static auto rewrites() {
-        return rules(
-            rules_with<in_32_bits>(
-                on<aten::add_tensor> = [](auto x, auto y) {
-                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
-                                  [&] { return call<tosa::add>(x, y); });
-                },
-                on<aten::sub_tensor> = [](auto x, auto y) {
-                    return choose(!is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
-                                  refused(x, "sub: PyTorch does not subtract booleans"));
-                },
-                on<aten::mul_tensor> = [](auto x, auto y) {
-                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
-                                  [&] { return made_by<build::multiply>(x, y); });
-                },
-                on<aten::div_tensor_mode> = [](auto x, auto y) {
-                    return choose(is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
-                                  refused(x, "div: only integers can be divided toward zero here"));
-                },
-                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
-                    return choose(is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
-                                  refused(x, "pow: TOSA's POW takes floating-point operands only"));
-                }),
-            rules_with<operands_by<promoted>>(
-                on<aten::maximum> = made_by<build::extremum<tosa::maximum>>,
+        return rules(rules_with<in_32_bits>(
+                         on<aten::add_tensor> =
+                             [](auto x, auto y) {
+                                 return choose(
+                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
+                                     [&] { return call<tosa::add>(x, y); });
+                             },
+                         on<aten::sub_tensor> =
+                             [](auto x, auto y) {
+                                 return choose(
+                                     !is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
+                                     refused(x, "sub: PyTorch does not subtract booleans"));
+                             },
+                         on<aten::mul_tensor> =
+                             [](auto x, auto y) {
+                                 return choose(
+                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
+                                     [&] { return made_by<build::multiply>(x, y); });
+                             },
+                         on<aten::div_tensor_mode> =
+                             [](auto x, auto y) {
+                                 return choose(
+                                     is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
+                                     refused(x, "div: only integers can be divided toward zero here"));
+                             },
+                         on<aten::pow_tensor_tensor> =
+                             [](auto x, auto y) {
+                                 return choose(
+                                     is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
+                                     refused(x, "pow: TOSA's POW takes floating-point operands only"));
+                             }),
+            rules_with<operands_by<promoted>>(on<aten::maximum> = made_by<build::extremum<tosa::maximum>>,
                 on<aten::minimum> = made_by<build::extremum<tosa::minimum>>));
     }
-    // clang-format on
 
 private:
     static auto refused(const auto& x, const char* reason) {

@@ -16,12 +16,11 @@ struct legalize_bitwise : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             rules_with<operands_by<build::align>>(
                 on<aten::bitwise_and_tensor> = of_bits<tosa::bitwise_and, tosa::logical_and>{},
-                on<aten::bitwise_or_tensor>  = of_bits<tosa::bitwise_or, tosa::logical_or>{},
+                on<aten::bitwise_or_tensor> = of_bits<tosa::bitwise_or, tosa::logical_or>{},
                 on<aten::bitwise_xor_tensor> = of_bits<tosa::bitwise_xor, tosa::logical_xor>{},
                 on<aten::bitwise_left_shift_tensor> = call<tosa::logical_left_shift>),
             rules_with<in_32_bits>(
@@ -32,11 +31,11 @@ struct legalize_bitwise : pass {
                     const auto wide = made_by<build::widen_number>(x, dtype::int32);
                     return made_by<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
                 };
-                return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); },
-                              has_not, [&] { return call<tosa::bitwise_not>(x); }, by_subtraction);
+                return choose(
+                    is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); }, has_not,
+                    [&] { return call<tosa::bitwise_not>(x); }, by_subtraction);
             });
     }
-    // clang-format on
 
 private:
     template <op_tag OfBits, op_tag OfTruth>

@@ -22,10 +22,10 @@ struct legalize_control_flow : pass {
     value_list operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
         if (!allowed(e)) return {};
         return results_of(e.make_node<tosa::cond_if>({.condition = a.pred,
-                                                      .inputs = a.operands,
-                                                      .then_graph = a.true_graph,
-                                                      .else_graph = a.false_graph}),
-                          e.current().result_count);
+                              .inputs = a.operands,
+                              .then_graph = a.true_graph,
+                              .else_graph = a.false_graph}),
+            e.current().result_count);
     }
 
     value_list operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
@@ -36,7 +36,7 @@ struct legalize_control_flow : pass {
         hand_on(*a.body_graph, a.carried_inputs.size());
         return results_of(e.make_node<tosa::while_loop>(
                               {.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
-                          e.current().result_count);
+            e.current().result_count);
     }
 
 private:

@@ -21,7 +21,7 @@ struct legalize_creation : pass {
     using runs_after = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
     using targeted_ops = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
-                             aten::eye_m, aten::linspace>;
+        aten::eye_m, aten::linspace>;
     using produces = ops<>;
 
     value operator()(const args<aten::full>& a, emit<produces>& e) const {

@@ -27,7 +27,7 @@ struct legalize_cumsum : pass {
         const dtype type = narrowed(e.result_meta().dtype);
         const dtype wide = build::summing_type(type);
         value v = build::with_rank(e, build::widen(e, build::widen(e, a.self, type), wide),
-                                   std::max<std::size_t>(e.rank(a.self), 1));
+            std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return {};
         const scalar nothing = is_floating(wide) ? scalar(-0.0) : scalar(0);

@@ -22,7 +22,7 @@ struct legalize_index_put : pass {
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
     using targeted_ops = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
-                            build::select_ops>;
+        build::select_ops>;
 
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -58,8 +58,8 @@ private:
         return found;
     }
     /// Returns the values, ready to broadcast; nothing if each selected element has its own value.
-    static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m,
-                                          std::size_t rank) {
+    static std::optional<value> over_mask(
+        emit<produces>& e, value values, const masked_axes& m, std::size_t rank) {
         shape_builder shape(e.shape(values));
         if (shape.size() <= m.after) return values;
         const std::size_t at = shape.size() - 1 - m.after;
@@ -81,10 +81,10 @@ private:
     // The number of elements that a mask selects depends on data, so no rule can refuse such values earlier.
     static value no_such_values(emit<produces>& e, value values, sizes selected) {
         return e.unsupported({"values ", shape_text(e.shape(values)), " do not broadcast to ",
-                              shape_text(selected), ", which the indices select"});
+            shape_text(selected), ", which the indices select"});
     }
-    static value rows(emit<produces>& e, value self, const build::tensor_index_list& given, value values,
-                      bool accumulate) {
+    static value rows(
+        emit<produces>& e, value self, const build::tensor_index_list& given, value values, bool accumulate) {
         const build::indexed_rows at = build::rows_at(e, self, given);
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
@@ -100,8 +100,8 @@ private:
         value written;
         if (accumulate && at.repeats != false) {
             if (is_boolean(e.dtype(self))) return e.unsupported("TOSA does not add booleans; use logical_or");
-            written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}),
-                                        values);
+            written = build::accumulate(
+                e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}), values);
         } else {
             if (accumulate)
                 values = build::binary<tosa::add>(e, build::gather(e, at.values, at.rows), values);

@@ -18,7 +18,7 @@ struct legalize_limits : pass {
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
     using targeted_ops = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
     using produces = joined<build::reshape_ops,
-                            ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
+        ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
 
     template <one_of<ops<aten::amax, aten::max>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -30,7 +30,7 @@ struct legalize_limits : pass {
     }
     std::tuple<value, value> operator()(const args<aten::aminmax>& a, emit<produces>& e) const {
         return {reduced<tosa::reduce_min, tosa::reduce_all>(a, e),
-                reduced<tosa::reduce_max, tosa::reduce_any>(a, e)};
+            reduced<tosa::reduce_max, tosa::reduce_any>(a, e)};
     }
 
 private:

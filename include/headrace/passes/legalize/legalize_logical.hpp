@@ -16,9 +16,9 @@ struct legalize_logical : pass {
         "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 
     static auto rewrites() {
-        return rules_with<operands_by<build::align_truth>>(
-            on<aten::logical_and> = call<tosa::logical_and>, on<aten::logical_or> = call<tosa::logical_or>,
-            on<aten::logical_xor> = call<tosa::logical_xor>, on<aten::logical_not> = call<tosa::logical_not>);
+        return rules_with<operands_by<build::align_truth>>(on<aten::logical_and> = call<tosa::logical_and>,
+            on<aten::logical_or> = call<tosa::logical_or>, on<aten::logical_xor> = call<tosa::logical_xor>,
+            on<aten::logical_not> = call<tosa::logical_not>);
     }
 };
 HEADRACE_COMPILED_PASS(legalize_logical);

@@ -26,20 +26,20 @@ struct legalize_matmul : pass {
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targeted_ops = ops<aten::bmm, aten::linear>;
     using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>,
-                            ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
+        ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type) && type != dtype::int8) return integer_product(a, e);
         // bfloat16 accumulates in float32 and is rounded only afterwards (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32
-                           : type == dtype::int8   ? dtype::int32
+            : type == dtype::int8                  ? dtype::int32
                                                    : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
-                                                 .b = a.mat2,
-                                                 .a_zp = build::zero_point(e, type),
-                                                 .b_zp = build::zero_point(e, e.dtype(a.mat2)),
-                                                 .output_type = wide});
+            .b = a.mat2,
+            .a_zp = build::zero_point(e, type),
+            .b_zp = build::zero_point(e, e.dtype(a.mat2)),
+            .output_type = wide});
         return build::cast_directly(e, made, type);
     }
 
@@ -64,8 +64,8 @@ private:
         if (type == dtype::int16 && rows[2] > max_terms)
             return e.unsupported("a product of int16 matrices that adds up more than 2^16 numbers");
         const auto wide = [&](value v) { return build::cast_directly(e, v, dtype::int32); };
-        const value products = build::binary<tosa::mul>(
-            e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
+        const value products = build::binary<tosa::mul>(e,
+            build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
             build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
         // TOSA's sums must not overflow: for products of int16 the low bits are enough.
         const value sum =

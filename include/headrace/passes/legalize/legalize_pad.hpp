@@ -83,8 +83,8 @@ private:
         });
         if (!grows) return v;
         return e.make<tosa::pad>({.input1 = v,
-                                  .padding = build::const_shape(e, counts),
-                                  .pad_const = e.splat(with, e.dtype(v), 1)});
+            .padding = build::const_shape(e, counts),
+            .pad_const = e.splat(with, e.dtype(v), 1)});
     }
     static value reflected(emit<produces>& e, value v, std::size_t axis, amounts by) {
         const std::int64_t size = e.shape(v)[axis];

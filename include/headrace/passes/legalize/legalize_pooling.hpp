@@ -36,12 +36,12 @@ struct legalize_pooling : pass {
         const value input = build::transpose(e, a.self, build::to_channels_last(4));
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
-        const auto fitted = build::fit_windows(e.shape(input), std::span(windows.value()).first(2),
-                                               sizes(e.result_meta().shape).subspan(2));
+        const auto fitted = build::fit_windows(
+            e.shape(input), std::span(windows.value()).first(2), sizes(e.result_meta().shape).subspan(2));
         const value pooled = e.make<tosa::max_pool2d>({.input = build::crop(e, input, fitted.used),
-                                                       .kernel = int_list(fitted.kernel),
-                                                       .stride = int_list(fitted.stride),
-                                                       .pad = int_list(fitted.pad)});
+            .kernel = int_list(fitted.kernel),
+            .stride = int_list(fitted.stride),
+            .pad = int_list(fitted.pad)});
         return build::transpose(e, pooled, build::to_channels_first(4));
     }
 };

@@ -72,12 +72,12 @@ private:
     }
     // Takes an index and a source with equally many elements, which are reshaped to [N, W, C].
     static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value source,
-                       const build::three_axes& w) {
+        const build::three_axes& w) {
         const shape_builder shape{w.before, w.size, w.after};
         return added(e, self, k, build::reshape(e, index, shape), build::reshape(e, source, shape));
     }
     static value replaced(emit<produces>& e, value self, const build::three_axes& k, value index,
-                          value source, std::int64_t count) {
+        value source, std::int64_t count) {
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
         const value rows = build::reshape(e, source, shape_builder{k.before, count, k.after});
         return build::reshape(e, build::scatter(e, values, index, rows), e.result_meta().shape);
@@ -89,8 +89,8 @@ private:
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);
-        return replaced(e, self, {at.batches, at.batch_size, 1}, at.indices,
-                        cut_to(e, source, e.shape(index)), at.count);
+        return replaced(
+            e, self, {at.batches, at.batch_size, 1}, at.indices, cut_to(e, source, e.shape(index)), at.count);
     }
     // PyTorch reads only the part of the source that the index covers.
     static value cut_to(emit<build::slice_ops> e, value v, sizes shape) {

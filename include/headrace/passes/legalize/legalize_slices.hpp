@@ -16,24 +16,24 @@ struct legalize_slices : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::slice_tensor> = [](auto x, const auto& a) {
-                const slice_range range = clamped_slice(a.start, a.end, x.size(a.dim));
-                return part(x, a.dim, range.start, range.count(a.step), a.step);
-            },
+            on<aten::slice_tensor> =
+                [](auto x, const auto& a) {
+                    const slice_range range = clamped_slice(a.start, a.end, x.size(a.dim));
+                    return part(x, a.dim, range.start, range.count(a.step), a.step);
+                },
             on<aten::narrow> = [](auto x, const auto& a) { return part(x, a.dim, a.start, a.length); },
-            on<aten::select_int> = [](auto x, const auto& a) {
-                return made_by<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
-            });
+            on<aten::select_int> =
+                [](auto x, const auto& a) {
+                    return made_by<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
+                });
     }
-    // clang-format on
 
 private:
     // Slices an axis; a negative `start` counts from the end.
-    static auto part(const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count,
-                     std::int64_t step = 1) {
+    static auto part(
+        const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count, std::int64_t step = 1) {
         const auto refused = [&] {
             return x.unsupported(
                 "a slice without elements: TOSA has no empty tensors; drop it from the model");

@@ -17,8 +17,8 @@ struct legalize_splits : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
     using targeted_ops = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-                             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,
-                             aten::tensor_split_sections, aten::tensor_split_indices, aten::unbind_int>;
+        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+        aten::tensor_split_indices, aten::unbind_int>;
     using produces = joined<build::slice_ops, build::reshape_ops>;
 
     template <one_of<targeted_ops> Op>

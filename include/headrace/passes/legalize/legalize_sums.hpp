@@ -22,9 +22,8 @@ struct legalize_sums : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
         const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));
-        const value sum = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
-            return build::along<tosa::reduce_sum>(e, v, axis);
-        });
+        const value sum = build::reduce(e, wide, a,
+            [&](value v, std::size_t axis) { return build::along<tosa::reduce_sum>(e, v, axis); });
         return build::cast_directly(e, sum, type);
     }
 };

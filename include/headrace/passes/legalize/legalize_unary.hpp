@@ -17,36 +17,35 @@ struct legalize_unary : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            rules_with<operands_by<in_result_type>>(
-                on<aten::cos>        = call<tosa::cos>,
-                on<aten::erf>        = call<tosa::erf>,
-                on<aten::exp>        = call<tosa::exp>,
-                on<aten::log>        = call<tosa::log>,
-                on<aten::reciprocal> = call<tosa::reciprocal>,
-                on<aten::rsqrt>      = call<tosa::rsqrt>,
-                on<aten::sigmoid>    = call<tosa::sigmoid>,
-                on<aten::sin>        = call<tosa::sin>,
-                on<aten::tanh>       = call<tosa::tanh>),
-            on<aten::ceil>  = [](auto x) { return of_floats<tosa::ceil>(x, x); },
+            rules_with<operands_by<in_result_type>>(on<aten::cos> = call<tosa::cos>,
+                on<aten::erf> = call<tosa::erf>, on<aten::exp> = call<tosa::exp>,
+                on<aten::log> = call<tosa::log>, on<aten::reciprocal> = call<tosa::reciprocal>,
+                on<aten::rsqrt> = call<tosa::rsqrt>, on<aten::sigmoid> = call<tosa::sigmoid>,
+                on<aten::sin> = call<tosa::sin>, on<aten::tanh> = call<tosa::tanh>),
+            on<aten::ceil> = [](auto x) { return of_floats<tosa::ceil>(x, x); },
             on<aten::floor> = [](auto x) { return of_floats<tosa::floor>(x, x); },
-            on<aten::neg>   = [](auto x) {
-                return choose(is_floating(x.dtype()), [&] { return made_by<build::negate>(x); },
-                              [&] { return made_by<build::cut>(negated(wide(x))); });
-            },
-            on<aten::abs> = [](auto x) {
-                const auto of_integers = [&] {
-                    const auto y = wide(x);
-                    const bool has_abs = build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
-                    return made_by<build::cut>(choose(has_abs, [&] { return call<tosa::abs>(y); },
-                                                      [&] { return call<aten::maximum>(y, negated(y)); }));
-                };
-                return of_floats<tosa::abs>(x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
-            });
+            on<aten::neg> =
+                [](auto x) {
+                    return choose(
+                        is_floating(x.dtype()), [&] { return made_by<build::negate>(x); },
+                        [&] { return made_by<build::cut>(negated(wide(x))); });
+                },
+            on<aten::abs> =
+                [](auto x) {
+                    const auto of_integers = [&] {
+                        const auto y = wide(x);
+                        const bool has_abs =
+                            build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
+                        return made_by<build::cut>(choose(
+                            has_abs, [&] { return call<tosa::abs>(y); },
+                            [&] { return call<aten::maximum>(y, negated(y)); }));
+                    };
+                    return of_floats<tosa::abs>(
+                        x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
+                });
     }
-    // clang-format on
 
 private:
     static value in_result_type(emit<build::widen_ops> e, value v) {

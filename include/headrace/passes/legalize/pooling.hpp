@@ -17,8 +17,8 @@ inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder
     if (all_are(pad, 0)) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
     return e.make<tosa::pad>({.input1 = channels_last,
-                              .padding = const_shape(e, padding),
-                              .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+        .padding = const_shape(e, padding),
+        .pad_const = e.splat(with, e.dtype(channels_last), 1)});
 }
 
 /// AVG_POOL2D of [N, C, H, W] with channels last, without the factor of divisor_override. TOSA excludes
@@ -43,12 +43,12 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
     // Only INT8 has zero points; without padding, the average does not depend on them.
     const std::int64_t said = type == dtype::int8 ? zero : 0;
     return e.make<tosa::avg_pool2d>({.input = input,
-                                     .input_zp = zero_point(e, type, said),
-                                     .output_zp = zero_point(e, type, said),
-                                     .kernel = int_list(fitted.kernel),
-                                     .stride = int_list(fitted.stride),
-                                     .pad = int_list(fitted.pad),
-                                     .acc_type = floating ? dtype::float32 : dtype::int32});
+        .input_zp = zero_point(e, type, said),
+        .output_zp = zero_point(e, type, said),
+        .kernel = int_list(fitted.kernel),
+        .stride = int_list(fitted.stride),
+        .pad = int_list(fitted.pad),
+        .acc_type = floating ? dtype::float32 : dtype::int32});
 }
 
 }  // namespace headrace::build

@@ -70,8 +70,8 @@ struct indexed_rows {
 
 /// True if an index list of constants names a row twice; nothing if an index is computed, or if there are too
 /// many rows to compare.
-inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
-                                           sizes together) {
+inline std::optional<bool> names_row_twice(
+    const emitter& e, const tensor_index_list& given, sizes shape, sizes together) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 25;
     if (element_count(together) > max_rows) return std::nullopt;
     pmr_vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
@@ -128,7 +128,7 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         // The number of elements that a mask selects depends on data.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
             e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
-                           shape_text(e.shape(index)), " do not broadcast"});
+                shape_text(e.shape(index)), " do not broadcast"});
             return at;
         }
         const value scaled =

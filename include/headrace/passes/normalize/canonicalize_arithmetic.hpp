@@ -17,18 +17,16 @@ struct canonicalize_arithmetic : pass {
     using ensures = pass_list<canonical_arithmetic>;
     static constexpr std::string_view summary = "rsub, square and remainder of a number as other ops";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::rsub_tensor> =
-                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_tensor> = [](auto x, auto y,
+                                        const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
             on<aten::rsub_scalar> =
                 [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
             on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
             on<aten::remainder_scalar_tensor> =
                 [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
     }
-    // clang-format on
 
 private:
     static auto number(const auto& beside, scalar n) {

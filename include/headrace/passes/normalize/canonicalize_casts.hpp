@@ -33,15 +33,15 @@ struct canonicalize_casts : pass {
                 [](auto x, const auto&...) {
                     const dtype type = x.result_meta().dtype;
                     const bool through_integers = is_boolean(x.dtype()) && is_floating(type) &&
-                                                  !x.target().has(target_feature::profile_fp);
+                        !x.target().has(target_feature::profile_fp);
                     const auto number = [&] { return call<aten::_to_copy>(x, dtype::int8); };
                     return call<aten::_to_copy>(choose(through_integers, number, x), type);
                 },
             on<aten::copy> =
                 [](auto self, auto source) {
                     const auto x = as(source, self.dtype());
-                    return choose(x.shape() == self.shape(), x,
-                                  [&] { return call<aten::expand>(x, self.shape()); });
+                    return choose(
+                        x.shape() == self.shape(), x, [&] { return call<aten::expand>(x, self.shape()); });
                 });
     }
 

@@ -30,14 +30,14 @@ struct canonicalize_convolutions : pass {
     template <one_of<layers> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         args<aten::convolution> layer{.input = a.input,
-                                      .weight = a.weight,
-                                      .bias = a.bias,
-                                      .stride = a.stride,
-                                      .padding = {},
-                                      .dilation = a.dilation,
-                                      .transposed = has_trait<Op>(trait::transposed),
-                                      .output_padding = int_list{0},
-                                      .groups = a.groups};
+            .weight = a.weight,
+            .bias = a.bias,
+            .stride = a.stride,
+            .padding = {},
+            .dilation = a.dilation,
+            .transposed = has_trait<Op>(trait::transposed),
+            .output_padding = int_list{0},
+            .groups = a.groups};
         if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
             return convolve_padded_by_name(e, layer, a.padding);
         } else {
@@ -58,15 +58,15 @@ struct canonicalize_convolutions : pass {
 private:
     static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
 
-    static value convolve_padded_by_name(emit<produces>& e, args<aten::convolution> a,
-                                         std::string_view name) {
+    static value convolve_padded_by_name(
+        emit<produces>& e, args<aten::convolution> a, std::string_view name) {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
         shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
         if (name == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
                 window w{.kernel = e.shape(a.weight)[2 + i],
-                         .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
+                    .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
                 w = same_padded(w);
                 padding[i] = w.before;
                 odd[2 * (dims - 1 - i) + 1] = w.after - w.before;

@@ -19,26 +19,25 @@ struct canonicalize_pooling : pass {
         "poolings over one axis or without a batch as poolings over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
-    using targeted_ops =
-        joined<one_dimensional, unbatched,
-               ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
-                   aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+    using targeted_ops = joined<one_dimensional, unbatched,
+        ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
+            aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
-                         aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
+        aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
     value operator()(const args<aten::avg_pool1d>& a, emit<produces>& e) const {
         return over_rows(e, a.self, [&](value rows) {
             return e.make<aten::avg_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .ceil_mode = a.ceil_mode,
-                                             .count_include_pad = a.count_include_pad});
+                .kernel_size = {1, a.kernel_size[0]},
+                .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                .padding = {0, a.padding[0]},
+                .ceil_mode = a.ceil_mode,
+                .count_include_pad = a.count_include_pad});
         });
     }
     value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const { return max_of_rows(e, a); }
-    std::tuple<value, value> operator()(const args<aten::max_pool1d_with_indices>& a,
-                                        emit<produces>& e) const {
+    std::tuple<value, value> operator()(
+        const args<aten::max_pool1d_with_indices>& a, emit<produces>& e) const {
         return {indices_are_used(e) ? refuse_indices(e) : max_of_rows(e, a), {}};
     }
     value operator()(const args<aten::adaptive_avg_pool1d>& a, emit<produces>& e) const {
@@ -71,21 +70,21 @@ struct canonicalize_pooling : pass {
         });
     }
 
-    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a,
-                                        emit<produces>& e) const {
+    std::tuple<value, value> operator()(
+        const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
         if (indices_are_used(e)) return {refuse_indices(e), {}};
         const auto pool = [&](value batch) {
             return e.make<aten::max_pool2d>({.self = batch,
-                                             .kernel_size = a.kernel_size,
-                                             .stride = a.stride,
-                                             .padding = a.padding,
-                                             .dilation = a.dilation,
-                                             .ceil_mode = a.ceil_mode});
+                .kernel_size = a.kernel_size,
+                .stride = a.stride,
+                .padding = a.padding,
+                .dilation = a.dilation,
+                .ceil_mode = a.ceil_mode});
         };
         return {over_batch(e, a.self, pool), {}};
     }
-    std::optional<std::tuple<value, value>> operator()(const args<aten::adaptive_max_pool2d>& a,
-                                                       emit<produces>& e) const {
+    std::optional<std::tuple<value, value>> operator()(
+        const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
         if (indices_are_used(e)) return std::tuple{refuse_indices(e), value{}};
         if (e.rank(a.self) == 4) return std::nullopt;
         const auto pool = [&](value batch) {
@@ -108,11 +107,11 @@ private:
     static value max_of_rows(emit<produces>& e, const auto& a) {
         return over_rows(e, a.self, [&](value rows) {
             return e.make<aten::max_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .dilation = {1, a.dilation[0]},
-                                             .ceil_mode = a.ceil_mode});
+                .kernel_size = {1, a.kernel_size[0]},
+                .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                .padding = {0, a.padding[0]},
+                .dilation = {1, a.dilation[0]},
+                .ceil_mode = a.ceil_mode});
         });
     }
     static value over_batch(emit<produces>& e, value v, const auto& pool) {

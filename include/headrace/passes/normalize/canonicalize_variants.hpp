@@ -24,12 +24,13 @@ struct canonicalize_variants : pass {
     using variants = ops_where<aten::dialect, trait::variant>;
     /// Ops that read only the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
-                               becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
+        becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
     using targeted_ops = joined<variants, shape_table::keys>;
     using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
 
     template <op_where<aten::dialect, trait::variant> Op>
-    requires(Op::results == 1) value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        requires(Op::results == 1)
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
         return of_result_type(e.make<to>(convert_args<to, Op>(a)), e);
     }
@@ -40,8 +41,8 @@ struct canonicalize_variants : pass {
     }
     /// Ops whose number of results depends on their arguments.
     template <op_where<aten::dialect, trait::variant> Op>
-    requires(Op::results == variadic_results) value_list operator()(Op, const args<Op>& a,
-                                                                    emit<produces>& e) const {
+        requires(Op::results == variadic_results)
+    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
         return results_of(e.make_node<to>(convert_args<to, Op>(a)));
     }

@@ -45,8 +45,8 @@ inline sharing sharing_of(const node& n) {
     if (op.has(trait::casting)) {  // a cast to the same dtype returns its operand
         const tensor_meta* from = meta_of(n.operand(0));
         return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
-                   ? sharing::same
-                   : sharing::none;
+            ? sharing::same
+            : sharing::none;
     }
     if (op.has(trait::broadcasting)) return sharing::elsewhere;
     if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
@@ -71,16 +71,16 @@ public:
             const sharing kind = self ? sharing_of(*n) : sharing::none;
             const bool writing = writes_in_place(*n->op);
             if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
-                context_.report(*n,
-                                "in place: its operand is read again later; squeeze a view of it instead");
+                context_.report(
+                    *n, "in place: its operand is read again later; squeeze a view of it instead");
             if (!roots_.empty()) {
                 for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
             }
             if (kind != sharing::none || writing) {
                 const value root = root_of(self);
                 for (std::uint32_t i = 0; i != n->result_count; ++i) {
-                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i),
-                                            version_of(root)};
+                    views_[n->result(i)] = {
+                        self, n, writing ? sharing::same : kind, n->result(i), version_of(root)};
                 }
             }
             if (!writing) continue;
@@ -196,13 +196,13 @@ private:
             }
             case sharing::sliced: {
                 if (const auto* a = match<aten::slice_tensor>(v)) {
-                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta,
-                                                     writer, before);
+                    return made<aten::slice_scatter>(
+                        {base, now, a->dim, a->start, a->end, a->step}, meta, writer, before);
                 }
                 const auto& a = args_of<aten::narrow>(n);
                 const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
-                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer,
-                                                 before);
+                return made<aten::slice_scatter>(
+                    {base, now, a.dim, start, start + a.length, 1}, meta, writer, before);
             }
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
@@ -295,13 +295,15 @@ private:
         const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
         if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
             return false;
-        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis,
-                                   [](auto size) { return size == 1; });
+        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis, [](auto size) {
+            return size == 1;
+        });
     }
 
     void refuse(const node& at, const view& w) {
-        context_.report(at, text_of({"in place: memory shared through ", w.made_by->op->name,
-                                     " is written, which cannot be expressed; clone the tensor first"}));
+        context_.report(at,
+            text_of({"in place: memory shared through ", w.made_by->op->name,
+                " is written, which cannot be expressed; clone the tensor first"}));
     }
 
     graph& graph_;

@@ -41,7 +41,7 @@ struct inline_regions : pass {
 private:
     static node* first_call(graph& g) {
         for (const op_info* op : {&info_of<higher_order::wrap_with_set_grad_enabled>,
-                                  &info_of<higher_order::wrap_with_autocast>}) {
+                 &info_of<higher_order::wrap_with_autocast>}) {
             const auto calls = g.nodes_of(*op);
             if (!calls.empty()) return &*calls.begin();
         }

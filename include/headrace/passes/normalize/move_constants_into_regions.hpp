@@ -55,8 +55,8 @@ private:
         }
         return kept;
     }
-    static void replace_input(graph& region, node& input, value outside,
-                              const args<builtin::constant>& data) {
+    static void replace_input(
+        graph& region, node& input, value outside, const args<builtin::constant>& data) {
         node& constant = region.create<builtin::constant>(data, region.first());
         region.set_meta(constant.result(), *meta_of(outside));
         region.set_name(constant.result(), input.name());

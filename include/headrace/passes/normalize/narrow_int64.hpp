@@ -75,8 +75,8 @@ private:
         if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const value made = meta->dtype == dtype::int64
-                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                               : convert<double, float>(g, n, *meta, data, context);
+            ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+            : convert<double, float>(g, n, *meta, data, context);
         if (!made) return false;
         made.producer->results[0].name = n.results[0].name;
         made.producer->annotations = n.annotations;
@@ -86,8 +86,8 @@ private:
     }
 
     template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
-                         pass_context& context) {
+    static value convert(
+        graph& g, node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
         pmr_vector<To> elements;
         bool fits = true;

@@ -21,7 +21,7 @@ struct remove_noop : pass {
     static constexpr std::string_view summary =
         "removes copies, inference-time dropout and other ops that return their operand";
     using copy_ops = joined<ops_where<aten::dialect, trait::forwarding | trait::copying>,
-                            ops_where<dim_order_ops::dialect, trait::copying>>;
+        ops_where<dim_order_ops::dialect, trait::copying>>;
     using check_ops = ops_where<aten::dialect, trait::no_results>;
     using targeted_ops = check_ops;
     using produces = ops<>;

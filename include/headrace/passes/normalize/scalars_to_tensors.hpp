@@ -20,36 +20,34 @@ struct scalars_to_tensors : pass {
     static constexpr std::string_view summary =
         "numbers beside tensors as constants: Scalar overloads as Tensor overloads";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
-            on<aten::add_scalar>           = tensor_overload<aten::add_tensor>{},
-            on<aten::sub_scalar>           = tensor_overload<aten::sub_tensor>{},
-            on<aten::mul_scalar>           = tensor_overload<aten::mul_tensor>{},
-            on<aten::div_scalar>           = tensor_overload<aten::div_tensor>{},
-            on<aten::div_scalar_mode>      = tensor_overload<aten::div_tensor_mode>{},
-            on<aten::floor_divide_scalar>  = tensor_overload<aten::floor_divide>{},
-            on<aten::remainder_scalar>     = tensor_overload<aten::remainder_tensor>{},
-            on<aten::fmod_scalar>          = tensor_overload<aten::fmod_tensor>{},
-            on<aten::eq_scalar>            = tensor_overload<aten::eq_tensor>{},
-            on<aten::ne_scalar>            = tensor_overload<aten::ne_tensor>{},
-            on<aten::gt_scalar>            = tensor_overload<aten::gt_tensor>{},
-            on<aten::ge_scalar>            = tensor_overload<aten::ge_tensor>{},
-            on<aten::lt_scalar>            = tensor_overload<aten::lt_tensor>{},
-            on<aten::le_scalar>            = tensor_overload<aten::le_tensor>{},
-            on<aten::bitwise_and_scalar>   = tensor_overload<aten::bitwise_and_tensor>{},
-            on<aten::bitwise_or_scalar>    = tensor_overload<aten::bitwise_or_tensor>{},
-            on<aten::bitwise_xor_scalar>   = tensor_overload<aten::bitwise_xor_tensor>{},
+            on<aten::add_scalar> = tensor_overload<aten::add_tensor>{},
+            on<aten::sub_scalar> = tensor_overload<aten::sub_tensor>{},
+            on<aten::mul_scalar> = tensor_overload<aten::mul_tensor>{},
+            on<aten::div_scalar> = tensor_overload<aten::div_tensor>{},
+            on<aten::div_scalar_mode> = tensor_overload<aten::div_tensor_mode>{},
+            on<aten::floor_divide_scalar> = tensor_overload<aten::floor_divide>{},
+            on<aten::remainder_scalar> = tensor_overload<aten::remainder_tensor>{},
+            on<aten::fmod_scalar> = tensor_overload<aten::fmod_tensor>{},
+            on<aten::eq_scalar> = tensor_overload<aten::eq_tensor>{},
+            on<aten::ne_scalar> = tensor_overload<aten::ne_tensor>{},
+            on<aten::gt_scalar> = tensor_overload<aten::gt_tensor>{},
+            on<aten::ge_scalar> = tensor_overload<aten::ge_tensor>{},
+            on<aten::lt_scalar> = tensor_overload<aten::lt_tensor>{},
+            on<aten::le_scalar> = tensor_overload<aten::le_tensor>{},
+            on<aten::bitwise_and_scalar> = tensor_overload<aten::bitwise_and_tensor>{},
+            on<aten::bitwise_or_scalar> = tensor_overload<aten::bitwise_or_tensor>{},
+            on<aten::bitwise_xor_scalar> = tensor_overload<aten::bitwise_xor_tensor>{},
             on<aten::bitwise_right_shift_tensor_scalar> = tensor_overload<aten::bitwise_right_shift_tensor>{},
-            on<aten::bitwise_left_shift_tensor_scalar>  = tensor_overload<aten::bitwise_left_shift_tensor>{},
+            on<aten::bitwise_left_shift_tensor_scalar> = tensor_overload<aten::bitwise_left_shift_tensor>{},
             on<aten::where_scalar> =
                 [](auto c, const auto& a) { return where(c, number(c, a.self), number(c, a.other)); },
-            on<aten::where_scalarother> =
-                [](auto c, auto x, const auto& a) { return where(c, x, number(c, a.other)); },
-            on<aten::where_scalarself> =
-                [](auto c, auto y, const auto& a) { return where(c, number(c, a.self), y); });
+            on<aten::where_scalarother> = [](auto c, auto x,
+                                              const auto& a) { return where(c, x, number(c, a.other)); },
+            on<aten::where_scalarself> = [](auto c, auto y,
+                                             const auto& a) { return where(c, number(c, a.self), y); });
     }
-    // clang-format on
 
 private:
     template <op_tag To>

@@ -140,17 +140,17 @@ private:
         constexpr int shift = 30;
         if (e.target().features == 0 || e.target().has(target_feature::profile_int)) {
             return e.make<tosa::rescale>({.input = bytes,
-                                          .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                          .shift = e.splat(shift, dtype::int8, 1),
-                                          .input_zp = build::zero_point(e, dtype::int8),
-                                          .output_zp = build::zero_point(e, dtype::int16),
-                                          .input_unsigned = true});
+                .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                .shift = e.splat(shift, dtype::int8, 1),
+                .input_zp = build::zero_point(e, dtype::int8),
+                .output_zp = build::zero_point(e, dtype::int16),
+                .input_unsigned = true});
         }
         const std::size_t rank = e.rank(bytes);
         const auto number = [&](double x) { return e.splat(x, dtype::float32, rank); };
         const value real = cast(e, bytes, dtype::float32);
         return e.make<aten::where_self>(e.make<aten::gt_tensor>(number(0), real),
-                                        e.make<aten::add_tensor>({.self = real, .other = number(256)}), real);
+            e.make<aten::add_tensor>({.self = real, .other = number(256)}), real);
     }
 };
 HEADRACE_COMPILED_PASS(store_unsigned);

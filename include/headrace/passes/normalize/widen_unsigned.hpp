@@ -25,7 +25,7 @@ namespace headrace {
 /// bits, are left unchanged, as are casts.
 struct widen_unsigned : pass {
     using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
-                                 noops_removed, tensor_operands>;
+        noops_removed, tensor_operands>;
     using runs_before = pass_list<functions_tabulated>;
     using ensures = pass_list<unsigned_widened>;
     static constexpr std::string_view summary = "arithmetic of uint8 as that of int32, cut to its low bits";
@@ -46,8 +46,8 @@ struct widen_unsigned : pass {
     }
 
 private:
-    static constexpr auto moves = set_where<aten::dialect, trait::moving | trait::gathering | trait::nearest |
-                                                               trait::copying | trait::gives_number>;
+    static constexpr auto moves = set_where<aten::dialect,
+        trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static constexpr auto by_order =
         set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
         set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
@@ -55,26 +55,26 @@ private:
     // True if its results combine elements of several operands of one dtype.
     static bool joins(const node& n) {
         return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
-               is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
-               is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
+            is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
+            is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
     }
     static bool works_on_single_bits(const node& n) {
         return is<aten::bitwise_and_tensor>(n) || is<aten::bitwise_or_tensor>(n) ||
-               is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
+            is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
     }
     static bool moves_elements(const node& n) {
         if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
         return moves.contains(*n.op) || joins(n) || is<aten::scatter_value>(n) ||
-               is<aten::masked_fill_scalar>(n);
+            is<aten::masked_fill_scalar>(n);
     }
 
     static bool holds(const node& n, dtype type) {
         return std::any_of(n.results, n.results + n.result_count,
-                           [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
+            [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
     }
     static bool are_bytes(const node& n) {
         return std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
-                           [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+            [](const edge& e) { return is_unsigned_bytes(*e.slot); });
     }
     static bool is_mask_field(std::string_view field) {
         return field == "condition" || field == "mask" || field == "indices";
@@ -85,8 +85,8 @@ private:
             is<aten::_to_copy>(n))
             return false;
         const auto operands = n.operand_edges();
-        const bool reads = std::any_of(operands.begin(), operands.end(),
-                                       [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+        const bool reads = std::any_of(
+            operands.begin(), operands.end(), [](const edge& e) { return is_unsigned_bytes(*e.slot); });
         const bool gives = holds(n, dtype::uint8);
         return (reads || gives) && !keeps_bytes(n, gives);
     }
@@ -114,11 +114,11 @@ private:
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
         // A reduction that returns floats computes with the actual numbers.
         const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
-                             (holds(n, dtype::uint8) || n.op->has(trait::locating));
+            (holds(n, dtype::uint8) || n.op->has(trait::locating));
         const reading as = selects && has_xor ? reading::ordered : reading::numbers;
-        const dtype wide = as == reading::ordered   ? dtype::int8
-                           : holds(n, dtype::int16) ? dtype::int16
-                                                    : dtype::int32;
+        const dtype wide = as == reading::ordered ? dtype::int8
+            : holds(n, dtype::int16)              ? dtype::int16
+                                                  : dtype::int32;
         emission made(g, &n, &n, context);
         emit<produces> e(made);
         const auto fields = operand_fields(n);
@@ -150,8 +150,9 @@ private:
         const inference_rule rule = find_rule<aten::dialect>(*n.op);
         const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();
         if (!done || inferred.results().size() != n.result_count) {
-            context.report(n, done ? std::string_view("what it makes of bytes is not known")
-                                   : std::string_view(done.error().message));
+            context.report(n,
+                done ? std::string_view("what it makes of bytes is not known")
+                     : std::string_view(done.error().message));
             return false;
         }
         emission made(g, &n, n.next, context);

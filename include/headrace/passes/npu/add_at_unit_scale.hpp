@@ -61,8 +61,8 @@ private:
         }
         args<tosa::rescale> result = a;
         result.input = e.make<Op>(widened(*x, e), widened(*y, e));
-        result.shift = e.constant_of(dtype::int8, e.shape(a.shift),
-                                     [&](std::size_t i) { return (*shifts)[i] - *power; });
+        result.shift = e.constant_of(
+            dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
         return e.make<tosa::rescale>(result);
     }
 

@@ -41,9 +41,9 @@ struct copy_before_planes : pass {
             return std::nullopt;
         }
         const value copied = e.make<tosa::max_pool2d>({.input = build::reshape(e, a.input1, image),
-                                                       .kernel = {1, 1},
-                                                       .stride = {1, 1},
-                                                       .pad = {0, 0, 0, 0}});
+            .kernel = {1, 1},
+            .stride = {1, 1},
+            .pad = {0, 0, 0, 0}});
         return build::transpose(e, build::reshape(e, copied, shape), a.perms);
     }
 

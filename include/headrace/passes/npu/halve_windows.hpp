@@ -30,8 +30,7 @@ struct halve_windows : pass {
         "halves MAX_POOL2D and DEPTHWISE_CONV2D where the image before them then stays on chip";
 
     using targeted_ops = ops<tosa::max_pool2d, tosa::clamp, tosa::table>;
-    using produces = joined<
-        build::reshape_ops, build::slice_ops, build::concat_ops,
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
         ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
@@ -78,8 +77,8 @@ private:
         }
     };
 
-    static value activated(value sums, args<tosa::rescale> rescale, const node* activation,
-                           emit<produces>& e) {
+    static value activated(
+        value sums, args<tosa::rescale> rescale, const node* activation, emit<produces>& e) {
         rescale.input = sums;
         const value narrowed = e.make<tosa::rescale>(rescale);
         if (activation == nullptr) return narrowed;
@@ -104,8 +103,8 @@ private:
 
     // Returns the upper and the lower rows of the result of an op whose windows have `extent` rows.
     template <class Op>
-    static std::optional<std::array<value, 2>> halves(const args<Op>& a, std::int64_t extent,
-                                                      emit<produces>& e) {
+    static std::optional<std::array<value, 2>> halves(
+        const args<Op>& a, std::int64_t extent, emit<produces>& e) {
         const auto layer = first_layer::before(a.input);
         if (!layer || !pays(*layer, a.input, e)) return std::nullopt;
         const std::int64_t rows = e.shape(a.input)[1];
@@ -128,9 +127,10 @@ private:
     static bool pays(const first_layer& layer, value result, emit<produces>& e) {
         if (e.dtype(layer.convolution->input) != dtype::int8 || e.dtype(result) != dtype::int8) return false;
         const shape_builder image(e.shape(layer.convolution->input));
-        return image[0] == 1 && image_cost(e.target(), image, e.shape(layer.convolution->weight),
-                                           e.shape(result), *layer.convolution)
-                                    .gains_on_chip();
+        return image[0] == 1 &&
+            image_cost(
+                e.target(), image, e.shape(layer.convolution->weight), e.shape(result), *layer.convolution)
+                .gains_on_chip();
     }
 };
 HEADRACE_COMPILED_PASS(halve_windows);

@@ -33,8 +33,8 @@ namespace headrace {
 /// they match within a tenth on resnet18, squeezenet1_1 and shufflenet_v2.
 class image_cost {
 public:
-    image_cost(const target_spec& target, sizes image, sizes kernel, sizes result,
-               const args<tosa::conv2d>& a)
+    image_cost(
+        const target_spec& target, sizes image, sizes kernel, sizes result, const args<tosa::conv2d>& a)
         : target_(preferences_of(target)), image_bytes_(element_count(image)) {
         const std::int64_t pixels = result[0] * result[1] * result[2];
         result_bytes_ = pixels * ceil_div(result[3], burst) * burst;
@@ -48,7 +48,7 @@ public:
         const std::int64_t blocks =
             ceil_div(pixels, block_rows * block_columns) * ceil_div(result[3], block_depth);
         const double window = real((block_rows - 1) * a.stride[0] + kernel[1]) *
-                              real((block_columns - 1) * a.stride[1] + kernel[2]);
+            real((block_columns - 1) * a.stride[1] + kernel[2]);
         reading_ = real(blocks) * window * real(image[3]) * real(target_.slow_read) / 100;
         writing_ = real(result_bytes_) * real(target_.slow_result) / 100;
     }

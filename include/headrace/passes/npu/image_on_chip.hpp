@@ -23,9 +23,9 @@ inline std::optional<value> image_on_chip(
     if (pixels % burst != 0) return std::nullopt;
     const value copied = e.make<tosa::max_pool2d>(
         {.input = build::reshape(e, whole, shape_builder{1, 1, pixels / burst, burst * image[3]}),
-         .kernel = {1, 1},
-         .stride = {1, 1},
-         .pad = {0, 0, 0, 0}});
+            .kernel = {1, 1},
+            .stride = {1, 1},
+            .pad = {0, 0, 0, 0}});
     const value copy = build::reshape(e, copied, image);
     if (part == nullptr) return copy;
     args<tosa::slice> same_part = *part;

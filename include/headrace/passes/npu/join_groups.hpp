@@ -28,7 +28,7 @@ struct join_groups : pass {
 
     using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
-                         quantized_decomposed::dequantize_per_tensor>;
+        quantized_decomposed::dequantize_per_tensor>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).products_per_move != 0;
@@ -80,8 +80,7 @@ private:
         const std::int64_t written = filled(kernel[0] / a.groups);
         // In floating point, since products of sizes from a program may overflow integers.
         const auto product = [](auto... n) { return (static_cast<double>(n) * ...); };
-        const double more =
-            product(positions, kernel[2], kernel[3]) *
+        const double more = product(positions, kernel[2], kernel[3]) *
             (product(filled(kernel[1] * a.groups), filled(kernel[0])) - product(a.groups, read, written));
         const double moved =
             product(a.groups, image[0] * image[2] * image[3], read) + product(a.groups, positions, written);

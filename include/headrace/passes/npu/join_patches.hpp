@@ -29,7 +29,7 @@ struct join_patches : pass {
     std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
         const shape_builder kernel(e.shape(a.weight));
         const bool is_patchwork = a.stride[0] == kernel[1] && a.stride[1] == kernel[2] &&
-                                  build::all_are(a.pad, 0) && build::all_are(a.dilation, 1);
+            build::all_are(a.pad, 0) && build::all_are(a.dilation, 1);
         if (!is_patchwork || std::max(a.stride[0], a.stride[1]) <= preferences_of(e.target()).stride)
             return std::nullopt;
         const shape_builder result(e.result_meta().shape);

@@ -64,10 +64,9 @@ private:
     static pmr_vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
-        const bool is_plain =
-            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) && build::all_are(a.stride, 1) &&
-            e.dtype(a.input) == dtype::int8 && constant_integer(a.input_zp) == 0 &&
-            constant_integer(a.weight_zp) == 0 && biases &&
+        const bool is_plain = kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) &&
+            build::all_are(a.stride, 1) && e.dtype(a.input) == dtype::int8 &&
+            constant_integer(a.input_zp) == 0 && constant_integer(a.weight_zp) == 0 && biases &&
             std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());
         const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return {};

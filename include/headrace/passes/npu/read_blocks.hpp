@@ -45,8 +45,7 @@ struct read_blocks : pass {
         if (image.size() != 4 || blocks.size() != 6 || channels.size() != 4) return std::nullopt;
         const std::int64_t height = blocks[3];
         const std::int64_t width = blocks[5];
-        const bool is_unshuffled =
-            shape_builder(last->perms) == build::to_channels_last(4) &&
+        const bool is_unshuffled = shape_builder(last->perms) == build::to_channels_last(4) &&
             shape_builder(moved->perms) == shape_builder{0, 1, 3, 5, 2, 4} &&
             blocks == shape_builder{image[0], image[1], image[2] / height, height, image[3] / width, width} &&
             channels == shape_builder{image[0], image[1] * height * width, blocks[2], blocks[4]};
@@ -56,7 +55,7 @@ struct read_blocks : pass {
         whole.input = build::transpose(e, split->input1, build::to_channels_last(4));
         whole.weight =
             build::permute(e, build::reshape(e, a.weight, shape_builder{kernel[0], image[1], height, width}),
-                           shape_builder{0, 2, 3, 1});
+                shape_builder{0, 2, 3, 1});
         whole.stride = {height, width};
         return e.make<tosa::conv2d>(whole);
     }

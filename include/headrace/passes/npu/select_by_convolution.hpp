@@ -40,24 +40,24 @@ struct select_by_convolution : pass {
         const shape_builder image(e.shape(split->input1));
         const shape_builder groups(e.shape(moved->input1));
         const shape_builder part(e.result_meta().shape);
-        const bool is_shuffle =
-            image.size() == 4 && groups.size() == 5 && image == shape_builder(e.shape(a.input1)) &&
+        const bool is_shuffle = image.size() == 4 && groups.size() == 5 &&
+            image == shape_builder(e.shape(a.input1)) &&
             shape_builder(moved->perms) == shape_builder{0, 2, 1, 3, 4} &&
             groups == shape_builder{image[0], groups[1], image[1] / groups[1], image[2], image[3]};
         const bool cuts_channels_alone = is_shuffle && part[0] == image[0] && part[2] == image[2] &&
-                                         part[3] == image[3] && part[1] < image[1];
+            part[3] == image[3] && part[1] < image[1];
         if (!cuts_channels_alone || image[1] > preferences_of(e.target()).selected_channels)
             return std::nullopt;
-        const value sums = e.make<tosa::conv2d>(build::unpadded<tosa::conv2d>(
-            e, build::transpose(e, split->input1, build::to_channels_last(4)),
-            weights(e, image[1], groups[1], start->values[1], part[1]), e.splat(0, dtype::int32, 1)));
+        const value sums = e.make<tosa::conv2d>(
+            build::unpadded<tosa::conv2d>(e, build::transpose(e, split->input1, build::to_channels_last(4)),
+                weights(e, image[1], groups[1], start->values[1], part[1]), e.splat(0, dtype::int32, 1)));
         return build::transpose(e, build::narrow(e, sums, dtype::int8), build::to_channels_first(4));
     }
 
 private:
     // Each of the `count` shuffled channels from `start` on is an original channel of some group.
     static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
-                         std::int64_t count) {
+        std::int64_t count) {
         return build::constant_at(e, dtype::int8, {count, 1, 1, channels}, [&](const shape_builder& at) {
             const std::int64_t shuffled = start + at[0];
             const std::int64_t source = shuffled % groups * (channels / groups) + shuffled / groups;

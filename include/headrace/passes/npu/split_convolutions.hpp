@@ -31,7 +31,7 @@ struct split_convolutions : pass {
 
     using targeted_ops = ops<tosa::slice>;
     using produces = joined<build::permute_ops, build::slice_ops,
-                            ops<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
+        ops<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).products_per_move != 0;
@@ -73,7 +73,7 @@ private:
         while (!is<tosa::conv2d>(*steps.back())) {
             const node& n = *steps.back();
             const bool passes_on = is<tosa::rescale>(n) || is<tosa::clamp>(n) || is<tosa::table>(n) ||
-                                   is<tosa::reshape>(n) || is<tosa::transpose>(n);
+                is<tosa::reshape>(n) || is<tosa::transpose>(n);
             if (!passes_on || !has_one_use(n.operand(0))) return {};
             steps.push_back(n.operand(0).producer);
         }
@@ -106,7 +106,7 @@ private:
                 at = *reshaped;
             } else if (const auto* scaled = args_if<tosa::rescale>(n)) {
                 const bool are_whole = at.axis + 1 == before.size() && at.channels == 1 &&
-                                       before[at.axis] == shape_of(*steps[0])[3];
+                    before[at.axis] == shape_of(*steps[0])[3];
                 if (scaled->per_channel && !are_whole) return std::nullopt;
             }
             places.push_back(at);
@@ -122,7 +122,7 @@ private:
             if (outside != outer || after[axis] == 1) continue;
             const std::int64_t inside = at.channels * element_count(after.subspan(axis + 1));
             const bool is_whole = inner != 0 && inside % inner == 0 &&
-                                  inside / inner * after[axis] == before[at.axis] * at.channels;
+                inside / inner * after[axis] == before[at.axis] * at.channels;
             return is_whole ? std::optional(place{axis, inside / inner}) : std::nullopt;
         }
         return std::nullopt;

@@ -30,9 +30,8 @@ struct canonicalize_quantization : pass {
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
     using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
-                          quantized_decomposed::quantize_per_tensor_tensor2,
-                          quantized_decomposed::dequantize_per_tensor_tensor,
-                          quantized_decomposed::dequantize_per_tensor_tensor2>;
+        quantized_decomposed::quantize_per_tensor_tensor2, quantized_decomposed::dequantize_per_tensor_tensor,
+        quantized_decomposed::dequantize_per_tensor_tensor2>;
     using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize, tosa::rescale>;
     static constexpr bool in_execution_order = true;
@@ -47,7 +46,7 @@ struct canonicalize_quantization : pass {
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
         if (!is_scale(scale->front()))
             return e.unsupported({"its scale is ", number_text(scale->front()),
-                                  ", but must be above 0 and finite in float32"});
+                ", but must be above 0 and finite in float32"});
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
@@ -58,15 +57,15 @@ struct canonicalize_quantization : pass {
     }
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         return a.dtype == dtype::uint8 && (becomes_signed(e, a) || has_rescale(e))
-                   ? std::optional(quantized(e, a))
-                   : std::nullopt;
+            ? std::optional(quantized(e, a))
+            : std::nullopt;
     }
     std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::uint8) return std::nullopt;
         const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
         return is_signed || has_rescale(e) || is<builtin::constant>(*a.input.producer)
-                   ? std::optional(dequantized(e, a))
-                   : std::nullopt;
+            ? std::optional(dequantized(e, a))
+            : std::nullopt;
     }
 
 private:
@@ -83,7 +82,7 @@ private:
         };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-               std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
+            std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
     }
 
     template <class Args>
@@ -102,12 +101,12 @@ private:
         constexpr int shift = 30;
         const bool is_unsigned = to == dtype::uint8;
         return e.make<tosa::rescale>({.input = bytes,
-                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                      .shift = e.splat(shift, dtype::int8, 1),
-                                      .input_zp = e.splat(is_unsigned ? -offset : 0, e.dtype(bytes), 1),
-                                      .output_zp = e.splat(is_unsigned ? 0 : -offset, to, 1),
-                                      .input_unsigned = !is_unsigned,
-                                      .output_unsigned = is_unsigned});
+            .multiplier = e.splat(1 << shift, dtype::int32, 1),
+            .shift = e.splat(shift, dtype::int8, 1),
+            .input_zp = e.splat(is_unsigned ? -offset : 0, e.dtype(bytes), 1),
+            .output_zp = e.splat(is_unsigned ? 0 : -offset, to, 1),
+            .input_unsigned = !is_unsigned,
+            .output_unsigned = is_unsigned});
     }
 
     static value quantized(emit<produces> e, const args<quantize>& a) {
@@ -122,8 +121,8 @@ private:
             a.input = back->input;
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
         if (const auto integers = constant_integers(a.input)) {
-            a.input = e.constant_of(dtype::int8, e.shape(a.input),
-                                    [&](std::size_t i) { return (*integers)[i] - offset; });
+            a.input = e.constant_of(
+                dtype::int8, e.shape(a.input), [&](std::size_t i) { return (*integers)[i] - offset; });
         } else if (has_rescale(e) && e.dtype(a.input) == dtype::uint8) {
             a.input = rescaled(e, a.input, dtype::int8);
         } else {

@@ -186,7 +186,7 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
     if (!is_scale(d.parameters.scale()))
         return e.unsupported({"its quantization step would be ", number_text(d.parameters.scale()),
-                              ", beyond float32; the scales of its operands are too far apart"});
+            ", beyond float32; the scales of its operands are too far apart"});
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);
     return e.make<quantized_decomposed::dequantize_per_tensor>(a);
@@ -199,15 +199,14 @@ inline value dequantize_channels(emit<dequantize_channels_ops> e, const dequanti
     const quantization& q = d.parameters;
     if (q.is_per_tensor()) return dequantize(e, d);
     const std::array channels{static_cast<std::int64_t>(q.scales.size())};
-    return e.make<quantized_decomposed::dequantize_per_channel>(
-        {.input = d.integers,
-         .scales = e.constant<double>(dtype::float64, channels, q.scales),
-         .zero_points = e.constant<std::int64_t>(dtype::int64, channels, q.zero_points),
-         .axis = static_cast<std::int64_t>(*q.axis),
-         .quant_min = q.lowest,
-         .quant_max = q.highest,
-         .dtype = e.dtype(d.integers),
-         .out_dtype = out_dtype_of(e)});
+    return e.make<quantized_decomposed::dequantize_per_channel>({.input = d.integers,
+        .scales = e.constant<double>(dtype::float64, channels, q.scales),
+        .zero_points = e.constant<std::int64_t>(dtype::int64, channels, q.zero_points),
+        .axis = static_cast<std::int64_t>(*q.axis),
+        .quant_min = q.lowest,
+        .quant_max = q.highest,
+        .dtype = e.dtype(d.integers),
+        .out_dtype = out_dtype_of(e)});
 }
 
 }  // namespace headrace

@@ -45,8 +45,7 @@ inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d)
     if (!zero) return {e.unsupported("zero points that differ between channels; make them equal"), to};
     const shape_builder perms = with_channels_last(e.rank(d.integers), *d.parameters.axis);
     const value v = build::saturating_rescale(e, build::transpose(e, d.integers, perms),
-                                              factors_between(d.parameters, to), d.parameters.reach(),
-                                              {.input_zero = *zero});
+        factors_between(d.parameters, to), d.parameters.reach(), {.input_zero = *zero});
     return {build::transpose(e, v, build::inverse(perms)), to};
 }
 
@@ -67,8 +66,8 @@ inline std::optional<fixed_point> as_fixed_point(emit<fixed_point_ops> e, value 
 }
 
 /// Two operands of an operator, at least one of which is not constant.
-inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<fixed_point_ops> e, value a,
-                                                                          value b) {
+inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(
+    emit<fixed_point_ops> e, value a, value b) {
     if (!is_real(a) && !is_real(b)) return std::nullopt;
     auto x = as_fixed_point(e, a);
     auto y = x ? as_fixed_point(e, b) : std::nullopt;
@@ -80,8 +79,8 @@ inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<f
 /// operand's scale, provided that the others have room at it and are not coarse in comparison. Otherwise it
 /// is the largest scale divided by 2^19, or by a smaller power of two if the sum of two operands would reach
 /// 2^30, RESCALE's limit.
-[[nodiscard]] inline double working_scale(const emitter& e,
-                                          std::initializer_list<const fixed_point*> operands) {
+[[nodiscard]] inline double working_scale(
+    const emitter& e, std::initializer_list<const fixed_point*> operands) {
     constexpr int max_bits = 19;
     constexpr int min_bits = 10;
     constexpr double room = 1 << 29;
@@ -117,8 +116,8 @@ inline value at_scale(emit<build::saturating_rescale_ops> e, const fixed_point& 
     const quantization& q = x.read->parameters;
     if (e.dtype(x.read->integers) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
         return x.read->integers;
-    return build::saturating_rescale(e, x.read->integers, q.scale() / scale, q.reach(),
-                                     {.input_zero = q.zero_point()});
+    return build::saturating_rescale(
+        e, x.read->integers, q.scale() / scale, q.reach(), {.input_zero = q.zero_point()});
 }
 
 /// INT32 with zero point 0.

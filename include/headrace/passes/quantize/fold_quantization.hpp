@@ -18,8 +18,8 @@ struct fold_quantization : pass {
     using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
     using produces = quantizer_ops;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
-                                    emit<produces> e) const {
+    std::optional<value> operator()(
+        const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces> e) const {
         const quantization to = quantization_of(a);
         quantizer quantized(e, to, a.dtype);
         return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;

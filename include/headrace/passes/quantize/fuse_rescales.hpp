@@ -37,8 +37,8 @@ struct fuse_rescales : pass {
         args<tosa::rescale> both = a;
         both.input = first->input;
         both.input_zp = first->input_zp;
-        both.shift = e.constant_of(dtype::int8, e.shape(a.shift),
-                                   [&](std::size_t i) { return (*shifts)[i] - *power; });
+        both.shift = e.constant_of(
+            dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
         return e.make<tosa::rescale>(both);
     }
 
@@ -46,7 +46,7 @@ private:
     static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
         const auto zero = constant_integer(a.input_zp);
         return e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 && zero &&
-               zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
+            zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };
 HEADRACE_COMPILED_PASS(fuse_rescales);

@@ -51,8 +51,8 @@ inline value repeated_for_zero(emit<ops<tosa::concat>> e, value v, std::int64_t 
 
 /// Returns a constant bias minus z·Σ(w - w0) for each output channel, the weight's first axis; nothing if one
 /// of them is computed.
-inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weight, std::int64_t weight_zero,
-                                           std::int64_t zero) {
+inline std::optional<value> bias_less_zero(
+    emit<ops<>> e, value bias, value weight, std::int64_t weight_zero, std::int64_t zero) {
     const auto numbers = constant_integers(bias);
     const auto weights = constant_integers(weight);
     if (!numbers || !weights) return std::nullopt;
@@ -68,8 +68,8 @@ inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weig
 }
 
 /// Pads an image [N, C, …] as the convolution would, with its zero point, which represents 0.
-inline value padded_with_zero(emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding,
-                              std::int64_t zero) {
+inline value padded_with_zero(
+    emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding, std::int64_t zero) {
     if (build::all_are(padding, 0)) return image;
     pmr_vector<std::int64_t> pad;  // last axis first
     for (std::size_t i = padding.size(); i-- != 0;) pad.insert(pad.end(), 2, padding[i]);

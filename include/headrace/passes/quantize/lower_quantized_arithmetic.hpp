@@ -16,7 +16,6 @@ namespace headrace {
 struct lower_quantized_arithmetic : pass {
     static constexpr std::string_view summary = "dq(a) + dq(b) = dq(a + b), and so on, in INT32";
 
-    // clang-format off
     static auto rewrites() {
         return rules(
             on<aten::add_tensor> = [](auto a, auto b) { return at_one_scale<tosa::add>(a, b); },
@@ -27,7 +26,6 @@ struct lower_quantized_arithmetic : pass {
             on<aten::gt_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater>(a, b); },
             on<aten::ge_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater_equal>(a, b); });
     }
-    // clang-format on
 
     using targeted_ops = ops<aten::mul_tensor, aten::abs, aten::neg>;
     using produces =
@@ -89,8 +87,8 @@ private:
     }
 
     // Rescales without changing the integers, if the other factor is a single positive number.
-    static std::optional<value> times_number(emit<joined<build::reshape_ops, dequantize_ops>> e,
-                                             const fixed_point& x, const fixed_point& number) {
+    static std::optional<value> times_number(
+        emit<joined<build::reshape_ops, dequantize_ops>> e, const fixed_point& x, const fixed_point& number) {
         if (!x.read || number.numbers.size() != 1 || !(number.numbers[0] > 0)) return std::nullopt;
         if (e.meta(x.read->integers).elements() != e.result_meta().elements()) return std::nullopt;
         dequantized product = *x.read;

@@ -22,7 +22,7 @@ struct lower_quantized_control_flow : pass {
     static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
     using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = joined<targeted_ops, fixed_point_ops, dequantize_ops,
-                            ops<quantized_decomposed::quantize_per_tensor>>;  // the last one in regions only
+        ops<quantized_decomposed::quantize_per_tensor>>;  // the last one in regions only
 
     std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {
         const regions both{a.true_graph, a.false_graph};
@@ -56,9 +56,9 @@ struct lower_quantized_control_flow : pass {
         const value_list additional = take_integers(e, both, a.additional_inputs, carried.size());
         if (is_empty(results) && are_same(additional, a.additional_inputs)) return std::nullopt;
         node* made = e.make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
-                                                            .body_graph = a.body_graph,
-                                                            .carried_inputs = carried,
-                                                            .additional_inputs = additional});
+            .body_graph = a.body_graph,
+            .carried_inputs = carried,
+            .additional_inputs = additional});
         return dequantized_results(e, made, results);
     }
 
@@ -89,8 +89,8 @@ private:
     }
 
     // Returns the integers of operands that are dequantized; the regions dequantize them instead.
-    static value_list take_integers(emit<reading_ops> e, const regions& takers, list<value> operands,
-                                    std::size_t first_input) {
+    static value_list take_integers(
+        emit<reading_ops> e, const regions& takers, list<value> operands, std::size_t first_input) {
         value_list taken;
         for (std::size_t i = 0; i != operands.size(); ++i) {
             const auto read = as_dequantized_per_tensor(e, operands[i]);
@@ -159,8 +159,8 @@ private:
     }
 
     // Returns the readers' quantization, or the one both branches dequantize from; else a new one for both.
-    static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
-                                                  const graph& on_false) {
+    static std::optional<coding> coding_of_result(
+        const emitter& e, std::uint32_t i, const graph& on_true, const graph& on_false) {
         if (auto common = coding_of_readers(e.current(), i)) return common;
         pmr_vector<fixed_point> given;
         for (const graph* branch : {&on_true, &on_false}) {
@@ -174,8 +174,8 @@ private:
     }
 
     // Returns how a loop carries a value that is `first`, then `next`, and `first` in that form.
-    static std::optional<std::pair<coding, value>> carry_integers(emit<fixed_point_ops> e, value first,
-                                                                  value next, const node* input) {
+    static std::optional<std::pair<coding, value>> carry_integers(
+        emit<fixed_point_ops> e, value first, value next, const node* input) {
         const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
         auto given = match_per_tensor(next);
         if (!x || (!x->read && !given)) return std::nullopt;

@@ -27,9 +27,8 @@ namespace headrace {
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces =
-        joined<build::average_pool_ops, fixed_point_ops, dequantize_ops, build::strided_slice_ops,
-               ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
+    using produces = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops,
+        build::strided_slice_ops, ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
@@ -52,12 +51,12 @@ struct lower_quantized_pooling : pass {
     }
 
 private:
-    static window_divisors divisors_of(const emitter& e, const args<aten::avg_pool2d>& a,
-                                       std::span<const window> w) {
+    static window_divisors divisors_of(
+        const emitter& e, const args<aten::avg_pool2d>& a, std::span<const window> w) {
         if (a.divisor_override) return {{*a.divisor_override}, {1}};
         const auto along = [&](std::size_t i) {
-            return counts_along(w[i], e.shape(a.self)[2 + i], e.result_meta().shape[2 + i],
-                                a.count_include_pad);
+            return counts_along(
+                w[i], e.shape(a.self)[2 + i], e.result_meta().shape[2 + i], a.count_include_pad);
         };
         return {along(0), along(1)};
     }
@@ -77,8 +76,8 @@ private:
     }
 
     // Returns nothing if the sums do not have room.
-    static std::optional<value> dequantized_sum(emit<produces> e, const dequantized& x,
-                                                std::span<const window> w, const window_divisors& divisors) {
+    static std::optional<value> dequantized_sum(
+        emit<produces> e, const dequantized& x, std::span<const window> w, const window_divisors& divisors) {
         const double reach = x.parameters.reach() * static_cast<double>(w[0].kernel * w[1].kernel);
         if (divisors.common()) return divided(e, sum(e, x, w), x.parameters.scale(), reach, divisors);
         const bool is_wide = e.dtype(x.integers) != dtype::int8;  // summed in 48 bits
@@ -90,8 +89,8 @@ private:
 
     // Turns sums with channels last into averages of real numbers. `reach` is that of the sums if they have a
     // common divisor, which is folded into the scale; otherwise that of an element.
-    static value divided(emit<produces> e, value sums, double scale, double reach,
-                         const window_divisors& divisors) {
+    static value divided(
+        emit<produces> e, value sums, double scale, double reach, const window_divisors& divisors) {
         if (const auto common = divisors.common()) {
             scale /= static_cast<double>(*common);
         } else {
@@ -104,8 +103,8 @@ private:
         return build::transpose(e, dequantize(e, {sums, q}), build::to_channels_first(4));
     }
     static value parts_of(emit<ops<>> e, std::int64_t unit, const window_divisors& d) {
-        const shape_builder shape{1, static_cast<std::int64_t>(d.height.size()),
-                                  static_cast<std::int64_t>(d.width.size()), 1};
+        const shape_builder shape{
+            1, static_cast<std::int64_t>(d.height.size()), static_cast<std::int64_t>(d.width.size()), 1};
         return build::constant_at(e, dtype::int32, shape, [&](sizes at) {
             const std::int64_t divisor =
                 d.height[static_cast<std::size_t>(at[1])] * d.width[static_cast<std::size_t>(at[2])];
@@ -128,22 +127,22 @@ private:
         const std::int64_t channels = e.shape(image).back();
         const auto convolved = [&]<class Op>(Op, const int_list& weight) {
             return e.make<Op>({.input = image,
-                               .weight = e.splat(1, dtype::int8, weight),
-                               .bias = e.splat(bias, build::accumulator_of(type), std::array{channels}),
-                               .input_zp = build::zero_point(e, type, zero),
-                               .weight_zp = build::zero_point(e, dtype::int8),
-                               .pad = int_list(fitted.pad),
-                               .stride = int_list(fitted.stride),
-                               .dilation = int_list(fitted.dilation),
-                               .acc_type = build::accumulator_of(type)});
+                .weight = e.splat(1, dtype::int8, weight),
+                .bias = e.splat(bias, build::accumulator_of(type), std::array{channels}),
+                .input_zp = build::zero_point(e, type, zero),
+                .weight_zp = build::zero_point(e, dtype::int8),
+                .pad = int_list(fitted.pad),
+                .stride = int_list(fitted.stride),
+                .dilation = int_list(fitted.dilation),
+                .acc_type = build::accumulator_of(type)});
         };
         if (channels == 1) return convolved(tosa::conv2d{}, {1, w[0].kernel, w[1].kernel, 1});
         return convolved(tosa::depthwise_conv2d{}, {w[0].kernel, w[1].kernel, channels, 1});
     }
 
     // Averages INT32, such as the sums of another pooling.
-    static std::optional<value> dequantized_slices(emit<produces> e, const args<aten::avg_pool2d>& a,
-                                                   std::span<const window> w) {
+    static std::optional<value> dequantized_slices(
+        emit<produces> e, const args<aten::avg_pool2d>& a, std::span<const window> w) {
         constexpr std::int64_t max_slices = 64;
         constexpr double room = 1 << 30;
         if (saturating_add(w[0].kernel, w[1].kernel) > max_slices) return std::nullopt;
@@ -167,8 +166,8 @@ private:
         sums = build::transpose(e, sums, build::to_channels_last(4));
         return divided(e, sums, x->scale, divisors.common() ? x->reach * area : x->reach, divisors);
     }
-    static value slices_added(emit<produces> e, value v, std::size_t axis, const window& w,
-                              std::int64_t positions) {
+    static value slices_added(
+        emit<produces> e, value v, std::size_t axis, const window& w, std::int64_t positions) {
         const std::int64_t end = (positions - 1) * w.stride + w.kernel - w.before;
         v = build::pad(e, v, axis, w.before, std::max<std::int64_t>(end - e.shape(v)[axis], 0));
         value sums{};

@@ -90,10 +90,10 @@ private:
             a.zero = b.zero = 0;
         }
         return e.make<tosa::matmul>({.a = a.integers,
-                                     .b = b.integers,
-                                     .a_zp = build::zero_point(e, type, a.zero),
-                                     .b_zp = build::zero_point(e, type, b.zero),
-                                     .output_type = build::accumulator_of(type)});
+            .b = b.integers,
+            .a_zp = build::zero_point(e, type, a.zero),
+            .b_zp = build::zero_point(e, type, b.zero),
+            .output_type = build::accumulator_of(type)});
     }
 
     // A target with floats computes the op in floats.
@@ -129,7 +129,7 @@ private:
 
         // Folds the zero point of INT16 into the bias or, if there is one group, into additional products.
         bool take_zero(emit<ops<tosa::concat>> e, std::size_t input_axis, std::size_t weight_axis,
-                       bool is_one_group, bool is_transposed) {
+            bool is_one_group, bool is_transposed) {
             const std::int64_t zero = std::exchange(input_zero, 0);
             const auto less =
                 is_transposed ? std::nullopt : bias_less_zero(e, bias, weight, weight_zero, zero);
@@ -149,8 +149,8 @@ private:
     };
 
     // Returns nothing if an operand is not quantized. The weight's output channels are on `channel_axis`.
-    static std::optional<operands> read(emit<operand_ops> e, const args<aten::linear>& a,
-                                        std::size_t channel_axis) {
+    static std::optional<operands> read(
+        emit<operand_ops> e, const args<aten::linear>& a, std::size_t channel_axis) {
         const auto x = as_short_integers_per_tensor(e, a.input);
         if (!x) return std::nullopt;
         auto w = as_short_integers(e, a.weight);
@@ -162,7 +162,7 @@ private:
         if (!zero) return std::nullopt;
         const std::int64_t channels = e.shape(a.weight)[channel_axis];
         const double reach = x->parameters.reach() * w->parameters.reach() *
-                             static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
+            static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
         quantization products = products_of(x->parameters, w->parameters, 2 * reach);
         const dtype type = build::accumulator_of(e.dtype(x->integers));
         const auto bias = a.bias ? bias_at(e, *a.bias, products, type)
@@ -175,13 +175,13 @@ private:
     // Converts a weight whose scales are along another axis, as in transposed convolutions: such products
     // cannot be added up. It becomes per-tensor if it has only one scale, and is requantized if it is
     // constant.
-    static std::optional<dequantized> with_scales_along(emit<ops<>> e, const dequantized& w,
-                                                        std::size_t axis) {
+    static std::optional<dequantized> with_scales_along(
+        emit<ops<>> e, const dequantized& w, std::size_t axis) {
         constexpr std::int64_t max = 127;
         const quantization& q = w.parameters;
         if (q.scales.size() == 1)
-            return dequantized{w.integers,
-                               quantization::per_tensor(q.scale(), q.zero_point(), q.lowest, q.highest)};
+            return dequantized{
+                w.integers, quantization::per_tensor(q.scale(), q.zero_point(), q.lowest, q.highest)};
         const auto integers = constant_integers(w.integers);
         if (!integers) return std::nullopt;
         const int_list shape = e.shape(w.integers);
@@ -197,16 +197,15 @@ private:
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
         }
         std::replace(scales.begin(), scales.end(), 0.0, 1.0);
-        const value made = e.constant_of(dtype::int8, shape, [&](std::size_t i) {
-            return std::nearbyint(real(i) / scales[index_on(i, axis)]);
-        });
+        const value made = e.constant_of(dtype::int8, shape,
+            [&](std::size_t i) { return std::nearbyint(real(i) / scales[index_on(i, axis)]); });
         return dequantized{made, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // Returns a bias as integers of the accumulators' dtype: it has the scale of the products already, or is
     // brought to it. Nothing if it is neither quantized nor constant.
-    static std::optional<value> bias_at(emit<operand_ops> e, value bias, const quantization& products,
-                                        dtype type) {
+    static std::optional<value> bias_at(
+        emit<operand_ops> e, value bias, const quantization& products, dtype type) {
         const auto b = as_dequantized(e, bias);
         if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
         if (const auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
@@ -231,12 +230,12 @@ private:
     static bool has_scale_of(const quantization& q, const quantization& products) {
         constexpr double tolerance = 1e-5;
         return q.common_zero_point() == 0 &&
-               std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
-                          [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
+            std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
+                [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers, const quantization& products,
-                               dtype type) {
+    static value constant_bias(
+        emit<ops<>> e, const pmr_vector<double>& numbers, const quantization& products, dtype type) {
         const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const std::array count{static_cast<std::int64_t>(numbers.size())};
         return e.constant_of(type, count, [&](std::size_t i) {

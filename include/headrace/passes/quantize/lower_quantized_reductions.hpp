@@ -23,7 +23,7 @@ struct lower_quantized_reductions : pass {
     using positions = ops_where<aten::dialect, trait::reduction, trait::locating>;
     using targeted_ops = joined<sums, positions, ops<aten::cumsum>>;
     using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
-                            dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
+        dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
 
     template <one_of<sums> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {

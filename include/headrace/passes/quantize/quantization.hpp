@@ -27,8 +27,8 @@ struct quantization {
     std::int64_t lowest = 0;               ///< lower bound of quantized values
     std::int64_t highest = 0;
 
-    [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
-                                                 std::int64_t highest) {
+    [[nodiscard]] static quantization per_tensor(
+        double scale, std::int64_t zero_point, std::int64_t lowest, std::int64_t highest) {
         return {{scale}, {zero_point}, std::nullopt, lowest, highest};
     }
     /// Returns a quantization with zero point 0, for quantized values of at most that magnitude.
@@ -41,15 +41,15 @@ struct quantization {
     [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
     /// Returns the zero point, if it is equal for all channels.
     [[nodiscard]] std::optional<std::int64_t> common_zero_point() const {
-        const bool is_common = std::all_of(zero_points.begin(), zero_points.end(),
-                                           [&](std::int64_t z) { return z == zero_point(); });
+        const bool is_common = std::all_of(
+            zero_points.begin(), zero_points.end(), [&](std::int64_t z) { return z == zero_point(); });
         return is_common ? std::optional(zero_point()) : std::nullopt;
     }
     /// Returns the largest distance of a quantized value from its zero point.
     [[nodiscard]] double reach() const {
         const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
         return std::max(static_cast<double>(highest) - static_cast<double>(*min),
-                        static_cast<double>(*max) - static_cast<double>(lowest));
+            static_cast<double>(*max) - static_cast<double>(lowest));
     }
     /// Returns the factor that quantizing multiplies by. PyTorch rounds it to a float, which determines the
     /// result for numbers half-way between two quantized values.
@@ -60,8 +60,8 @@ struct quantization {
         const float rounded =
             std::nearbyint(static_cast<float>(real) * inverse_scale()) + static_cast<float>(zero_point());
         if (std::isnan(rounded)) return 0;
-        return static_cast<std::int64_t>(std::clamp(static_cast<double>(rounded), static_cast<double>(lowest),
-                                                    static_cast<double>(highest)));
+        return static_cast<std::int64_t>(std::clamp(
+            static_cast<double>(rounded), static_cast<double>(lowest), static_cast<double>(highest)));
     }
     /// Returns the quantized value nearest to a real number, in exact arithmetic; nothing for NaN.
     [[nodiscard]] std::optional<std::int64_t> nearest(double real) const {
@@ -118,14 +118,12 @@ template <class Args>
 [[nodiscard]] quantization quantization_of(const Args& a) {
     return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
 }
-[[nodiscard]] inline args<quantized_decomposed::quantize_per_tensor> quantize_args(value reals,
-                                                                                   const quantization& q,
-                                                                                   dtype type) {
+[[nodiscard]] inline args<quantized_decomposed::quantize_per_tensor> quantize_args(
+    value reals, const quantization& q, dtype type) {
     return {reals, q.scale(), q.zero_point(), q.lowest, q.highest, type};
 }
-[[nodiscard]] inline args<quantized_decomposed::dequantize_per_tensor> dequantize_args(value integers,
-                                                                                       const quantization& q,
-                                                                                       dtype type) {
+[[nodiscard]] inline args<quantized_decomposed::dequantize_per_tensor> dequantize_args(
+    value integers, const quantization& q, dtype type) {
     return {integers, q.scale(), q.zero_point(), q.lowest, q.highest, type};
 }
 

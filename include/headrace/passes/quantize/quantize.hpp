@@ -11,12 +11,12 @@ namespace headrace {
 /// can only be merged before each reader has its own RESCALE.
 template <class Evaluator>
 using tabulate_passes = pass_list<canonicalize_quantization, tabulate_functions,
-                                  fold_quantized_constants<Evaluator>, merge_duplicates>;
+    fold_quantized_constants<Evaluator>, merge_duplicates>;
 
 /// Passes that run after functions are decomposed; constants in the decompositions are folded first.
 template <class Evaluator>
 using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_quantized, fuse_rescales,
-                                  quantize_interface, decompose_quantization>;
+    quantize_interface, decompose_quantization>;
 
 }  // namespace headrace
 

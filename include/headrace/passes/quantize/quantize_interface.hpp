@@ -56,9 +56,8 @@ private:
             readers.push_back(use.target);
         }
         if (readers.empty()) return 0;
-        const args<quantize>& widest = args_of<quantize>(
-            **std::max_element(readers.begin(), readers.end(),
-                               [](const node* a, const node* b) { return extent(a) < extent(b); }));
+        const args<quantize>& widest = args_of<quantize>(**std::max_element(readers.begin(), readers.end(),
+            [](const node* a, const node* b) { return extent(a) < extent(b); }));
         const dequantized taken{input.result(), quantization_of(widest)};
         g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));

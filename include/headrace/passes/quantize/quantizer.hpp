@@ -30,14 +30,14 @@ namespace headrace {
 }
 
 /// Converts integers of one quantization to a per-tensor one. Per-channel scales are those of the last axis.
-inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d, const quantization& to,
-                             dtype type) {
+inline value rescale_between(
+    emit<build::recoding_ops> e, const dequantized& d, const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
     const pmr_vector<double> factors = factors_between(from, to);
     return build::recode(e, d.integers, factors, from.reach(),
-                         {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
+        {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
 
 /// Clamps to the quantization's range, if it is narrower than that of the dtype.
@@ -58,8 +58,8 @@ inline value requantize(emit<requantize_ops> e, const dequantized& d, const quan
 using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
 
 /// Returns q(dq(x)), where x may have a scale for each channel.
-inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
-                                 const quantization& to, dtype type) {
+inline value requantize_channels(
+    emit<requantize_channels_ops> e, const dequantized& d, const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     if (from.is_per_tensor()) return requantize(e, d, to, type);
     const shape_builder perms = with_channels_last(e.rank(d.integers), *from.axis);
@@ -78,9 +78,8 @@ inline value requantize_channels(emit<requantize_channels_ops> e, const dequanti
 }
 
 /// Ops that quantizing emits besides clones of existing nodes.
-using quantizer_ops =
-    joined<requantize_channels_ops,
-           ops<aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
+using quantizer_ops = joined<requantize_channels_ops,
+    ops<aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
 
 /// Quantizes a value of real numbers. Since rounding preserves order, the quantize is hoisted past ops that
 /// select elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants.
@@ -93,7 +92,7 @@ public:
     [[nodiscard]] bool goes_past(value v) const {
         const node& n = *v.producer;
         return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || match_clamp(v) ||
-               match_constant_pad(v) || is_selecting(n);
+            match_constant_pad(v) || is_selecting(n);
     }
 
     value operator()(value v) {
@@ -111,14 +110,14 @@ private:
     value quantized(value v) {
         if (const auto d = match_integers(e_, v)) return requantize_channels(e_, *d, to_, type_);
         if (const auto numbers = constant_reals(v)) {
-            return e_.constant_of(type_, e_.shape(v),
-                                  [&](std::size_t i) { return to_.quantized((*numbers)[i]); });
+            return e_.constant_of(
+                type_, e_.shape(v), [&](std::size_t i) { return to_.quantized((*numbers)[i]); });
         }
         if (const auto* a = match<aten::full>(v))
             return e_.make<aten::full>(a->size, number(a->fill_value), type_);
         if (const auto* a = match_clamp(v)) {
             return e_.make<aten::clamp>((*this)(a->self), a->min ? number(*a->min) : scalar(to_.lowest),
-                                        a->max ? number(*a->max) : scalar(to_.highest));
+                a->max ? number(*a->max) : scalar(to_.highest));
         }
         if (const auto pad = match_constant_pad(v))
             return e_.make<aten::constant_pad_nd>((*this)(pad->self), pad->pad, number(pad->value));

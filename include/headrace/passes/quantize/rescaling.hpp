@@ -58,8 +58,8 @@ struct rescaling {
 
 /// Multiplies `v` by one factor, or by one for each index of its last axis, rounded to nearest. Only 8-bit
 /// values have zero points here.
-inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double> factors,
-                     const rescaling& r) {
+inline value rescale(
+    emit<ops<tosa::rescale>> e, value v, std::span<const double> factors, const rescaling& r) {
     if (!v) return v;
     const dtype from = e.dtype(v);
     const bool scale32 = from != dtype::int48;
@@ -68,20 +68,19 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double
         const auto f = multiplier_and_shift(factor, scale32);
         if (!f) {
             return e.unsupported({"a quantization step is ", number_text(factor),
-                                  " times another, beyond what RESCALE can scale by"});
+                " times another, beyond what RESCALE can scale by"});
         }
         fixed.push_back(*f);
     }
     const std::array count{static_cast<std::int64_t>(factors.size())};
-    return e.make<tosa::rescale>(
-        {.input = v,
-         .multiplier = e.constant_of(scale32 ? dtype::int32 : dtype::int16, count,
-                                     [&](std::size_t i) { return fixed[i].multiplier; }),
-         .shift = e.constant_of(dtype::int8, count, [&](std::size_t i) { return fixed[i].shift; }),
-         .input_zp = zero_point(e, from, r.input_zero),
-         .output_zp = zero_point(e, r.to, r.output_zero),
-         .scale32 = scale32,
-         .per_channel = factors.size() > 1});
+    return e.make<tosa::rescale>({.input = v,
+        .multiplier = e.constant_of(
+            scale32 ? dtype::int32 : dtype::int16, count, [&](std::size_t i) { return fixed[i].multiplier; }),
+        .shift = e.constant_of(dtype::int8, count, [&](std::size_t i) { return fixed[i].shift; }),
+        .input_zp = zero_point(e, from, r.input_zero),
+        .output_zp = zero_point(e, r.to, r.output_zero),
+        .scale32 = scale32,
+        .per_channel = factors.size() > 1});
 }
 inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const rescaling& r) {
     return rescale(e, v, std::span(&factor, 1), r);
@@ -91,8 +90,8 @@ using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, 
 using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
 /// Clamps INT32 to the bounds.
-inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest,
-                     std::int64_t highest) {
+inline value cut_off(
+    emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest, std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
     if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
@@ -105,7 +104,7 @@ inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double 
     value wide = narrow(e, v, dtype::int32);
     if (reach > INT32_MAX)
         wide = cut_off(e, wide, INT32_MIN + std::max<std::int64_t>(zero, 0),
-                       INT32_MAX + std::min<std::int64_t>(zero, 0));
+            INT32_MAX + std::min<std::int64_t>(zero, 0));
     return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
 }
 /// Adds a zero point to INT32 of magnitude up to `reach`, and narrows it to a dtype wider than 8 bits.
@@ -119,8 +118,8 @@ inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::i
 
 /// Like `rescale`, for elements up to `reach` away from their zero point, which any dtype may have. RESCALE
 /// does not take INT32 of 2^(shift - 1) and more: such elements are clamped before.
-inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
-                                double reach, rescaling r) {
+inline value saturating_rescale(
+    emit<saturating_rescale_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
     const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
     if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
@@ -131,14 +130,14 @@ inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::sp
     }
     return rescale(e, v, factors, r);
 }
-inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double factor, double reach,
-                                const rescaling& r) {
+inline value saturating_rescale(
+    emit<saturating_rescale_ops> e, value v, double factor, double reach, const rescaling& r) {
     return saturating_rescale(e, v, std::span(&factor, 1), reach, r);
 }
 
 /// Like `saturating_rescale`, to a dtype that may have a zero point as well.
-inline value recode(emit<recoding_ops> e, value v, std::span<const double> factors, double reach,
-                    rescaling r) {
+inline value recode(
+    emit<recoding_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);
     const double factor = *std::max_element(factors.begin(), factors.end());
     const std::int64_t zero = std::exchange(r.output_zero, 0);

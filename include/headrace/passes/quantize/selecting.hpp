@@ -24,7 +24,7 @@ inline constexpr auto selecting_ops =
     set_where<aten::dialect, trait::padding, trait::spatial> |
     set_where<tosa::dialect, trait::reshaping | trait::permuting> |
     ops_in<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax, aten::max_pool2d, aten::scatter_src,
-           aten::index_copy>;
+        aten::index_copy>;
 
 [[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
@@ -68,8 +68,8 @@ struct moved_axis {
 };
 
 /// Returns the axis of equal size after equally many elements; nothing if it is split or joined.
-[[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(const int_list& before,
-                                                                  const int_list& after, std::size_t axis) {
+[[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(
+    const int_list& before, const int_list& after, std::size_t axis) {
     const auto count_before = [](const int_list& shape, std::size_t end) {
         return element_count(sizes(shape).first(end));
     };

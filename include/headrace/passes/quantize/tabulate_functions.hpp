@@ -37,8 +37,8 @@ struct tabulate_functions : pass {
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::clamp_min, aten::clamp_max>;
     // A prelu's weight may have several elements, and a cast reads another dtype.
     static constexpr auto functions = (set_where<aten::dialect, trait::elementwise> -
-                                       set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
-                                      ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
+                                          set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
+        ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
 
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
@@ -146,8 +146,8 @@ private:
             if (nested == 8) return false;
             if (n.operand_count == 0) return n.op->has(trait::gives_number);
             return (n.op->has(computable) || functions.contains(*n.op)) &&
-                   std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
-                               [&](const edge& e) { return is_constant(*e.source, nested + 1); });
+                std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
+                    [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
 
         int_list shape_;
@@ -161,7 +161,7 @@ private:
     // Applies the function to `count` integers from `first` on. They have its operand's rank, so that numbers
     // broadcast with them.
     static value table_of(emit<produces> e, const function& f, dtype type, std::int64_t first,
-                          std::int64_t step, std::int64_t count) {
+        std::int64_t step, std::int64_t count) {
         shape_builder shape = shape_builder::filled(std::max<std::size_t>(e.rank(f.source()), 1), 1);
         shape.back() = count;
         const value all = e.constant_of(

@@ -18,8 +18,8 @@ namespace headrace {
 
 /// Returns how many elements the window counts at each position along an axis, as PyTorch's avg_pool2d does:
 /// elements of the axis and, if `padding_counts`, of the padding.
-[[nodiscard]] inline pmr_vector<std::int64_t> counts_along(const window& w, std::int64_t size,
-                                                           std::int64_t positions, bool padding_counts) {
+[[nodiscard]] inline pmr_vector<std::int64_t> counts_along(
+    const window& w, std::int64_t size, std::int64_t positions, bool padding_counts) {
     pmr_vector<std::int64_t> counts;
     const std::int64_t first = padding_counts ? -w.before : 0;
     const std::int64_t end = padding_counts ? size + w.after : size;
@@ -38,11 +38,11 @@ struct window_divisors {
     [[nodiscard]] bool is_sound() const {
         const auto has_none = [](std::int64_t n) { return n == 0; };
         return !height.empty() && !width.empty() && std::none_of(height.begin(), height.end(), has_none) &&
-               std::none_of(width.begin(), width.end(), has_none);
+            std::none_of(width.begin(), width.end(), has_none);
     }
     [[nodiscard]] std::int64_t largest() const {
-        return saturating_mul(*std::max_element(height.begin(), height.end()),
-                              *std::max_element(width.begin(), width.end()));
+        return saturating_mul(
+            *std::max_element(height.begin(), height.end()), *std::max_element(width.begin(), width.end()));
     }
     /// Returns the divisor of all windows, if it is the same.
     [[nodiscard]] std::optional<std::int64_t> common() const {

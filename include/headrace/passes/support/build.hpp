@@ -52,8 +52,8 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return static_cast<std::size_t>(index);
 }
 /// Makes a constant whose element at each position is `number_at(position)`.
-inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape,
-                         function_ref<scalar(sizes)> number_at) {
+inline value constant_at(
+    emit<ops<>> e, dtype type, const shape_builder& shape, function_ref<scalar(sizes)> number_at) {
     return e.constant_of(type, shape, [&](std::size_t i) {
         auto rest = static_cast<std::int64_t>(i);
         shape_builder position = shape;
@@ -149,19 +149,19 @@ inline value negate(emit<ops<tosa::negate>> e, value v) {
 /// Returns the arguments of a convolution without padding, strides and dilation.
 template <op_tag Op>
 args<Op> unpadded(emit<ops<>> e, value input, value weight, value bias, std::int64_t input_zero = 0,
-                  std::int64_t weight_zero = 0) {
+    std::int64_t weight_zero = 0) {
     static constexpr std::int64_t zeros[] = {0, 0, 0, 0, 0, 0};
     static constexpr std::int64_t ones[] = {1, 1, 1};
     const std::size_t axes = std::clamp<std::size_t>(e.rank(input), 3, 5) - 2;
     return {.input = input,
-            .weight = weight,
-            .bias = bias,
-            .input_zp = zero_point(e, e.dtype(input), input_zero),
-            .weight_zp = zero_point(e, e.dtype(weight), weight_zero),
-            .pad = int_list(sizes(zeros).first(2 * axes)),
-            .stride = int_list(sizes(ones).first(axes)),
-            .dilation = int_list(sizes(ones).first(axes)),
-            .acc_type = accumulator_of(e.dtype(input))};
+        .weight = weight,
+        .bias = bias,
+        .input_zp = zero_point(e, e.dtype(input), input_zero),
+        .weight_zp = zero_point(e, e.dtype(weight), weight_zero),
+        .pad = int_list(sizes(zeros).first(2 * axes)),
+        .stride = int_list(sizes(ones).first(axes)),
+        .dilation = int_list(sizes(ones).first(axes)),
+        .acc_type = accumulator_of(e.dtype(input))};
 }
 
 /// A RESCALE by one: the same numbers in an integer dtype that has room for them.
@@ -171,11 +171,11 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     const bool is_wide = from == dtype::int48;  // RESCALE multiplies int48 by 16 bits
     const int shift = is_wide ? 14 : 30;
     return e.make<tosa::rescale>({.input = v,
-                                  .multiplier = e.splat(1 << shift, is_wide ? dtype::int16 : dtype::int32, 1),
-                                  .shift = e.splat(shift, dtype::int8, 1),
-                                  .input_zp = zero_point(e, from),
-                                  .output_zp = zero_point(e, type),
-                                  .scale32 = !is_wide});
+        .multiplier = e.splat(1 << shift, is_wide ? dtype::int16 : dtype::int32, 1),
+        .shift = e.splat(shift, dtype::int8, 1),
+        .input_zp = zero_point(e, from),
+        .output_zp = zero_point(e, type),
+        .scale32 = !is_wide});
 }
 
 /// Returns the smallest and largest number of a dtype, as CLAMP and PAD take them: ±infinity for floats.

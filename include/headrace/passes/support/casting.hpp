@@ -37,7 +37,7 @@ inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
     const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
     const bool lacks_it = is_brain && !allows<tosa::cast>(e, {dtype::bfloat16, dtype::float32});
     return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST",
-                          lacks_it ? "; add +bf16 to it" : ""});
+        lacks_it ? "; add +bf16 to it" : ""});
 }
 
 // --- choices ---------------------------------------------------------------------------------------------
@@ -52,22 +52,22 @@ inline value select(emit<select_ops> e, value condition, value on_true, value on
     const dtype type = e.dtype(on_true);
     const auto choose = [&](value t, value f) {
         return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                     .input2 = with_rank(e, t, rank),
-                                     .input3 = with_rank(e, f, rank)});
+            .input2 = with_rank(e, t, rank),
+            .input3 = with_rank(e, f, rank)});
     };
     if (is_floating(type) || allows<tosa::select>(e, {dtype::boolean, type, type, type}))
         return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
-        return cast_directly(
-            e, choose(cast_directly(e, on_true, dtype::float32), cast_directly(e, on_false, dtype::float32)),
+        return cast_directly(e,
+            choose(cast_directly(e, on_true, dtype::float32), cast_directly(e, on_false, dtype::float32)),
             type);
     }
     const auto bit = [&](scalar t, scalar f) {
-        return cast_directly(e, choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)),
-                             type);
+        return cast_directly(
+            e, choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)), type);
     };
-    return binary<tosa::add>(e, binary<tosa::mul>(e, on_true, bit(1, 0)),
-                             binary<tosa::mul>(e, on_false, bit(0, 1)));
+    return binary<tosa::add>(
+        e, binary<tosa::mul>(e, on_true, bit(1, 0)), binary<tosa::mul>(e, on_false, bit(0, 1)));
 }
 
 // --- shifts ----------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ using truncate_ops = ops<tosa::greater_equal, tosa::floor, tosa::ceil, tosa::sel
 /// Casts floating point to an integer, toward zero as in PyTorch; CAST rounds to nearest (spec 2.12.1).
 inline value truncate(emit<truncate_ops> e, value v, dtype to) {
     const value is_positive = e.make<tosa::greater_equal>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
-    return cast_directly(e, e.make<tosa::select>(is_positive, e.make<tosa::floor>(v), e.make<tosa::ceil>(v)),
-                         to);
+    return cast_directly(
+        e, e.make<tosa::select>(is_positive, e.make<tosa::floor>(v), e.make<tosa::ceil>(v)), to);
 }
 
 using truth_ops = ops<tosa::cast, tosa::equal, tosa::logical_not>;

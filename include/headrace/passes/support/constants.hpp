@@ -26,8 +26,8 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// Returns integers or booleans in row-major order; nothing for other dtypes, or packed ones.
-[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> integers_of(const tensor_data& data,
-                                                                         const tensor_meta& meta) {
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> integers_of(
+    const tensor_data& data, const tensor_meta& meta) {
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
     if (width == 0) return std::nullopt;  // packed
@@ -59,8 +59,8 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// Returns the numbers of float32, float64 or an integer dtype in row-major order; nothing for other dtypes.
-[[nodiscard]] inline std::optional<pmr_vector<double>> reals_of(const tensor_data& data,
-                                                                const tensor_meta& meta) {
+[[nodiscard]] inline std::optional<pmr_vector<double>> reals_of(
+    const tensor_data& data, const tensor_meta& meta) {
     if (const auto integers = integers_of(data, meta))
         return pmr_vector<double>(integers->begin(), integers->end());
     pmr_vector<double> numbers;

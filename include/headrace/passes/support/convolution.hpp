@@ -17,7 +17,7 @@ namespace headrace {
     const int_list& input = e.shape(a.input);
     const int_list& weight = e.shape(a.weight);
     return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
-           weight[0] % input[1] == 0;
+        weight[0] % input[1] == 0;
 }
 
 namespace build {
@@ -41,8 +41,8 @@ using crop_ops = ops<tosa::const_shape, tosa::slice>;
 inline value crop(emit<crop_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return e.make<tosa::slice>({.input1 = v,
-                                .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-                                .size = const_shape(e, shape)});
+        .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
+        .size = const_shape(e, shape)});
 }
 
 /// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
@@ -51,8 +51,8 @@ struct window_attributes {
     shape_builder used;  ///< shape of the part of the input that the windows cover
 };
 
-[[nodiscard]] inline window_attributes fit_windows(sizes channels_last, std::span<const window> windows,
-                                                   sizes positions) {
+[[nodiscard]] inline window_attributes fit_windows(
+    sizes channels_last, std::span<const window> windows, sizes positions) {
     window_attributes fitted;
     fitted.used = shape_builder(channels_last);
     for (std::size_t i = 0; i != windows.size(); ++i) {
@@ -76,7 +76,7 @@ using convolution_ops = joined<
 class convolution {
 public:
     convolution(emit<convolution_ops> e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
-                std::int64_t weight_zero = 0)
+        std::int64_t weight_zero = 0)
         : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
 
     /// Returns the result with channels last; without a height, it has a height of 1. `result` is the shape
@@ -110,8 +110,8 @@ private:
         value input = transpose(e_, a_.input, to_channels_last(rank));
         window windows[3];
         for (std::size_t i = 0; i != rank - 2; ++i) {
-            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
-                          a_.padding[i]};
+            windows[i] = {
+                e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i], a_.padding[i]};
         }
         const auto fitted =
             fit_windows(e_.shape(input), std::span(windows, rank - 2), sizes(result).subspan(2));
@@ -166,15 +166,14 @@ private:
             pad.push_back(std::max(after, 1 - kernel));
             start[1 + i] = pad[2 * i] - before;
         }
-        const value made =
-            e_.make<tosa::transpose_conv2d>({.input = input,
-                                             .weight = weight,
-                                             .bias = bias(),
-                                             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-                                             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-                                             .out_pad = int_list(pad),
-                                             .stride = a_.stride,
-                                             .acc_type = accumulator_of(e_.dtype(input))});
+        const value made = e_.make<tosa::transpose_conv2d>({.input = input,
+            .weight = weight,
+            .bias = bias(),
+            .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+            .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+            .out_pad = int_list(pad),
+            .stride = a_.stride,
+            .acc_type = accumulator_of(e_.dtype(input))});
         const shape_builder wanted{result[0], result[2], result[3], result[1]};
         if (!made || e_.shape(made) == int_list(wanted)) return made;
         return e_.make<tosa::slice>(
@@ -225,8 +224,8 @@ private:
             shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
             padding[2 * (axis + 1) + 1] = steps[i] - 1;
             const value wide = e_.make<tosa::pad>({.input1 = reshape(e_, v, apart),
-                                                   .padding = const_shape(e_, padding),
-                                                   .pad_const = zero_point(e_, e_.dtype(v), zero)});
+                .padding = const_shape(e_, padding),
+                .pad_const = zero_point(e_, e_.dtype(v), zero)});
             shape_builder whole(shape);
             whole[axis] *= steps[i];
             shape_builder cut(whole);
@@ -251,8 +250,8 @@ private:
 };
 
 /// Transposes the result of `convolution` back to channels first, in PyTorch's shape.
-inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value channels_last,
-                            const int_list& result) {
+inline value channels_first(
+    emit<joined<reshape_ops, transpose_ops>> e, value channels_last, const int_list& result) {
     if (!channels_last) return {};
     return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
 }
@@ -261,13 +260,13 @@ inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value ch
 /// width if the target prefers that; features become its channels. The result is [1, rows, 1, features], or
 /// [1, 1, rows, features].
 inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
-                    std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
+    std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
     const std::int64_t features = e.shape(a.weight)[0];
     const std::int64_t width = e.shape(a.weight)[1];
     const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
     const bool lies = preferences_of(e.target()).rows_are_width;
-    return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(
-        e, reshape(e, a.input, shape_builder{1, lies ? 1 : rows, lies ? rows : 1, width}),
+    return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(e,
+        reshape(e, a.input, shape_builder{1, lies ? 1 : rows, lies ? rows : 1, width}),
         reshape(e, a.weight, shape_builder{features, 1, 1, width}), bias, input_zero, weight_zero));
 }
 

@@ -47,8 +47,8 @@ struct merged_permutation {
         if (shape[i] == 1) continue;
         // Only axes of size 1 are between two axes that become adjacent.
         const bool follows = last >= 0 && axis > last &&
-                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
-                                                         i - static_cast<std::size_t>(last) - 1)) == 1;
+            element_count(shape.subspan(
+                static_cast<std::size_t>(last) + 1, i - static_cast<std::size_t>(last) - 1)) == 1;
         group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
         if (!follows) moved.push_back(axis);
         last = axis;
@@ -80,9 +80,8 @@ inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (perms.size() <= max_rank) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
     if (merged.perms.size() > max_rank) {
-        return e.unsupported(
-            {"a permutation of ", merged.perms.size(),
-             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time"});
+        return e.unsupported({"a permutation of ", merged.perms.size(),
+            " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time"});
     }
     return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
 }

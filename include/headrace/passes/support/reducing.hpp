@@ -38,7 +38,7 @@ namespace build {
 /// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name and whose
 /// size is not 1, starting with the last. The result has the shape of the node's result.
 inline value reduce(emit<reshape_ops> e, value v, const result<axis_set>& axes,
-                    function_ref<value(value, std::size_t)> step) {
+    function_ref<value(value, std::size_t)> step) {
     if (!axes) return e.fail(axes.error());
     for (std::size_t i = e.rank(v); i-- != 0;) {
         if (axes.value().contains(i) && v && e.shape(v)[i] != 1) v = step(v, i);
@@ -47,7 +47,7 @@ inline value reduce(emit<reshape_ops> e, value v, const result<axis_set>& axes,
 }
 template <class Args>
 value reduce(emit<reshape_ops> e, value v, const Args& a, function_ref<value(value, std::size_t)> step,
-             no_axes empty = no_axes::all) {
+    no_axes empty = no_axes::all) {
     return reduce(e, v, reduced_axes(a, e.rank(v), empty), step);
 }
 

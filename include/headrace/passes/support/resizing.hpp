@@ -20,9 +20,9 @@ namespace headrace {
 using bilinear_ops = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
 using linear_ops = joined<bilinear_ops, ops<aten::upsample_linear1d_vec, aten::upsample_linear1d>>;
 using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, aten::upsample_nearest1d_vec,
-                        aten::upsample_nearest1d>;
+    aten::upsample_nearest1d>;
 using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
-                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+    aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
 enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 
 /// RESIZE's parameters for one axis: output o reads position (o * d + offset) / n.
@@ -34,7 +34,7 @@ struct sampled_axis {
     /// True if RESIZE's ERROR_IFs and level 8K's limit on the scale are met.
     [[nodiscard]] bool is_legal() const {
         return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
-               border >= -16 * n && border < n;
+            border >= -16 * n && border < n;
     }
 };
 
@@ -59,8 +59,8 @@ struct sampled_axis {
 /// Returns the scale that determines which elements an axis reads; 0 if its sizes determine that: if no scale
 /// above 0 is given, corners are aligned, an axis keeps its size, or nearest doubles it
 /// (ATen/native/UpSample.h).
-[[nodiscard]] inline double counting_scale(sampling_mode mode, std::int64_t in, std::int64_t out,
-                                           double scale) {
+[[nodiscard]] inline double counting_scale(
+    sampling_mode mode, std::int64_t in, std::int64_t out, double scale) {
     const bool copies = out == in && mode != sampling_mode::nearest_exact;
     const bool doubles = out == 2 * in && mode == sampling_mode::nearest;
     return scale > 0 && mode != sampling_mode::aligned && !copies && !doubles ? scale : 0;
@@ -69,8 +69,8 @@ struct sampled_axis {
 /// Returns RESIZE's parameters. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out -
 /// 1) (aligned corners), floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1
 /// / scale in place of in / out if the scale counts. n and d are doubled so that halves become integers.
-[[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
-                                           double scale) {
+[[nodiscard]] inline sampled_axis sampling(
+    sampling_mode mode, std::int64_t in, std::int64_t out, double scale) {
     if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
     scale = counting_scale(mode, in, out, scale);
     std::int64_t n = out, d = in;
@@ -152,21 +152,19 @@ inline resized resize(emit<resize_ops> e, const resize_request& r) {
         const double scale = !is_row ? r.scales[i] : i == 0 ? 0 : r.scales[0];
         axes[i] = sampling(r.mode, in[2 + i], out[2 + i], scale);
         if (!axes[i].is_legal()) {
-            return {
-                e.unsupported({"resizing ", in[2 + i], " to ", out[2 + i],
-                               " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
-                               "and at most 256)"})};
+            return {e.unsupported({"resizing ", in[2 + i], " to ", out[2 + i],
+                " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
+                "and at most 256)"})};
         }
     }
     const auto& [h, w] = axes;
     if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
     const bool interpolates = r.mode == sampling_mode::half_pixel || r.mode == sampling_mode::aligned;
-    const value made =
-        e.make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
-                              .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-                              .offset = const_shape(e, shape_builder{h.offset, w.offset}),
-                              .border = const_shape(e, shape_builder{h.border, w.border}),
-                              .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+    const value made = e.make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+        .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+        .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+        .border = const_shape(e, shape_builder{h.border, w.border}),
+        .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
     return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
 }
 template <op_tag Op>

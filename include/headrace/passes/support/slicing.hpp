@@ -30,7 +30,7 @@ struct three_axes {
 [[nodiscard]] constexpr three_axes around(sizes shape, std::size_t first, std::size_t count = 1) {
     if (first + count > shape.size()) return {};
     return {element_count(shape.first(first)), element_count(shape.subspan(first, count)),
-            element_count(shape.subspan(first + count))};
+        element_count(shape.subspan(first + count))};
 }
 /// Replaces `count` axes of a shape from `first` on.
 [[nodiscard]] constexpr shape_builder with_axes(sizes shape, std::size_t first, std::size_t count, sizes by) {
@@ -71,7 +71,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
 
 /// Selects elements of an axis by position: slices consecutive ones and joins the slices.
 inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
-                  std::span<const std::int64_t> positions) {
+    std::span<const std::int64_t> positions) {
     pmr_vector<value> parts;
     for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
         for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
@@ -90,8 +90,8 @@ inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t ax
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
 
 /// Pads an axis of `v` with `before` and `after` elements that equal `with`.
-inline value pad(emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after,
-                 scalar with = 0) {
+inline value pad(
+    emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after, scalar with = 0) {
     if (before == 0 && after == 0) return v;
     shape_builder padding = shape_builder::filled(2 * e.rank(v), 0);
     padding[2 * axis] = before;
@@ -106,7 +106,7 @@ using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 /// reshaped to [count, step], of which one column is kept; the span is moved back to fit in the axis, or
 /// padded if the axis is too short.
 inline value strided_slice(emit<strided_slice_ops> e, value v, std::size_t axis, std::int64_t start,
-                           std::int64_t count, std::int64_t step) {
+    std::int64_t count, std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
     const std::int64_t size = e.shape(v)[axis];
     const std::int64_t span = saturating_mul(count, step);

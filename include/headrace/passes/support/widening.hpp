@@ -27,8 +27,8 @@ namespace headrace {
 [[nodiscard]] inline std::optional<std::int64_t> widening_shift(const args<tosa::rescale>& a) {
     const auto is = [](value v, dtype type) { return meta_of(v) != nullptr && meta_of(v)->dtype == type; };
     const bool widens = (is(a.input, dtype::int8) || is(a.input, dtype::int16)) &&
-                        is(a.output_zp, dtype::int32) && !a.input_unsigned && !a.output_unsigned &&
-                        constant_integer(a.output_zp) == 0;
+        is(a.output_zp, dtype::int32) && !a.input_unsigned && !a.output_unsigned &&
+        constant_integer(a.output_zp) == 0;
     const auto power = widens ? log2_of_factor(a) : std::nullopt;
     return power.value_or(-1) >= 0 ? power : std::nullopt;
 }

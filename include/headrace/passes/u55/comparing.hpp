@@ -11,7 +11,7 @@
 namespace headrace::u55 {
 
 using compare_ops = ops<tosa::add, tosa::sub, tosa::abs, tosa::clz, tosa::maximum, tosa::minimum,
-                        tosa::arithmetic_right_shift, tosa::logical_left_shift>;
+    tosa::arithmetic_right_shift, tosa::logical_left_shift>;
 
 /// True if a - b does not wrap around.
 [[nodiscard]] inline bool difference_fits(value a, value b) {

@@ -26,17 +26,18 @@ struct expand_bits : pass, for_u55 {
         "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
 
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
-    using targeted_ops = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
-                                           tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
+    using targeted_ops = joined<logic,
+        ops<tosa::bitwise_not, tosa::arithmetic_right_shift, tosa::logical_right_shift,
+            tosa::logical_left_shift, tosa::cast>>;
     using produces = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
-                         tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
+        tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
 
     template <one_of<logic> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return by_bytes(e, a.input1, a.input2, [](unsigned x, unsigned y) {
-            return std::is_same_v<Op, tosa::bitwise_and>  ? x & y
-                   : std::is_same_v<Op, tosa::bitwise_or> ? x | y
-                                                          : x ^ y;
+            return std::is_same_v<Op, tosa::bitwise_and> ? x & y
+                : std::is_same_v<Op, tosa::bitwise_or>   ? x | y
+                                                         : x ^ y;
         });
     }
 
@@ -169,11 +170,11 @@ private:
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };
         const value high = sum(table(e, x, [](unsigned b) { return b & 240U; }),
-                               table(e, y, [](unsigned b) { return b >> 4U; }));
+            table(e, y, [](unsigned b) { return b >> 4U; }));
         const value low = sum(table(e, x, [](unsigned b) { return (b << 4U) & 240U; }),
-                              table(e, y, [](unsigned b) { return b & 15U; }));
+            table(e, y, [](unsigned b) { return b & 15U; }));
         return sum(table(e, high, [&](unsigned b) { return f(b >> 4U, b & 15U) << 4U; }),
-                   table(e, low, [&](unsigned b) { return f(b >> 4U, b & 15U) & 15U; }));
+            table(e, low, [&](unsigned b) { return f(b >> 4U, b & 15U) & 15U; }));
     }
 };
 HEADRACE_COMPILED_PASS(expand_bits);

@@ -31,10 +31,9 @@ struct expand_extrema : pass, for_u55 {
         "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX except of up to 127 INT8 channels";
 
     using targeted_ops = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
-    using produces =
-        joined<build::slice_ops, build::concat_ops, build::permute_ops,
-               ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum, tosa::minimum,
-                   tosa::rescale, tosa::equal, tosa::select, tosa::cast, tosa::sub>>;
+    using produces = joined<build::slice_ops, build::concat_ops, build::permute_ops,
+        ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum, tosa::minimum, tosa::rescale,
+            tosa::equal, tosa::select, tosa::cast, tosa::sub>>;
 
     template <one_of<ops<tosa::reduce_max, tosa::reduce_min>> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {

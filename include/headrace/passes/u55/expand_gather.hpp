@@ -29,8 +29,8 @@ struct expand_gather : pass, for_u55 {
 
     using targeted_ops = ops<tosa::gather, tosa::scatter>;
     using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
-                            ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,
-                                tosa::cast, tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
+        ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale, tosa::cast,
+            tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
 
     value operator()(const args<tosa::gather>& a, emit<produces>& e) const {
         if (const auto rows = known_rows(a.indices)) return gathered(e, a.values, *rows);
@@ -65,7 +65,7 @@ private:
     }
     static value refuse(emit<produces>& e, const char* reason) {
         return e.unsupported({"Ethos-U55 has no ", e.current().op->name.substr(5), ", and ", reason,
-                              "; drop u55 from the target"});
+            "; drop u55 from the target"});
     }
     static bool is_small(emit<produces>& e, value values, value indices) {
         constexpr std::int64_t max_products = std::int64_t{1} << 26;
@@ -90,8 +90,8 @@ private:
         return build::pick(e, values, 1, rows);
     }
     // Each row of the result is an original row or a new one.
-    static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
-                           const pmr_vector<std::int64_t>& rows) {
+    static value scattered(
+        emit<produces>& e, const args<tosa::scatter>& a, const pmr_vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
         if (!all_exist(e, rows, count)) return {};
         constexpr std::int64_t kept = -1;
@@ -106,8 +106,8 @@ private:
             for (end = k + 1; end != from.size() && follows(end);) ++end;
             const auto length = static_cast<std::int64_t>(end - k);
             pieces.push_back(from[k] == kept
-                                 ? build::slice(e, a.values_in, 1, static_cast<std::int64_t>(k), length)
-                                 : build::slice(e, a.input, 1, from[k], length));
+                    ? build::slice(e, a.values_in, 1, static_cast<std::int64_t>(k), length)
+                    : build::slice(e, a.input, 1, from[k], length));
         }
         if (pieces.size() > max_slices) return refuse(e, too_many_slices);
         return build::concat(e, pieces, 1);
@@ -129,15 +129,15 @@ private:
         const auto table = constant_integers(values);
         if (table && e.shape(hits)[0] == 1) return selected_by_convolution(e, ones, e.shape(values), *table);
         const value product = e.make<tosa::matmul>({.a = ones,
-                                                    .b = values,
-                                                    .a_zp = build::zero_point(e, dtype::int8),
-                                                    .b_zp = build::zero_point(e, dtype::int8),
-                                                    .output_type = dtype::int32});
+            .b = values,
+            .a_zp = build::zero_point(e, dtype::int8),
+            .b_zp = build::zero_point(e, dtype::int8),
+            .output_type = dtype::int32});
         return build::narrow(e, product, dtype::int8);
     }
     // A convolution costs a hundredth of a MATMUL, but its weights must be constant.
-    static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
-                                         const pmr_vector<std::int64_t>& table) {
+    static value selected_by_convolution(
+        emit<produces>& e, value ones, const shape_builder& values, const pmr_vector<std::int64_t>& table) {
         const shape_builder kernel{values[2], 1, 1, values[1]};
         const value weight = build::constant_at(e, dtype::int8, kernel, [&](const shape_builder& at) {
             return table[build::element_index(values, {0, at[3], at[0]})];

@@ -80,10 +80,10 @@ private:
             if (from == i) continue;
             const std::int64_t size = shape[from];
             v = swapped(e,
-                        build::reshape(e, v,
-                                       shape_builder{element_count(sizes(shape).first(i)),
-                                                     element_count(sizes(shape).subspan(i, from - i)), size,
-                                                     element_count(sizes(shape).subspan(from + 1))}));
+                build::reshape(e, v,
+                    shape_builder{element_count(sizes(shape).first(i)),
+                        element_count(sizes(shape).subspan(i, from - i)), size,
+                        element_count(sizes(shape).subspan(from + 1))}));
             std::rotate(order.begin() + i, order.begin() + from, order.begin() + from + 1);
             std::rotate(shape.begin() + i, shape.begin() + from, shape.begin() + from + 1);
         }
@@ -97,11 +97,11 @@ private:
         const build::merged_permutation merged = build::merge_axes(shape, perms);
         if (merged.perms.size() <= 3)
             return build::reshape(e, transposed(e, build::reshape(e, v, merged.shape), merged.perms),
-                                  build::permuted(shape, perms));
+                build::permuted(shape, perms));
         const std::size_t longest = longest_axis(shape);
         const std::int64_t half = shape[longest] / 2;
         const std::array halves{swapped(e, build::slice(e, v, longest, 0, half)),
-                                swapped(e, build::slice(e, v, longest, half, shape[longest] - half))};
+            swapped(e, build::slice(e, v, longest, half, shape[longest] - half))};
         return build::concat(e, halves, static_cast<std::size_t>(perms[longest]));
     }
 };

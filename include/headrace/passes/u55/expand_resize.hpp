@@ -70,10 +70,10 @@ private:
     // The form that Ethos-U55 supports.
     static value doubled(emit<produces>& e, value v) {
         return e.make<tosa::resize>({.input = v,
-                                     .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),
-                                     .offset = build::const_shape(e, shape_builder{-1, -1}),
-                                     .border = build::const_shape(e, shape_builder{1, 1}),
-                                     .mode = resize_mode::nearest});
+            .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),
+            .offset = build::const_shape(e, shape_builder{-1, -1}),
+            .border = build::const_shape(e, shape_builder{1, 1}),
+            .mode = resize_mode::nearest});
     }
     static value repeated(emit<produces>& e, value v, std::size_t dim, std::int64_t times) {
         const build::three_axes parts = build::around(e.shape(v), dim);

@@ -38,10 +38,9 @@ struct expand_windows : pass, for_u55 {
         "lowers convolutions and poolings with windows that Ethos-U55 does not have";
 
     using targeted_ops = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
-                             tosa::avg_pool2d, tosa::max_pool2d>;
-    using produces =
-        joined<build::strided_slice_ops, build::concat_ops,
-               ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::avg_pool2d, tosa::max_pool2d, tosa::add>>;
+        tosa::avg_pool2d, tosa::max_pool2d>;
+    using produces = joined<build::strided_slice_ops, build::concat_ops,
+        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::avg_pool2d, tosa::max_pool2d, tosa::add>>;
 
     template <one_of<ops<tosa::conv2d, tosa::depthwise_conv2d>> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -61,21 +60,21 @@ struct expand_windows : pass, for_u55 {
         const shape_builder image(e.shape(a.input));
         const shape_builder stacked{image[0] * result[1], image[2], image[3], kernel[1] * image[4]};
         const weight_view w = view(a);
-        const value weight = weight_of(e, shape_builder{kernel[0], kernel[2], kernel[3], stacked[3]},
-                                       [&](const shape_builder& at) {
-                                           const std::int64_t c = at[3] % image[4];
-                                           return w({at[0], at[3] / image[4], at[1], at[2], c});
-                                       });
-        const value flat =
-            convolved<tosa::conv2d>(e, {.input = build::reshape(e, build::concat(e, slices, 4), stacked),
-                                        .weight = weight,
-                                        .bias = a.bias,
-                                        .input_zp = a.input_zp,
-                                        .weight_zp = a.weight_zp,
-                                        .pad = int_list(shape_builder(sizes(a.pad).subspan(2))),
-                                        .stride = int_list(shape_builder(sizes(a.stride).subspan(1))),
-                                        .dilation = int_list(shape_builder(sizes(a.dilation).subspan(1))),
-                                        .acc_type = a.acc_type});
+        const value weight = weight_of(
+            e, shape_builder{kernel[0], kernel[2], kernel[3], stacked[3]}, [&](const shape_builder& at) {
+                const std::int64_t c = at[3] % image[4];
+                return w({at[0], at[3] / image[4], at[1], at[2], c});
+            });
+        const value flat = convolved<tosa::conv2d>(e,
+            {.input = build::reshape(e, build::concat(e, slices, 4), stacked),
+                .weight = weight,
+                .bias = a.bias,
+                .input_zp = a.input_zp,
+                .weight_zp = a.weight_zp,
+                .pad = int_list(shape_builder(sizes(a.pad).subspan(2))),
+                .stride = int_list(shape_builder(sizes(a.stride).subspan(1))),
+                .dilation = int_list(shape_builder(sizes(a.dilation).subspan(1))),
+                .acc_type = a.acc_type});
         return build::reshape(e, flat, result);
     }
 
@@ -83,8 +82,7 @@ struct expand_windows : pass, for_u55 {
         const shape_builder kernel(e.shape(a.weight));
         const shape_builder image(e.shape(a.input));
         const bool fits = u55::transposed_stride_fits(a.stride, image, sizes(kernel).subspan(1)) &&
-                          kernel[1] <= u55::max_kernel_height &&
-                          kernel[1] * kernel[2] <= u55::max_kernel_taps;
+            kernel[1] <= u55::max_kernel_height && kernel[1] * kernel[2] <= u55::max_kernel_taps;
         if (fits || !is_constant(e, a)) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         phases axes[2];
@@ -100,26 +98,25 @@ struct expand_windows : pass, for_u55 {
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
         for (std::int64_t row = 0; row != h.stride; ++row) {
             const value weight = weight_of(e, shape_builder{w.stride * channels, h.taps, w.taps, kernel[3]},
-                                           [&](const shape_builder& at) {
-                                               const std::int64_t y = row + h.stride * (h.taps - 1 - at[1]);
-                                               const std::int64_t x =
-                                                   at[0] / channels + w.stride * (w.taps - 1 - at[2]);
-                                               if (y >= kernel[1] || x >= kernel[2]) return taps.zero;
-                                               return taps({at[0] % channels, y, x, at[3]});
-                                           });
-            rows.push_back(convolved<tosa::conv2d>(e, {.input = input,
-                                                       .weight = weight,
-                                                       .bias = u55::repeat(e, a.bias, w.stride),
-                                                       .input_zp = a.input_zp,
-                                                       .weight_zp = a.weight_zp,
-                                                       .pad = {h.before, h.after, w.before, w.after},
-                                                       .stride = {1, 1},
-                                                       .dilation = {1, 1},
-                                                       .acc_type = a.acc_type}));
+                [&](const shape_builder& at) {
+                    const std::int64_t y = row + h.stride * (h.taps - 1 - at[1]);
+                    const std::int64_t x = at[0] / channels + w.stride * (w.taps - 1 - at[2]);
+                    if (y >= kernel[1] || x >= kernel[2]) return taps.zero;
+                    return taps({at[0] % channels, y, x, at[3]});
+                });
+            rows.push_back(convolved<tosa::conv2d>(e,
+                {.input = input,
+                    .weight = weight,
+                    .bias = u55::repeat(e, a.bias, w.stride),
+                    .input_zp = a.input_zp,
+                    .weight_zp = a.weight_zp,
+                    .pad = {h.before, h.after, w.before, w.after},
+                    .stride = {1, 1},
+                    .dilation = {1, 1},
+                    .acc_type = a.acc_type}));
         }
-        const value whole =
-            build::reshape(e, build::concat(e, rows, 2),
-                           shape_builder{image[0], h.positions * h.stride, w.positions * w.stride, channels});
+        const value whole = build::reshape(e, build::concat(e, rows, 2),
+            shape_builder{image[0], h.positions * h.stride, w.positions * w.stride, channels});
         return build::slice(e, build::slice(e, whole, 1, h.skipped, result[1]), 2, w.skipped, result[2]);
     }
 
@@ -180,12 +177,12 @@ private:
     template <class Args>
     static weight_view view(const Args& a) {
         return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
-                constant_integer(a.weight_zp).value_or(0)};
+            constant_integer(a.weight_zp).value_or(0)};
     }
     template <class Args>
     static bool is_constant(emit<produces>& e, const Args& a) {
         return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
-               constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
+            constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
     static value weight_of(emit<produces>& e, const shape_builder& shape, const auto& element) {
         return build::constant_at(e, dtype::int8, shape, element);
@@ -198,12 +195,8 @@ private:
     template <class Op>
     static u55::convolution_window window_of(emit<produces>& e, const args<Op>& a) {
         const int_list& kernel = e.shape(a.weight);
-        return {kernel[first_axis<Op>],
-                kernel[first_axis<Op> + 1],
-                a.pad,
-                a.stride,
-                a.dilation,
-                std::is_same_v<Op, tosa::depthwise_conv2d>};
+        return {kernel[first_axis<Op>], kernel[first_axis<Op> + 1], a.pad, a.stride, a.dilation,
+            std::is_same_v<Op, tosa::depthwise_conv2d>};
     }
     template <class Op>
     static bool fits(emit<produces>& e, const args<Op>& a) {
@@ -232,7 +225,7 @@ private:
     static args<tosa::conv2d> undilated(emit<produces>& e, args<tosa::conv2d> a) {
         const weight_view w = view(a);
         const shape_builder wide{w.shape[0], (w.shape[1] - 1) * a.dilation[0] + 1,
-                                 (w.shape[2] - 1) * a.dilation[1] + 1, w.shape[3]};
+            (w.shape[2] - 1) * a.dilation[1] + 1, w.shape[3]};
         const std::int64_t dy = a.dilation[0];
         const std::int64_t dx = a.dilation[1];
         a.weight = weight_of(e, wide, [&](const shape_builder& at) {
@@ -269,8 +262,7 @@ private:
         if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added
         constexpr std::size_t first = first_axis<Op>;
         const weight_view w = view(a);
-        const std::int64_t max_part[2] = {
-            std::min(w.shape[first], u55::max_kernel_height),
+        const std::int64_t max_part[2] = {std::min(w.shape[first], u55::max_kernel_height),
             u55::max_kernel_taps / std::min(w.shape[first], u55::max_kernel_height)};
         std::int64_t positions[2];
         for (std::size_t i = 0; i != 2; ++i) {
@@ -287,7 +279,7 @@ private:
                     shape[first + i] = std::min(max_part[i], w.shape[first + i] - from[i]);
                     const std::int64_t extent = (shape[first + i] - 1) * a.dilation[i] + 1;
                     part.input = build::slice(e, part.input, 1 + i, from[i] * a.dilation[i],
-                                              (positions[i] - 1) * a.stride[i] + extent);
+                        (positions[i] - 1) * a.stride[i] + extent);
                 }
                 part.weight = weight_of(e, shape, [&](shape_builder at) {
                     at[first] += y;
@@ -313,15 +305,15 @@ private:
         std::int64_t positions, skipped;
     };
     static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
-                            std::int64_t result) {
+        std::int64_t result) {
         const std::int64_t taps = (kernel + stride - 1) / stride;
         const std::int64_t from = u55::floor_division(-out_pad, stride);
         const std::int64_t to = u55::floor_division(result - 1 - out_pad, stride);
         const std::int64_t least = from - taps + 1;  // the first element that a window reads
         const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
         const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
-        return {stride,        taps,      first,         last - first + 1,
-                first - least, to - last, to - from + 1, -out_pad - from * stride};
+        return {stride, taps, first, last - first + 1, first - least, to - last, to - from + 1,
+            -out_pad - from * stride};
     }
 
     // --- pooling -----------------------------------------------------------------------------
@@ -330,8 +322,8 @@ private:
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static pmr_vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size,
-                                     std::int64_t positions) {
+    static pmr_vector<part> parts_of(
+        const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size, std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
         pmr_vector<part> parts;

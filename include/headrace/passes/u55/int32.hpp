@@ -40,8 +40,8 @@ inline value rounded_shift(emit<ops<tosa::arithmetic_right_shift>> e, value v, v
     return e.make<tosa::arithmetic_right_shift>({.input1 = v, .input2 = by, .round = true});
 }
 
-inline value clamp(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t least,
-                   std::int64_t greatest) {
+inline value clamp(
+    emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t least, std::int64_t greatest) {
     return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, least, v)), splat(e, greatest, v));
 }
 

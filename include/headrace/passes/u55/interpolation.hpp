@@ -25,9 +25,8 @@ namespace headrace {
 /// `axes` must outlive it.
 class interpolation {
 public:
-    using produces =
-        joined<build::reshape_ops, build::slice_ops, build::concat_ops,
-               ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::cast, tosa::sub, tosa::add, tosa::mul>>;
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
+        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::cast, tosa::sub, tosa::add, tosa::mul>>;
 
     interpolation(emit<produces> e, value image, const resize_axes& axes)
         : e_(e),
@@ -89,7 +88,7 @@ private:
         const std::int64_t lanes = channels_ <= 16 ? 16 : (channels_ + 31) / 32 * 32;
         const double macs = 2.0 * static_cast<double>(w_.window() * lanes);
         return result_size() * std::max(1.1, macs / 112) + image_size() * 1.3 +
-               per_op * static_cast<double>(count);
+            per_op * static_cast<double>(count);
     }
     [[nodiscard]] double depthwise_cost() const {
         const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::max_stride;
@@ -112,21 +111,21 @@ private:
     // Weights above 127 need a zero point.
     template <op_tag Op>
     value convolve(value input, const shape_builder& kernel, const pmr_vector<std::int64_t>& weights,
-                   std::int64_t results, const shape_builder& stride) {
+        std::int64_t results, const shape_builder& stride) {
         const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
         pmr_vector<std::int8_t> elements;
         for (const std::int64_t w : weights)
             elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
         const dtype sums = build::accumulator_of(e_.dtype(image_));
         args<Op> a = build::unpadded<Op>(e_, input, e_.constant<std::int8_t>(dtype::int8, kernel, elements),
-                                         e_.splat(bias_, sums, std::array{results}), 0, zero);
+            e_.splat(bias_, sums, std::array{results}), 0, zero);
         a.stride = int_list(stride);
         return e_.make<Op>(a);
     }
 
     /// Repeats the first element of an axis `before` times, and the last one `after` times.
-    static value pad_with_edges(emit<produces> e, value v, std::size_t dim, std::int64_t before,
-                                std::int64_t after) {
+    static value pad_with_edges(
+        emit<produces> e, value v, std::size_t dim, std::int64_t before, std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
         pmr_vector<value> parts;
         if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
@@ -142,10 +141,9 @@ private:
         const shape_builder shape(e.shape(v));
         const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
         if (!v || e.shape(v) == int_list(counts)) return v;
-        return e.make<tosa::slice>(
-            {.input1 = v,
-             .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
-             .size = build::const_shape(e, counts)});
+        return e.make<tosa::slice>({.input1 = v,
+            .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
+            .size = build::const_shape(e, counts)});
     }
 
     value by_dense() {
@@ -166,10 +164,10 @@ private:
         const shape_builder kernel{w_.phases * channels_, h_.taps(phase), width, channels_};
         const value part = crop(e_, padded, rows, {first, (periods.count - 1) * w_.stride + width});
         return convolve<tosa::conv2d>(part, kernel, dense_weights(kernel, phase, periods, first), kernel[0],
-                                      shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
+            shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
     }
     pmr_vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
-                                           const period_run& periods, std::int64_t first) const {
+        const period_run& periods, std::int64_t first) const {
         pmr_vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
         const auto add = [&](std::int64_t result, std::int64_t y, std::int64_t x, std::int64_t c,
                              std::int64_t weight) {
@@ -205,12 +203,12 @@ private:
         for (std::int64_t y = 0; y != kernel[0]; ++y) {
             for (std::int64_t x = 0; x != kernel[1]; ++x) {
                 weights.insert(weights.end(), static_cast<std::size_t>(channels_),
-                               h_.weight(row, y) * w_.weight(column, x));
+                    h_.weight(row, y) * w_.weight(column, x));
             }
         }
         const extent across{w_.start(column) + w_.before(), (w_.periods - 1) * w_.stride + kernel[1]};
         return convolve<tosa::depthwise_conv2d>(crop(e_, padded, rows_of(row), across), kernel, weights,
-                                                channels_, shape_builder{h_.stride, w_.stride});
+            channels_, shape_builder{h_.stride, w_.stride});
     }
 
     value by_sums() {

@@ -65,7 +65,7 @@ private:
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (!is_of_dialect<tosa::dialect>(*v.producer)) return whole;
         const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
-                           v.producer->op->has(trait::rearranging);
+            v.producer->op->has(trait::rearranging);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
@@ -111,8 +111,7 @@ private:
         }
         const auto quantized = [&](double y) {
             return static_cast<std::int64_t>(std::clamp(y + static_cast<double>(*output_zero),
-                                                        static_cast<double>(whole.least),
-                                                        static_cast<double>(whole.most)));
+                static_cast<double>(whole.least), static_cast<double>(whole.most)));
         };
         return {quantized(std::floor(least) - 1), quantized(std::ceil(most) + 1)};
     }

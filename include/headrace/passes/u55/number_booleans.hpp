@@ -31,9 +31,8 @@ struct number_booleans : pass, for_u55 {
     static constexpr std::string_view summary =
         "represents booleans as 0 and 1, and lowers comparisons and choices to arithmetic";
 
-    using produces =
-        joined<u55::compare_ops,
-               ops<tosa::cast, tosa::rescale, tosa::table, tosa::mul, tosa::reduce_max, tosa::reduce_min>>;
+    using produces = joined<u55::compare_ops,
+        ops<tosa::cast, tosa::rescale, tosa::table, tosa::mul, tosa::reduce_max, tosa::reduce_min>>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const { return run(g, context).count(); }
 
@@ -71,9 +70,9 @@ private:
             if (!has_numbers(n)) return restore_booleans(n, e);
             if (stores(n)) return retype(n, e);
             lower_any(n, e,
-                      ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
-                          tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
-                          tosa::reduce_all, tosa::select, tosa::cast>{});
+                ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and, tosa::logical_or,
+                    tosa::logical_xor, tosa::logical_not, tosa::reduce_any, tosa::reduce_all, tosa::select,
+                    tosa::cast>{});
             if (count_ == before) restore_booleans(n, e);
         }
         template <class... Ops>
@@ -115,7 +114,7 @@ private:
         static dtype type_of(value v) { return meta_of(v)->dtype; }
         static bool is_any_boolean(const node& n) {
             return std::any_of(n.results, n.results + n.result_count,
-                               [](const result_slot& r) { return r.meta && is_boolean(r.meta->dtype); });
+                [](const result_slot& r) { return r.meta && is_boolean(r.meta->dtype); });
         }
         [[nodiscard]] number* known(value v) {
             const auto found = numbers_.find(v.producer);
@@ -157,9 +156,9 @@ private:
         // True for ops that only hold or move booleans; they do the same with numbers.
         static bool stores(const node& n) {
             const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
-                                trait::repeating | trait::padding | trait::reversing;
+                trait::repeating | trait::padding | trait::reversing;
             return is_any_boolean(n) &&
-                   (is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<tosa::const_>(n) ||
+                (is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<tosa::const_>(n) ||
                     is<tosa::identity>(n) || (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
         }
         void retype(node& n, emitting& e) {
@@ -231,8 +230,8 @@ private:
             const auto operand = scaled_int8_of(a);
             const auto with = constant_integer(b);
             if (!operand || !with) return {};
-            return u55::table(e, operand->v,
-                              [&](std::int64_t i) { return compares(operand->number(i), *with); });
+            return u55::table(
+                e, operand->v, [&](std::int64_t i) { return compares(operand->number(i), *with); });
         }
 
         // AND is a product: of INT8, unless both operands are INT32 already.
@@ -262,8 +261,8 @@ private:
             if (u55::difference_fits(t, f)) {
                 return e.make<tosa::add>(build::multiply(e, condition, exact_difference(e, t, f)), f);
             }
-            return e.make<tosa::add>(build::multiply(e, condition, t),
-                                     build::multiply(e, u55::inverse(e, condition), f));
+            return e.make<tosa::add>(
+                build::multiply(e, condition, t), build::multiply(e, u55::inverse(e, condition), f));
         }
         static value exact_difference(emitting& e, value t, value f) {
             const auto on_true = constant_integers(t);

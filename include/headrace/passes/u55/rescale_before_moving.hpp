@@ -79,8 +79,8 @@ private:
             const std::int64_t count = e.meta(factors).elements();
             const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
             return count == channels || !constant_integers(factors)
-                       ? factors
-                       : u55::repeat(e, factors, channels / count);
+                ? factors
+                : u55::repeat(e, factors, channels / count);
         };
         a.multiplier = repeated(a.multiplier);
         a.shift = repeated(a.shift);

@@ -30,7 +30,7 @@ struct resize_axis {
     pmr_vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may be beyond `out`
 
     resize_axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
-                std::int64_t offset, bool is_nearest)
+        std::int64_t offset, bool is_nearest)
         : size(elements), out(results), n(is_nearest ? 1 : numerator) {
         const std::int64_t divisor = std::gcd(numerator, d);
         phases = std::min(numerator / divisor, out);
@@ -106,14 +106,14 @@ struct resize_axis {
 /// The axes of height and width.
 using resize_axes = std::array<resize_axis, 2>;
 
-[[nodiscard]] inline std::optional<resize_axes> resize_axes_of(const args<tosa::resize>& a,
-                                                               const int_list& result) {
+[[nodiscard]] inline std::optional<resize_axes> resize_axes_of(
+    const args<tosa::resize>& a, const int_list& result) {
     const auto* scale = match<tosa::const_shape>(a.scale);
     const auto* offset = match<tosa::const_shape>(a.offset);
     if (scale == nullptr || offset == nullptr) return std::nullopt;
     const auto along = [&](std::size_t i) {
         return resize_axis(meta_of(a.input)->shape[1 + i], result[1 + i], scale->values[2 * i],
-                           scale->values[2 * i + 1], offset->values[i], a.mode == resize_mode::nearest);
+            scale->values[2 * i + 1], offset->values[i], a.mode == resize_mode::nearest);
     };
     return resize_axes{along(0), along(1)};
 }

@@ -10,7 +10,7 @@ namespace headrace {
 /// Run after constants are folded, since known values determine what must be computed. Each pass makes ops
 /// that the passes after it lower: first conditions, then indices, then booleans, bits and layouts.
 using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
-                             expand_resize, expand_windows, rescale_before_moving, expand_moves>;
+    expand_resize, expand_windows, rescale_before_moving, expand_moves>;
 
 }  // namespace headrace
 
