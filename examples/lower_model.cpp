@@ -2,9 +2,9 @@
 // Does what `headrace lower` does, as a library: lower_model model.pt2 model.tosa
 #include <cstdio>
 
-#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/file/atomic_file.hpp>
 #include <headrace/lowering/lower.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/models.hpp>
 
 using namespace headrace;
 

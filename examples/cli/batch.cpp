@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/json_writer.hpp>
-#include <headrace/io/node_reasons.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/text/node_reasons.hpp>
 
 #include "lower.hpp"
 #include "page.hpp"

@@ -6,12 +6,12 @@
 #include <optional>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/package.hpp>
-#include <headrace/lowering/comparison_report.hpp>
-#include <headrace/lowering/layer_values.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/compare/comparison_report.hpp>
+#include <headrace/compare/layer_values.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/package/package.hpp>
 #include <headrace/lowering/quantize_model.hpp>
+#include <headrace/run/models.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"

@@ -11,13 +11,13 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/contract/contract_text.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/c_text.hpp>
-#include <headrace/io/json.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/tosa_stream.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/c_text.hpp>
+#include <headrace/io/file/json.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/lower.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/models.hpp>
 
 #include "commands.hpp"
 #include "header.hpp"

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/model_embedding.hpp>
+#include <headrace/io/embed/model_embedding.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/dot.hpp>
-#include <headrace/io/graph_interface.hpp>
-#include <headrace/io/graph_text.hpp>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/pt2_writer.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/compare/compare_models.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/pt2/writer.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
+#include <headrace/io/text/dot.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/compare_models.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 
 #include "messages.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include <headrace/base/result.hpp>
-#include <headrace/io/io_description.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
+#include <headrace/io/signature/io_description.hpp>
 
 namespace headrace::cli {
 

@@ -15,10 +15,10 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/c_interface.hpp>
 #include <headrace/firmware/header.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/c_text.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/c_text.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "lower.hpp"
 #include "messages.hpp"

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/tosa_stream.hpp>
-#include <headrace/lowering/models.hpp>
-#include <headrace/lowering/reproducer.hpp>
-#include <headrace/lowering/stage_texts.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/opt/reproducer.hpp>
+#include <headrace/opt/stage_texts.hpp>
+#include <headrace/run/models.hpp>
 
 #include "batch.hpp"
 #include "header.hpp"

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
 #include <headrace/version.hpp>
 
 #include "app_texts.hpp"

@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/lowering/refusal_text.hpp>
+#include <headrace/opt/refusal_text.hpp>
 
 #include "suggestions.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::cli {

@@ -6,14 +6,14 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower_package.hpp>
-#include <headrace/lowering/models.hpp>
-#include <headrace/lowering/pass_watcher.hpp>
-#include <headrace/lowering/refusal_text.hpp>
-#include <headrace/lowering/reproducer.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
+#include <headrace/opt/pass_watcher.hpp>
+#include <headrace/opt/refusal_text.hpp>
+#include <headrace/opt/reproducer.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"

@@ -10,13 +10,13 @@
 #include <optional>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/package.hpp>
-#include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
-#include <headrace/lowering/models.hpp>
-#include <headrace/lowering/refusal_text.hpp>
+#include <headrace/opt/refusal_text.hpp>
+#include <headrace/run/models.hpp>
 
 #include "messages.hpp"
 #include "notes.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <headrace/base/target_text.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/lowering/layer_values.hpp>
+#include <headrace/compare/layer_values.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
 #include <headrace/passes/layout/remaining_transposes.hpp>
 
 #include "page_parts.hpp"

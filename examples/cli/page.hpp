@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
-#include <headrace/lowering/graph_history.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
-#include <headrace/lowering/page_data.hpp>
+#include <headrace/show/graph_history.hpp>
+#include <headrace/show/page_data.hpp>
 
 namespace headrace::cli {
 

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include <headrace/infer/inference.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/memory_plan_json.hpp>
-#include <headrace/io/memory_plan_text.hpp>
-#include <headrace/io/package.hpp>
-#include <headrace/lowering/external_data.hpp>
-#include <headrace/lowering/models.hpp>
-#include <headrace/lowering/planned_check.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/text/memory_plan_json.hpp>
+#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/memory/memory_plan.hpp>
+#include <headrace/opt/planned_check.hpp>
+#include <headrace/run/external_data.hpp>
+#include <headrace/run/models.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/file/atomic_file.hpp>
 
 #include "messages.hpp"
 

@@ -16,15 +16,15 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/json_writer.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/node_reasons.hpp>
-#include <headrace/io/pte_file.hpp>
-#include <headrace/io/pte_tosa.hpp>
-#include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/pte/file.hpp>
+#include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/text/node_reasons.hpp>
+#include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower_pte.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/models.hpp>
 
 #include "messages.hpp"
 #include "notes.hpp"

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/pt2_writer.hpp>
-#include <headrace/io/quantization_config_reader.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/pt2/writer.hpp>
+#include <headrace/io/text/quantization_config_reader.hpp>
+#include <headrace/run/models.hpp>
 
 #include "messages.hpp"
 #include "notes.hpp"

@@ -5,14 +5,14 @@
 #include <optional>
 
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/npy.hpp>
-#include <headrace/io/package.hpp>
+#include <headrace/io/file/npy.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
 #include <headrace/ir/dead_code.hpp>
-#include <headrace/lowering/execution.hpp>
-#include <headrace/lowering/external_data.hpp>
-#include <headrace/lowering/interface_tensors.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/external_data.hpp>
+#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/models.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"

@@ -9,13 +9,13 @@
 
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/report.hpp>
-#include <headrace/io/dot.hpp>
-#include <headrace/io/package.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/text/dot.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/external_data.hpp>
-#include <headrace/lowering/model_summary.hpp>
-#include <headrace/lowering/models.hpp>
-#include <headrace/lowering/short_listing.hpp>
+#include <headrace/run/external_data.hpp>
+#include <headrace/run/models.hpp>
+#include <headrace/show/model_summary.hpp>
+#include <headrace/show/short_listing.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"

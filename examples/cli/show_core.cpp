@@ -10,8 +10,8 @@
 
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/report.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
 
 #include "commands.hpp"
 #include "header.hpp"

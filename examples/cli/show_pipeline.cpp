@@ -8,8 +8,8 @@
 #include <range/v3/view/indices.hpp>
 #include <range/v3/view/take_exactly.hpp>
 
-#include <headrace/lowering/pipeline_view.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/show/pipeline_view.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"

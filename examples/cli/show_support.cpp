@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/lowering/op_support.hpp>
+#include <headrace/show/op_support.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 
-#include <headrace/io/dot.hpp>
-#include <headrace/lowering/stage_texts.hpp>
+#include <headrace/io/text/dot.hpp>
+#include <headrace/opt/stage_texts.hpp>
 
 namespace headrace::cli {
 

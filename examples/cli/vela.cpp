@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/ethos_u_blob.hpp>
-#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/vela/ethos_u_blob.hpp>
 
 namespace headrace::cli {
 

@@ -8,8 +8,8 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/vela_figures.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/vela/figures.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 
 namespace headrace::cli {

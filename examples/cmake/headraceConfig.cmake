@@ -1,9 +1,8 @@
-# find_package(headrace [0.1] [COMPONENTS headrace eval pt2 tosa compiled program]) finds the libraries
-# headrace::headrace (the core), headrace::eval, headrace::pt2, headrace::tosa and headrace::compiled, the
-# program headrace::program, and headrace_add_model. Without COMPONENTS it finds those whose dependencies are
-# present, and names the others. Two flags come with them: GCC's -Wno-psabi with the core, which silences a
-# remark on Arm, and -ffp-contract=off with headrace::eval and headrace::compiled, so that constants are
-# folded to the same bits on every machine.
+# find_package(headrace [0.1] [COMPONENTS headrace tosa compiled program]) finds the libraries headrace::headrace (the
+# core), headrace::tosa and headrace::compiled (with headrace::eval, headrace::io and the other folders' libraries), the
+# program headrace::program, and headrace_add_model. Without COMPONENTS it finds those whose dependencies are present,
+# and names the others. Two flags come with them: GCC's -Wno-psabi with the core, which silences a remark on Arm, and
+# -ffp-contract=off with headrace::eval, so that constants are folded to the same bits on every machine.
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 foreach(component IN LISTS headrace_components)
   set(file ${CMAKE_CURRENT_LIST_DIR}/headrace-${component}Targets.cmake)

@@ -1,21 +1,27 @@
-# The libraries and how they are installed. All except the last are header-only.
+# The libraries and how they are installed. The toolkit is header-only:
 #   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost alone
+#   headrace::tosa      the writer of TOSA flatbuffers; FlatBuffers
+# The product is sources, one library a folder, each with those before it:
+#   headrace::passes    the standard passes, compiled once
 #   headrace::eval      execution on the CPU; Eigen
-#   headrace::pt2       reading PyTorch's exports; libzip, libdeflate, simdjson
-#   headrace::tosa      TOSA flatbuffers; FlatBuffers
-#   headrace::compiled  all of them with the standard passes, kernels, readers and writers compiled once
-# Each is a component of the installed package, with a targets file and a pkg-config file of its own.
+#   headrace::quantization, headrace::io (libzip, libdeflate, simdjson), headrace::run, headrace::lowering,
+#   headrace::compare, headrace::show, headrace::opt
+#   headrace::compiled  all of them
+# headrace, tosa and compiled are components of the installed package, with a targets file and a pkg-config file each.
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
 
 set(headrace_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
 
-# headrace_install_library(NAME): exports the target headrace_NAME as headrace::NAME.
-function(headrace_install_library name)
-  set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
-  install(TARGETS headrace_${name} EXPORT headrace-${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-  install(EXPORT headrace-${name} FILE headrace-${name}Targets.cmake NAMESPACE headrace::
+# headrace_install_library(COMPONENT NAME…): exports each target headrace_NAME as headrace::NAME.
+function(headrace_install_library component)
+  foreach(name IN LISTS ARGN)
+    set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
+    install(TARGETS headrace_${name} EXPORT headrace-${component} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT dev)
+  endforeach()
+  install(EXPORT headrace-${component} FILE headrace-${component}Targets.cmake NAMESPACE headrace::
     DESTINATION ${headrace_cmake_folder} COMPONENT dev)
 endfunction()
 
@@ -29,7 +35,7 @@ function(headrace_library name)
   add_library(headrace_${name} INTERFACE)
   add_library(headrace::${name} ALIAS headrace_${name})
   target_link_libraries(headrace_${name} INTERFACE ${ARGN})
-  headrace_install_library(${name})
+  headrace_install_library(${name} ${name})
 endfunction()
 
 # headrace_pkg_config(SUFFIX DESCRIPTION REQUIRES CFLAGS LIBS): headrace<SUFFIX>.pc, in an
@@ -57,16 +63,6 @@ target_compile_options(headrace_headrace INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno
 target_include_directories(headrace_headrace INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 headrace_pkg_config("" "Static compiler pipelines over tensor graphs" "" "-I\${includedir}" "")
-headrace_library(eval headrace_headrace Eigen3::Eigen)
-if(TARGET headrace_eval)
-  # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
-  target_compile_options(headrace_eval INTERFACE -ffp-contract=off)
-  headrace_pkg_config(-eval "Execution of tensor graphs on the CPU" "headrace eigen3" -ffp-contract=off "")
-endif()
-headrace_library(pt2 headrace_headrace headrace::libzip headrace::libdeflate simdjson::simdjson)
-if(TARGET headrace_pt2)
-  headrace_pkg_config(-pt2 "Reader of PyTorch's exports" "headrace libzip libdeflate simdjson" "" "")
-endif()
 headrace_library(tosa headrace_headrace flatbuffers::flatbuffers)
 if(TARGET headrace_tosa)
   headrace_pkg_config(-tosa "TOSA flatbuffers" "headrace flatbuffers" "" "")
@@ -78,11 +74,20 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     message(FATAL_ERROR "Headrace: headrace::compiled and the program need ${missing}; for the headers alone, set "
       "HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/compiled/*.cpp)
-  add_library(headrace_compiled STATIC ${sources})
-  add_library(headrace::compiled ALIAS headrace_compiled)
-  target_compile_definitions(headrace_compiled PUBLIC HEADRACE_COMPILED)
-  target_link_libraries(headrace_compiled PUBLIC headrace_headrace headrace_eval headrace_pt2 headrace_tosa)
+
+  # headrace_room(NAME SOURCES DEPENDENCY…): the library of a folder whose sources are beside its headers.
+  function(headrace_room name sources)
+    add_library(headrace_${name} STATIC ${sources})
+    add_library(headrace::${name} ALIAS headrace_${name})
+    target_link_libraries(headrace_${name} PUBLIC ${ARGN})
+    if(headrace_is_top_level)
+      target_compile_options(headrace_${name} PRIVATE ${headrace_warning_flags})
+      target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
+      if(NOT name STREQUAL passes)
+        target_precompile_headers(headrace_${name} REUSE_FROM headrace_passes)
+      endif()
+    endif()
+  endfunction()
   if(headrace_is_top_level)
     # With a precompiled header, g++ 12 reports false warnings for moves of inlined std::strings (GCC bugs
     # 105329, 105651).
@@ -91,14 +96,37 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict>
       $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>
       $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
-    target_compile_options(headrace_compiled PRIVATE ${headrace_warning_flags})
-    target_link_libraries(headrace_compiled PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
-    target_precompile_headers(headrace_compiled PRIVATE <headrace/headrace.hpp> <headrace/infer/verify.hpp>
-      <headrace/lowering/execution.hpp> <headrace/lowering/models.hpp>)
   endif()
-  headrace_install_library(compiled)
+  set(headers ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace)
+  foreach(room compiled eval quantization io run lowering compare show opt)
+    file(GLOB_RECURSE ${room}_sources CONFIGURE_DEPENDS ${headers}/${room}/*.cpp)
+  endforeach()
+  # The passes and what they are made of, which are headers, compiled once.
+  headrace_room(passes "${compiled_sources}" headrace_headrace)
+  target_compile_definitions(headrace_passes PUBLIC HEADRACE_COMPILED)
+  if(headrace_is_top_level)
+    target_precompile_headers(headrace_passes PRIVATE <headrace/headrace.hpp> <headrace/infer/verify.hpp>)
+  endif()
+  headrace_room(eval "${eval_sources}" headrace_passes Eigen3::Eigen)
+  # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
+  target_compile_options(headrace_eval PUBLIC -ffp-contract=off)
+  headrace_room(quantization "${quantization_sources}" headrace_eval)
+  headrace_room(io "${io_sources}" headrace_eval headrace_tosa headrace::libzip headrace::libdeflate
+    simdjson::simdjson)
+  headrace_room(run "${run_sources}" headrace_quantization headrace_io)
+  headrace_room(lowering "${lowering_sources}" headrace_run)
+  headrace_room(compare "${compare_sources}" headrace_lowering)
+  headrace_room(show "${show_sources}" headrace_compare)
+  headrace_room(opt "${opt_sources}" headrace_show)
+  add_library(headrace_compiled INTERFACE)
+  add_library(headrace::compiled ALIAS headrace_compiled)
+  target_link_libraries(headrace_compiled INTERFACE headrace_opt)
+  set(rooms opt show compare lowering run io quantization eval passes)
+  headrace_install_library(compiled compiled ${rooms})
+  list(TRANSFORM rooms PREPEND -lheadrace_ OUTPUT_VARIABLE archives)
+  list(JOIN archives " " archives)
   headrace_pkg_config(-compiled "Standard passes, kernels, readers and writers of Headrace"
-    "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
+    "headrace-tosa eigen3 libzip libdeflate simdjson" "-DHEADRACE_COMPILED -ffp-contract=off" "-L\${libdir} ${archives}")
 endif()
 
 # The generator of models as C++ types, which the program needs.
@@ -114,7 +142,7 @@ if(HEADRACE_EXAMPLES)
   if(headrace_is_top_level)
     target_compile_options(headrace_firmware PRIVATE ${headrace_warning_flags})
     target_link_libraries(headrace_firmware PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
-    target_precompile_headers(headrace_firmware REUSE_FROM headrace_compiled)
+    target_precompile_headers(headrace_firmware REUSE_FROM headrace_passes)
   endif()
 endif()
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 
 #include "board.hpp"
 #include "lowering.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program like `headrace` for the NPU: it shows, transforms, lowers, executes and plans graphs of its
 // dialect.
-#include <headrace/lowering/opt_main.hpp>
+#include <headrace/opt/opt_main.hpp>
 
 #include "npu_kernels.hpp"
 #include "npu_passes.hpp"

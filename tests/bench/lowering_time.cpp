@@ -23,8 +23,8 @@
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
-#include <headrace/io/pt2.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/pt2/pt2.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/pass/fused_sweeps.hpp>
 #include <headrace/passes/fold/definitions.hpp>

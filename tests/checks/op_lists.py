@@ -28,8 +28,8 @@ QUALIFIED = re.compile(rf"(?:{NAMESPACES})::(?!dialect$)\w+$")
 LISTS = ("ops", "ops_in", "op_list_of", "is")
 PAIRS = ("on", "becomes", "op_map", "connectives", "reductions", "convert_args", "conditional_t", "of_bits", "reduced",
          "drop_unused_places", "to")
-TABLES = ("eval/executorch.hpp", "infer/integer_width_definition.hpp", "infer/value_ranges_definition.hpp",
-          "quantization/mask_facts.hpp", "quantization/mask_scores_definition.hpp")
+TABLES = ("eval/executorch.hpp", "infer/ranges/integer_width_definition.hpp", "infer/ranges/value_ranges_definition.hpp",
+          "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
 FAMILY = re.compile(r"\b(?:one_of|on_each)<$")
 EMITTED = re.compile(r"\b(?:emit|emitting|one_of|on_each)<[^;]*$|\bauto made =[^;]*$")
@@ -69,7 +69,7 @@ def alias_in(head):
 
 class Tree:
     def __init__(self):
-        files = [f for f in sorted(ROOT.rglob("*.hpp")) if not f.name.endswith("_generated.hpp")]
+        files = [f for f in sorted(ROOT.rglob("*.[ch]pp")) if not f.name.endswith("_generated.hpp")]
         self.texts = {f.relative_to(ROOT).as_posix(): BESIDE_CODE.sub(blank, f.read_text(encoding="utf-8"))
                       for f in files}
         dialects = [n for n in self.texts if n.startswith("dialect/")]

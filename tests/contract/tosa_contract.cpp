@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests contract/tosa_contract.hpp: the flatbuffers that a contract accepts, and the messages about others.
 #include <headrace/contract/tosa_contract.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 
 #include <cstring>
 #include <string>

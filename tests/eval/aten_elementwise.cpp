@@ -2,10 +2,10 @@
 // Tests ATen's elementwise kernels: functions, activations, arithmetic, comparisons, bits, selection.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten_activation.hpp>
-#include <headrace/eval/aten_binary.hpp>
-#include <headrace/eval/aten_logic.hpp>
-#include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/aten/activation.hpp>
+#include <headrace/eval/aten/binary.hpp>
+#include <headrace/eval/aten/logic.hpp>
+#include <headrace/eval/aten/unary.hpp>
 
 using namespace headrace;
 

@@ -2,12 +2,12 @@
 // Tests ATen's views, joins, pads, indexing and creation.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten_blocks.hpp>
-#include <headrace/eval/aten_create.hpp>
-#include <headrace/eval/aten_index.hpp>
-#include <headrace/eval/aten_index_tensor.hpp>
-#include <headrace/eval/aten_join.hpp>
-#include <headrace/eval/aten_view.hpp>
+#include <headrace/eval/aten/blocks.hpp>
+#include <headrace/eval/aten/create.hpp>
+#include <headrace/eval/aten/index.hpp>
+#include <headrace/eval/aten/index_tensor.hpp>
+#include <headrace/eval/aten/join.hpp>
+#include <headrace/eval/aten/view.hpp>
 
 using namespace headrace;
 

@@ -2,9 +2,9 @@
 // Tests ATen's reductions, softmax, normalizations and attention.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten_norm.hpp>
-#include <headrace/eval/aten_reduce.hpp>
-#include <headrace/eval/aten_softmax.hpp>
+#include <headrace/eval/aten/norm.hpp>
+#include <headrace/eval/aten/reduce.hpp>
+#include <headrace/eval/aten/softmax.hpp>
 
 using namespace headrace;
 

@@ -2,11 +2,11 @@
 // Tests ATen's matrix products, convolutions, poolings, resizing and recurrent networks.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten_conv.hpp>
-#include <headrace/eval/aten_matmul.hpp>
-#include <headrace/eval/aten_pool.hpp>
-#include <headrace/eval/aten_recurrent.hpp>
-#include <headrace/eval/aten_resize.hpp>
+#include <headrace/eval/aten/conv.hpp>
+#include <headrace/eval/aten/matmul.hpp>
+#include <headrace/eval/aten/pool.hpp>
+#include <headrace/eval/aten/recurrent.hpp>
+#include <headrace/eval/aten/resize.hpp>
 
 using namespace headrace;
 

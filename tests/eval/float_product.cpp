@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include <headrace/eval/aten_activation.hpp>
-#include <headrace/eval/aten_conv.hpp>
-#include <headrace/eval/aten_matmul.hpp>
-#include <headrace/eval/aten_pool.hpp>
-#include <headrace/eval/aten_reduce.hpp>
-#include <headrace/eval/aten_softmax.hpp>
-#include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/aten/activation.hpp>
+#include <headrace/eval/aten/conv.hpp>
+#include <headrace/eval/aten/matmul.hpp>
+#include <headrace/eval/aten/pool.hpp>
+#include <headrace/eval/aten/reduce.hpp>
+#include <headrace/eval/aten/softmax.hpp>
+#include <headrace/eval/aten/unary.hpp>
 #include <headrace/eval/float_chains.hpp>
 #include <headrace/eval/float_convolution.hpp>
 

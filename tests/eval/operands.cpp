@@ -22,8 +22,8 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/lowering/execution.hpp>
-#include <headrace/lowering/sample_arguments.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/show/sample_arguments.hpp>
 
 #include "../support/extreme_arguments.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/pte/tosa_delegates.hpp>
 
 const char* const tosa_backend_name = headrace::tosa_backend_id.data();
 const char* const tosa_constants_key = headrace::detail::pte::shared_constants_key.data();

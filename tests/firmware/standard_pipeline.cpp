@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M, as a check.
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 #include <headrace/passes/definitions.hpp>
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the execution of exported programs on the CPU.
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/models.hpp>
 
 #include "lowering_checks.hpp"
 #include "program_mutator.hpp"

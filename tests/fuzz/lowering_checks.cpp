@@ -5,12 +5,12 @@
 #include <bit>
 #include <cstring>
 #include <headrace/dialect/aten.hpp>
-#include <headrace/io/tosa_emitter.hpp>
-#include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/tosa/emitter.hpp>
+#include <headrace/io/tosa/reader.hpp>
 #include <headrace/io/unread_nodes.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
 namespace headrace::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the reader of NumPy's arrays.
-#include <headrace/io/npy.hpp>
+#include <headrace/io/file/npy.hpp>
 
 #include "target.hpp"
 

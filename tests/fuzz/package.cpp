@@ -4,11 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <headrace/io/package.hpp>
-#include <headrace/io/tosa_delegate.hpp>
-#include <headrace/io/tosa_reader.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/tosa/delegate.hpp>
+#include <headrace/io/tosa/reader.hpp>
 #include <headrace/partition/named_data_store.hpp>
+#include <headrace/run/models.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
 

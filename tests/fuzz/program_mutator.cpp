@@ -7,7 +7,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/models.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>

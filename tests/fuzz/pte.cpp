@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <headrace/io/pte_reader.hpp>
-#include <headrace/io/pte_tosa.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/pte/reader.hpp>
+#include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/run/execution.hpp>
 #include <random>
 
 #include "lowering_checks.hpp"

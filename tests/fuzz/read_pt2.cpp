@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2/pt2.hpp>
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <headrace/io/graph_text.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/run/execution.hpp>
 #include <random>
 
 #include "lowering_checks.hpp"

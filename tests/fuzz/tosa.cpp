@@ -2,9 +2,9 @@
 // Fuzzes the reader of TOSA flatbuffers, and the processing of the graphs that it returns.
 #include <algorithm>
 
-#include <headrace/io/tosa_emitter.hpp>
-#include <headrace/io/tosa_reader.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/tosa/emitter.hpp>
+#include <headrace/io/tosa/reader.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "lowering_checks.hpp"
 

@@ -2,8 +2,8 @@
 // Fuzzes `headrace embed`: a model or Vela's output, optionally with a description of its inputs and outputs
 // after a separator line.
 #include <algorithm>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/model_embedding.hpp>
+#include <headrace/io/embed/model_embedding.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
 #include <optional>
 #include <string_view>
 

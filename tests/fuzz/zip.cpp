@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes zip archives, the container of .pt2 files. Most changes keep the checksums valid: a wrong one ends
 // reading.
-#include <headrace/io/zip_archive.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/io/file/zip_archive.hpp>
+#include <headrace/run/models.hpp>
 
 #include "archive.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/infer/integer_width.hpp>
-#include <headrace/infer/value_ranges.hpp>
-#include <headrace/io/graph_text.hpp>
+#include <headrace/infer/ranges/integer_width.hpp>
+#include <headrace/infer/ranges/value_ranges.hpp>
+#include <headrace/io/text/graph_text.hpp>
 
 using namespace headrace;
 

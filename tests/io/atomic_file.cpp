@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
 
 using namespace headrace;
 namespace fs = std::filesystem;

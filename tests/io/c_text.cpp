@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/io/c_text.hpp>
+#include <headrace/io/file/c_text.hpp>
 
 using namespace headrace;
 

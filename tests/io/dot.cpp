@@ -11,7 +11,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/dot.hpp>
+#include <headrace/io/text/dot.hpp>
 
 using namespace headrace;
 

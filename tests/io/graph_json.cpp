@@ -8,7 +8,7 @@
 #include <random>
 
 #include <headrace/infer/verify.hpp>
-#include <headrace/io/graph_json.hpp>
+#include <headrace/io/package/graph_json.hpp>
 #include <headrace/ir/listing.hpp>
 
 #include "../support/pass_test.hpp"

@@ -15,7 +15,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/graph_text.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/signature.hpp>
 

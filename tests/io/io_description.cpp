@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/model_embedding.hpp>
+#include <headrace/io/embed/model_embedding.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
 
 using namespace headrace;
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/io/json.hpp>
+#include <headrace/io/file/json.hpp>
 
 using namespace headrace;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/io/json_writer.hpp>
+#include <headrace/io/file/json_writer.hpp>
 
 using namespace headrace;
 

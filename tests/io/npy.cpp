@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/npy.hpp.
+// Tests io/file/npy.hpp.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/io/npy.hpp>
+#include <headrace/io/file/npy.hpp>
 
 #include "../support/source_tree.hpp"
 

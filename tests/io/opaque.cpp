@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/io/graph_json.hpp>
-#include <headrace/io/graph_text.hpp>
-#include <headrace/io/opaque.hpp>
-#include <headrace/io/pt2.hpp>
+#include <headrace/io/package/graph_json.hpp>
+#include <headrace/io/pt2/pt2.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/io/text/opaque.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/op/custom.hpp>

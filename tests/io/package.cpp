@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include <headrace/io/graph_json_writer.hpp>
-#include <headrace/io/package.hpp>
-#include <headrace/io/package_writer.hpp>
-#include <headrace/io/tosa_backend.hpp>
-#include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/package/graph_json_writer.hpp>
+#include <headrace/io/package/package.hpp>
+#include <headrace/io/package/package_writer.hpp>
+#include <headrace/io/tosa/backend.hpp>
+#include <headrace/io/tosa/reader.hpp>
 
 #include "../support/pass_test.hpp"
 

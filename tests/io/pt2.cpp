@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/pt2.hpp on the exported programs in tests/fixtures and on edits of them.
+// Tests io/pt2/pt2.hpp on the exported programs in tests/fixtures and on edits of them.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/npy.hpp>
-#include <headrace/io/pt2.hpp>
-#include <headrace/io/pt2_target.hpp>
+#include <headrace/io/file/npy.hpp>
+#include <headrace/io/file/zip_archive.hpp>
+#include <headrace/io/pt2/pt2.hpp>
+#include <headrace/io/pt2/target.hpp>
 #include <headrace/io/unread_nodes.hpp>
-#include <headrace/io/zip_archive.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/unread.hpp>
 

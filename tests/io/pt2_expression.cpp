@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tests io/pt2_expression.hpp.
+// Tests io/pt2/expression.hpp.
 #include <catch2/catch.hpp>
 
 #include <string>
 
-#include <headrace/io/pt2_expression.hpp>
+#include <headrace/io/pt2/expression.hpp>
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/io/pt2.hpp>
-#include <headrace/io/pt2_pickle.hpp>
+#include <headrace/io/pt2/pickle.hpp>
+#include <headrace/io/pt2/pt2.hpp>
+#include <headrace/io/text/graph_text.hpp>
 
 #include "../support/source_tree.hpp"
 

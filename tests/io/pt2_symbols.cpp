@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tests io/pt2_symbols.hpp.
+// Tests io/pt2/symbols.hpp.
 #include <catch2/catch.hpp>
 
 #include <memory_resource>
 #include <string>
 
-#include <headrace/io/pt2_symbols.hpp>
+#include <headrace/io/pt2/symbols.hpp>
 
 namespace {
 

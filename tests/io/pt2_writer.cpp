@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/pt2_writer.hpp: a written program is read unchanged.
+// Tests io/pt2/writer.hpp: a written program is read unchanged.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/io/pt2.hpp>
-#include <headrace/io/pt2_keyword_arguments.hpp>
-#include <headrace/io/pt2_writer.hpp>
+#include <headrace/io/pt2/keyword_arguments.hpp>
+#include <headrace/io/pt2/pt2.hpp>
+#include <headrace/io/pt2/writer.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/ir/listing.hpp>
 
 #include "../support/source_tree.hpp"

@@ -19,10 +19,10 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/pte_emitter.hpp>
-#include <headrace/io/pte_reader.hpp>
-#include <headrace/io/pte_tosa.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/pte/emitter.hpp>
+#include <headrace/io/pte/reader.hpp>
+#include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 #include <headrace/ir/listing.hpp>
 
 using namespace headrace;

@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2/pt2.hpp>
 
 #include "../support/source_tree.hpp"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# schema.sh NAME: checks that include/headrace/io/NAME_generated.hpp is flatc's output for NAME.fbs; schema.sh
-# NAME --write writes it.
+# schema.sh NAME: checks that NAME_generated.hpp in include/headrace/io/{pte,tosa} is flatc's output for the NAME.fbs
+# beside it; schema.sh NAME --write writes it.
 set -eu
 schema=$1
-io=$(cd "$(dirname "$0")/../../include/headrace/io" && pwd)
+io=$(dirname "$(ls "$(dirname "$0")"/../../include/headrace/io/*/"$schema".fbs)")
 flatc=${FLATC:-/usr/bin/flatc}
 # Another version of flatc writes another header, whose version check would refuse the flatbuffers library:
 # skip.

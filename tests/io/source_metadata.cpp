@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <headrace/infer/inference.hpp>
-#include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2/pt2.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/source_partitions.hpp>
 #include <headrace/pass/pass_context.hpp>

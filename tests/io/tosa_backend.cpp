@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include <headrace/io/tosa_backend.hpp>
+#include <headrace/io/tosa/backend.hpp>
 
 #include "../support/pass_test.hpp"
 

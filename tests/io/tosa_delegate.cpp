@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include <headrace/io/tosa_delegate.hpp>
-#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa/delegate.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 
 #include "../support/pass_test.hpp"
 

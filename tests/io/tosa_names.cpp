@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Tests io/tosa_names.hpp: the names of values in a TOSA file.
-#include <headrace/io/tosa_names.hpp>
+// Tests io/tosa/names.hpp: the names of values in a TOSA file.
+#include <headrace/io/tosa/names.hpp>
 
 #include <map>
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/io/tosa_emitter.hpp>
-#include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/io/tosa/emitter.hpp>
+#include <headrace/io/tosa/reader.hpp>
 
 using namespace headrace;
 

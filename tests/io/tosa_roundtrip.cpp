@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tests io/tosa_emitter.hpp and io/tosa_reader.hpp against each other, the reader on damaged files, and
-// io/atomic_file.hpp.
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/element_copier.hpp>
-#include <headrace/io/tosa_emitter.hpp>
-#include <headrace/io/tosa_format.hpp>
-#include <headrace/io/tosa_reader.hpp>
-#include <headrace/io/tosa_size.hpp>
+// Tests io/tosa/emitter.hpp and io/tosa/reader.hpp against each other, the reader on damaged files, and
+// io/file/atomic_file.hpp.
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/element_copier.hpp>
+#include <headrace/io/tosa/emitter.hpp>
+#include <headrace/io/tosa/format.hpp>
+#include <headrace/io/tosa/reader.hpp>
+#include <headrace/io/tosa/size.hpp>
 
 #include <algorithm>
 #include <cstdlib>

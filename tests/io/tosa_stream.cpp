@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/tosa_emitter.hpp>
-#include <headrace/io/tosa_stream.hpp>
+#include <headrace/io/tosa/emitter.hpp>
+#include <headrace/io/tosa/stream.hpp>
 
 using namespace headrace;
 

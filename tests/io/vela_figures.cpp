@@ -2,7 +2,7 @@
 // Tests the reader of the tables that Vela writes.
 #include <catch2/catch.hpp>
 
-#include <headrace/io/vela_figures.hpp>
+#include <headrace/io/vela/figures.hpp>
 
 using namespace headrace;
 

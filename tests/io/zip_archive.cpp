@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests io/zip_archive.hpp and io/mapped_file.hpp.
+// Tests io/file/zip_archive.hpp and io/file/mapped_file.hpp.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 #include <zip.h>
 
-#include <headrace/io/mapped_file.hpp>
-#include <headrace/io/zip_archive.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/file/zip_archive.hpp>
 
 #include "../support/source_tree.hpp"
 #include "stored_zip.hpp"

@@ -8,11 +8,11 @@
 #include <limits>
 #include <vector>
 
-#include <headrace/lowering/compare_models.hpp>
-#include <headrace/lowering/comparison_report.hpp>
-#include <headrace/lowering/execution.hpp>
-#include <headrace/lowering/layer_difference.hpp>
+#include <headrace/compare/compare_models.hpp>
+#include <headrace/compare/comparison_report.hpp>
+#include <headrace/compare/layer_difference.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "../support/program.hpp"
 

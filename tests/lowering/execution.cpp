@@ -7,7 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/run/execution.hpp>
 
 using namespace headrace;
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/lowering/lower.hpp>
-#include <headrace/lowering/models.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
 
 #include "../support/source_tree.hpp"
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/run/execution.hpp>
 
 using namespace headrace;
 

@@ -10,12 +10,12 @@
 #include <headrace/base/target_text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/io/tosa_reader.hpp>
-#include <headrace/lowering/execution.hpp>
+#include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/run/execution.hpp>
 
 using namespace headrace;
 

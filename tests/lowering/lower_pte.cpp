@@ -15,8 +15,8 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "../support/program.hpp"
 

@@ -26,10 +26,10 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/run/execution.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
 #include "../support/extreme_arguments.hpp"

@@ -13,8 +13,8 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/evaluator.hpp>
-#include <headrace/io/npy.hpp>
-#include <headrace/lowering/opt_main.hpp>
+#include <headrace/io/file/npy.hpp>
+#include <headrace/opt/opt_main.hpp>
 
 using namespace headrace;
 

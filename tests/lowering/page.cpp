@@ -16,7 +16,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/lowering/page_data.hpp>
+#include <headrace/show/page_data.hpp>
 
 using namespace headrace;
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/lowering/pipeline_view.hpp>
+#include <headrace/show/pipeline_view.hpp>
 
 using namespace headrace;
 

@@ -25,19 +25,19 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/evaluator.hpp>
-#include <headrace/infer/integer_width.hpp>
-#include <headrace/infer/value_ranges.hpp>
+#include <headrace/infer/ranges/integer_width.hpp>
+#include <headrace/infer/ranges/value_ranges.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_check.hpp>
-#include <headrace/lowering/interface_tensors.hpp>
-#include <headrace/lowering/sample_arguments.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/emit.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/interface_tensors.hpp>
+#include <headrace/show/sample_arguments.hpp>
 
 using namespace headrace;
 using namespace headrace::samples;

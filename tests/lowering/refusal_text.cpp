@@ -2,7 +2,7 @@
 // Tests the messages about refused nodes.
 #include <catch2/catch.hpp>
 
-#include <headrace/lowering/refusal_text.hpp>
+#include <headrace/opt/refusal_text.hpp>
 
 using namespace headrace;
 

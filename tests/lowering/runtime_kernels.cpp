@@ -14,8 +14,8 @@
 
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/executorch.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "../support/program.hpp"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/io/graph_text.hpp>
-#include <headrace/lowering/model_summary.hpp>
-#include <headrace/lowering/short_listing.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/show/model_summary.hpp>
+#include <headrace/show/short_listing.hpp>
 
 using namespace headrace;
 

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
-#include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2/pt2.hpp>
 #include <headrace/passes/decompose/definitions.hpp>
 #include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/layout/definitions.hpp>

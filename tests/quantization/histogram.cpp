@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/quantization/find_bins.hpp>
-#include <headrace/quantization/histogram.hpp>
-#include <headrace/quantization/losses_of_bins.hpp>
-#include <headrace/quantization/widen_bins.hpp>
+#include <headrace/quantization/observers/find_bins.hpp>
+#include <headrace/quantization/observers/histogram.hpp>
+#include <headrace/quantization/observers/losses_of_bins.hpp>
+#include <headrace/quantization/observers/widen_bins.hpp>
 
 using namespace headrace;
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include <headrace/quantization/range_observer.hpp>
+#include <headrace/quantization/observers/range_observer.hpp>
 
 using namespace headrace;
 

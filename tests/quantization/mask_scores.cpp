@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "../support/program.hpp"
 

@@ -10,13 +10,13 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/search_quantization.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
+#include <headrace/run/execution.hpp>
 
 #include "../support/program.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/lowering/sample_arguments.hpp>
+#include <headrace/show/sample_arguments.hpp>
 
 namespace headrace::samples {
 

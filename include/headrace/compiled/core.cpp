@@ -2,8 +2,6 @@
 // The graph, its drivers, memory plans and files are compiled here.
 #include <headrace/base/printable_definition.hpp>
 #include <headrace/base/text_definition.hpp>
-#include <headrace/io/atomic_file_definition.hpp>
-#include <headrace/io/mapped_file_definition.hpp>
 #include <headrace/ir/arena_definition.hpp>
 #include <headrace/ir/census_definition.hpp>
 #include <headrace/ir/dead_code_definition.hpp>

@@ -4,10 +4,10 @@
 #include <headrace/infer/dispatch_cache_definition.hpp>
 #include <headrace/infer/executorch_definition.hpp>
 #include <headrace/infer/inference_definition.hpp>
-#include <headrace/infer/integer_width_definition.hpp>
 #include <headrace/infer/preconditions_definition.hpp>
-#include <headrace/infer/range_rules_definition.hpp>
+#include <headrace/infer/ranges/integer_width_definition.hpp>
+#include <headrace/infer/ranges/range_rules_definition.hpp>
+#include <headrace/infer/ranges/value_ranges_definition.hpp>
 #include <headrace/infer/shape_builder_definition.hpp>
-#include <headrace/infer/value_ranges_definition.hpp>
 #include <headrace/infer/verify_definition.hpp>
 #include <headrace/infer/window_definition.hpp>

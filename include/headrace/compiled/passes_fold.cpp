@@ -2,9 +2,9 @@
 // The passes of passes/fold are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
+#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 

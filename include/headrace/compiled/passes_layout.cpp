@@ -2,10 +2,10 @@
 // The passes of passes/layout are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
+#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 

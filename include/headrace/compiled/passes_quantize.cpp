@@ -2,10 +2,10 @@
 // The passes of passes/quantize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/passes/quantize/definitions.hpp>
 #include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
+#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 

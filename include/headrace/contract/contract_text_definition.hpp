@@ -24,8 +24,8 @@
 #include <headrace/contract/lowered_part.hpp>
 #include <headrace/contract/member_text.hpp>
 #include <headrace/contract/op_spelling.hpp>
-#include <headrace/io/c_text.hpp>
-#include <headrace/io/graph_interface.hpp>
+#include <headrace/io/file/c_text.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/version.hpp>

@@ -17,7 +17,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/c_text.hpp>
+#include <headrace/io/file/c_text.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace::detail {

@@ -17,7 +17,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/contract/contract.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/tosa_format.hpp>
+#include <headrace/io/tosa/format.hpp>
 
 namespace headrace {
 

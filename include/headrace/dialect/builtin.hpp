@@ -31,7 +31,7 @@ struct output : op<dialect, "builtin.output", "values", 0> {
 /// An op of a dialect that the program does not know. It keeps its name and its arguments, so that it can be
 /// written, reported, and run by programs that know it. `arguments` is in the graph text format, where %0 is
 /// the first operand: "self=%0, dims=[1, 2], other=[none, %1]"; it is empty if there are only operands.
-/// resolve_opaque (io/opaque.hpp) turns such nodes into nodes of a dialect that has the op.
+/// resolve_opaque (io/text/opaque.hpp) turns such nodes into nodes of a dialect that has the op.
 struct opaque : op<dialect, "builtin.opaque", "target, operands, arguments", variadic_results> {
     struct args {
         std::string_view target;

@@ -3,24 +3,24 @@
 #ifndef HEADRACE_EVAL_ATEN_HPP
 #define HEADRACE_EVAL_ATEN_HPP
 
-#include <headrace/eval/aten_activation.hpp>
-#include <headrace/eval/aten_binary.hpp>
-#include <headrace/eval/aten_blocks.hpp>
-#include <headrace/eval/aten_composite.hpp>
-#include <headrace/eval/aten_conv.hpp>
-#include <headrace/eval/aten_create.hpp>
-#include <headrace/eval/aten_index.hpp>
-#include <headrace/eval/aten_index_tensor.hpp>
-#include <headrace/eval/aten_join.hpp>
-#include <headrace/eval/aten_logic.hpp>
-#include <headrace/eval/aten_matmul.hpp>
-#include <headrace/eval/aten_norm.hpp>
-#include <headrace/eval/aten_pool.hpp>
-#include <headrace/eval/aten_recurrent.hpp>
-#include <headrace/eval/aten_reduce.hpp>
-#include <headrace/eval/aten_resize.hpp>
-#include <headrace/eval/aten_softmax.hpp>
-#include <headrace/eval/aten_unary.hpp>
-#include <headrace/eval/aten_view.hpp>
+#include <headrace/eval/aten/activation.hpp>
+#include <headrace/eval/aten/binary.hpp>
+#include <headrace/eval/aten/blocks.hpp>
+#include <headrace/eval/aten/composite.hpp>
+#include <headrace/eval/aten/conv.hpp>
+#include <headrace/eval/aten/create.hpp>
+#include <headrace/eval/aten/index.hpp>
+#include <headrace/eval/aten/index_tensor.hpp>
+#include <headrace/eval/aten/join.hpp>
+#include <headrace/eval/aten/logic.hpp>
+#include <headrace/eval/aten/matmul.hpp>
+#include <headrace/eval/aten/norm.hpp>
+#include <headrace/eval/aten/pool.hpp>
+#include <headrace/eval/aten/recurrent.hpp>
+#include <headrace/eval/aten/reduce.hpp>
+#include <headrace/eval/aten/resize.hpp>
+#include <headrace/eval/aten/softmax.hpp>
+#include <headrace/eval/aten/unary.hpp>
+#include <headrace/eval/aten/view.hpp>
 
 #endif

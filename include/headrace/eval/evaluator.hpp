@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of
-// any stage on the CPU. One translation unit of a program that does not link headrace::compiled includes
-// eval/evaluator_definition.hpp, which has all kernels.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
 

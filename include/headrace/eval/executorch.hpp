@@ -12,7 +12,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/eval/aten_pool.hpp>
+#include <headrace/eval/aten/pool.hpp>
 #include <headrace/eval/map.hpp>
 #include <headrace/infer/executorch.hpp>
 

@@ -59,8 +59,4 @@ inline constexpr std::int64_t fewest_fused_columns = 12;
 
 }  // namespace headrace::eval
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/eval/float_product_definition.hpp>
-#endif
-
 #endif

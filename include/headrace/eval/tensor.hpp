@@ -226,8 +226,4 @@ using eval::tensor;
 using eval::tensor_of_constant;
 }  // namespace headrace
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/eval/tensor_definition.hpp>
-#endif
-
 #endif

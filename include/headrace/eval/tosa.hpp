@@ -3,9 +3,9 @@
 #ifndef HEADRACE_EVAL_TOSA_HPP
 #define HEADRACE_EVAL_TOSA_HPP
 
-#include <headrace/eval/tosa_convert.hpp>
-#include <headrace/eval/tosa_elementwise.hpp>
-#include <headrace/eval/tosa_layout.hpp>
-#include <headrace/eval/tosa_tensor.hpp>
+#include <headrace/eval/tosa/convert.hpp>
+#include <headrace/eval/tosa/elementwise.hpp>
+#include <headrace/eval/tosa/layout.hpp>
+#include <headrace/eval/tosa/tensor.hpp>
 
 #endif

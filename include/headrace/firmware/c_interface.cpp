@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <headrace/firmware/source_text.hpp>
-#include <headrace/io/c_text.hpp>
+#include <headrace/io/file/c_text.hpp>
 #include <headrace/version.hpp>
 
 namespace headrace::firmware {

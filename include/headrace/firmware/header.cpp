@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <headrace/firmware/layer_writer.hpp>
-#include <headrace/io/c_text.hpp>
+#include <headrace/io/file/c_text.hpp>
 #include <headrace/on_device/sample.hpp>
 #include <headrace/passes/device_lowering.hpp>
 #include <headrace/version.hpp>

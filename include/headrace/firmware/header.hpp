@@ -15,7 +15,7 @@
 #include <headrace/eval/tensor.hpp>
 #include <headrace/firmware/layers.hpp>
 #include <headrace/firmware/report.hpp>
-#include <headrace/io/io_description.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/pass_context.hpp>
 

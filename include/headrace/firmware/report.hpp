@@ -10,7 +10,7 @@
 
 #include <headrace/firmware/layers.hpp>
 #include <headrace/firmware/plan.hpp>
-#include <headrace/io/json_writer.hpp>
+#include <headrace/io/file/json_writer.hpp>
 
 namespace headrace::firmware {
 

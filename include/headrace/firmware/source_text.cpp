@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-#include <headrace/io/c_text.hpp>
+#include <headrace/io/file/c_text.hpp>
 
 namespace headrace::firmware {
 

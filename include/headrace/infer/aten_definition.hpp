@@ -3,22 +3,22 @@
 #ifndef HEADRACE_INFER_ATEN_DEFINITION_HPP
 #define HEADRACE_INFER_ATEN_DEFINITION_HPP
 
-#include <headrace/infer/aten_blocks.hpp>
-#include <headrace/infer/aten_composite.hpp>
-#include <headrace/infer/aten_convolution.hpp>
-#include <headrace/infer/aten_creation.hpp>
-#include <headrace/infer/aten_distance.hpp>
-#include <headrace/infer/aten_einsum.hpp>
-#include <headrace/infer/aten_elementwise.hpp>
-#include <headrace/infer/aten_index.hpp>
-#include <headrace/infer/aten_join.hpp>
-#include <headrace/infer/aten_loss.hpp>
-#include <headrace/infer/aten_matrix.hpp>
-#include <headrace/infer/aten_norm.hpp>
-#include <headrace/infer/aten_quantile.hpp>
-#include <headrace/infer/aten_reduction.hpp>
-#include <headrace/infer/aten_resize.hpp>
-#include <headrace/infer/aten_search.hpp>
-#include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/aten/blocks.hpp>
+#include <headrace/infer/aten/composite.hpp>
+#include <headrace/infer/aten/convolution.hpp>
+#include <headrace/infer/aten/creation.hpp>
+#include <headrace/infer/aten/distance.hpp>
+#include <headrace/infer/aten/einsum.hpp>
+#include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/infer/aten/index.hpp>
+#include <headrace/infer/aten/join.hpp>
+#include <headrace/infer/aten/loss.hpp>
+#include <headrace/infer/aten/matrix.hpp>
+#include <headrace/infer/aten/norm.hpp>
+#include <headrace/infer/aten/quantile.hpp>
+#include <headrace/infer/aten/reduction.hpp>
+#include <headrace/infer/aten/resize.hpp>
+#include <headrace/infer/aten/search.hpp>
+#include <headrace/infer/aten/view.hpp>
 
 #endif

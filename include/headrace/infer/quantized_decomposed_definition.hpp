@@ -9,7 +9,7 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/preconditions.hpp>
-#include <headrace/infer/quantized_range.hpp>
+#include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {

@@ -34,10 +34,7 @@ struct delegated_methods {
     pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if any, nothing is
 };
 
-// delegation_definition.hpp defines this function: include it in exactly one translation unit of a program,
-// along with standard_pipeline_definition.hpp, execution_definition.hpp and lower_definition.hpp.
-
-/// Lowers methods, by name, to delegates of the backend "tosa" (io/tosa_backend.hpp), which share constants.
+/// Lowers methods, by name, to delegates of the backend "tosa" (io/tosa/backend.hpp), which share constants.
 /// The given graphs are rewritten to call the delegates.
 [[nodiscard]] result<delegated_methods> delegate_to_tosa(
     const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options = {});

@@ -9,9 +9,6 @@
 
 namespace headrace {
 
-// executorch_pipeline_definition.hpp defines these functions: include it in exactly one translation unit of a
-// program.
-
 /// Lowers a graph to the executorch dialect. All nodes for which the runtime has no kernel are in the
 /// context's diagnostics.
 [[nodiscard]] result<run_statistics> run_executorch_pipeline(

@@ -19,9 +19,6 @@ struct integer_check {
     std::string warning{};  ///< values and inputs that are assumed to fit; empty if there are none
 };
 
-// integer_check_definition.hpp defines these functions: include it in exactly one translation unit of a
-// program.
-
 /// Finds the integers of a graph, which is not changed, that a lowering would compute incorrectly in 32 bits.
 /// If `strict`, values that would be assumed to fit are refused.
 [[nodiscard]] result<integer_check> check_integers(const graph& g, bool strict);

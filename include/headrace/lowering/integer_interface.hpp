@@ -9,7 +9,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>

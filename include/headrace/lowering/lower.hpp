@@ -15,8 +15,8 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
-#include <headrace/io/io_description.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/lowering/state.hpp>
@@ -65,10 +65,6 @@ struct lowering_outcome {
     program model{};           ///< in the state that the lowering reached: TOSA if there is a flatbuffer
     lowering_report report{};  ///< up to where the lowering came
 };
-
-// lower_definition.hpp defines these functions: include it in exactly one translation unit of a program,
-// along with standard_pipeline_definition.hpp, execution_definition.hpp and models_definition.hpp.
-// Alternatively, include definitions.hpp, which has all of them.
 
 /// Lowers an exported program as `headrace lower` does. If nodes cannot be lowered, the error is
 /// `unsupported` and names each with the reason.

@@ -12,8 +12,8 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
-#include <headrace/io/package_writer.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/package/package_writer.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -33,9 +33,6 @@ struct lowered_package {
     std::map<std::string, method_report, std::less<>> methods{};
     pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if any, there is no method
 };
-
-// lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a
-// program, along with delegation_definition.hpp and the files that it names.
 
 /// Lowers methods, by name, to a package. Names become file names: see is_plain_name.
 [[nodiscard]] result<lowered_package> lower_to_package(

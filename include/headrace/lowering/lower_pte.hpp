@@ -12,8 +12,8 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
-#include <headrace/io/pt2_program.hpp>
-#include <headrace/io/pte_emitter.hpp>
+#include <headrace/io/program.hpp>
+#include <headrace/io/pte/emitter.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
@@ -40,9 +40,6 @@ struct lowered_pte {
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
 };
-
-// lower_pte_definition.hpp defines this function: include it in exactly one translation unit of a program,
-// along with executorch_pipeline_definition.hpp, delegation_definition.hpp and the files that it names.
 
 /// Lowers methods, by name, to one file that has each distinct constant once. The host's kernels compute the
 /// nodes that are not delegated.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/io/package_parts.hpp>
+#include <headrace/io/package/package_parts.hpp>
 
 namespace headrace {
 

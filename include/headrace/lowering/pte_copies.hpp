@@ -13,8 +13,8 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
-#include <headrace/io/pt2_program.hpp>
-#include <headrace/io/pte_method.hpp>
+#include <headrace/io/program.hpp>
+#include <headrace/io/pte/method.hpp>
 #include <headrace/ir/regions.hpp>
 
 namespace headrace::detail {

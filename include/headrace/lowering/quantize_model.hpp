@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/quantization/search_quantization.hpp>
 
 namespace headrace {
@@ -40,9 +40,5 @@ struct model_quantization : quantization_summary {
 [[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
 
 }  // namespace headrace
-
-#ifndef HEADRACE_COMPILED
-#include <headrace/lowering/quantize_model_definition.hpp>
-#endif
 
 #endif

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/io/json_writer.hpp>
-#include <headrace/io/vela_figures.hpp>
+#include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/vela/figures.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
 #include <headrace/passes/finish/memory_order.hpp>

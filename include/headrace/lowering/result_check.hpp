@@ -18,9 +18,9 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/lowering/execution.hpp>
-#include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/interface_tensors.hpp>
 
 namespace headrace {
 

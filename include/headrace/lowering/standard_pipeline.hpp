@@ -9,9 +9,6 @@
 
 namespace headrace {
 
-// standard_pipeline_definition.hpp defines these functions. It compiles every standard pass: include it in
-// exactly one translation unit of a program.
-
 /// Lowers a graph to its target and checks the result. Nodes that cannot be lowered, or that the target does
 /// not take, are all reported in the context's diagnostics; if there are any, the remaining graph is not
 /// TOSA.
@@ -20,10 +17,6 @@ namespace headrace {
 
 /// Returns the nodes whose op the pipeline provably lowers.
 [[nodiscard]] operator_support standard_pipeline_support();
-
-/// Makes a graph functional, so that it can be executed and its parts lowered alone: regions are inlined and
-/// nothing is written in place. An error names the first node for which that is impossible.
-[[nodiscard]] result<void> make_functional(graph& g);
 
 [[nodiscard]] pipeline_description describe_standard_pipeline();
 

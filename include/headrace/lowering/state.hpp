@@ -15,7 +15,7 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>

@@ -20,10 +20,9 @@ namespace headrace {
 /// Only float32 is quantized. Nested regions are left as they are. Each constant must have one reader.
 [[nodiscard]] quantization_groups annotate_quantization(const graph& g, const quantization_config& config);
 
-}  // namespace headrace
+/// True for convolutions and linear layers: ops with a weight and a bias.
+[[nodiscard]] bool is_weighted_layer(const node& n);
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/annotate_definition.hpp>
-#endif
+}  // namespace headrace
 
 #endif

@@ -30,8 +30,4 @@ void insert_quantization(graph& g, const quantization_groups& groups,
 
 }  // namespace headrace
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/convert_definition.hpp>
-#endif
-
 #endif

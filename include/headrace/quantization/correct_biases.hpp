@@ -3,7 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 #define HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 
-#include <headrace/quantization/observe.hpp>
+#include <headrace/quantization/observers/observe.hpp>
 
 namespace headrace {
 
@@ -15,9 +15,5 @@ namespace headrace {
     const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
-
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/correct_biases_definition.hpp>
-#endif
 
 #endif

@@ -24,8 +24,4 @@ namespace headrace {
 
 }  // namespace headrace
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/mix_precision_definition.hpp>
-#endif
-
 #endif

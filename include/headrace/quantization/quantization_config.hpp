@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/quantization/tensor_scheme.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/quantization/convert.hpp>
-#include <headrace/quantization/observe.hpp>
+#include <headrace/quantization/observers/observe.hpp>
 #include <headrace/quantization/quantization_config.hpp>
 
 namespace headrace {
@@ -25,9 +25,5 @@ namespace headrace {
     const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
-
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/quantize_graph_definition.hpp>
-#endif
 
 #endif

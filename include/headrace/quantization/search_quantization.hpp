@@ -37,8 +37,4 @@ struct quantization_search {
 
 }  // namespace headrace
 
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/search_quantization_definition.hpp>
-#endif
-
 #endif

@@ -7,7 +7,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/quantization/observe.hpp>
+#include <headrace/quantization/observers/observe.hpp>
 
 namespace headrace {
 
@@ -21,9 +21,5 @@ namespace headrace {
     graph& g, const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 }  // namespace headrace
-
-#ifndef HEADRACE_COMPILED
-#include <headrace/quantization/smooth_layers_definition.hpp>
-#endif
 
 #endif

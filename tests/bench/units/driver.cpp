@@ -2,11 +2,11 @@
 // A program's driver: reads a model, plans its memory, partitions it and runs it.
 #include <cstdio>
 
-#include <headrace/lowering/execution.hpp>
-#include <headrace/lowering/models.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
 
 using namespace headrace;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The standard pipeline with a user-defined pass: its proof and the code that runs it.
-#include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/definitions.hpp>
+#include <headrace/run/constant_evaluator.hpp>
 
 using namespace headrace;
 

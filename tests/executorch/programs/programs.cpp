@@ -30,14 +30,14 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/evaluator.hpp>
-#include <headrace/io/npy.hpp>
-#include <headrace/io/pte_reader.hpp>
+#include <headrace/io/file/npy.hpp>
+#include <headrace/io/pte/reader.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower_pte.hpp>
-#include <headrace/lowering/sample_arguments.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/emit.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/show/sample_arguments.hpp>
 
 #include "../../support/extreme_arguments.hpp"
 

@@ -2,9 +2,9 @@
 // Tests that programs of uint8 compute the same with signed integers only.
 #include <catch2/catch.hpp>
 
-#include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/passes/normalize/store_unsigned.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>
+#include <headrace/run/interface_tensors.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_BLOCKS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_BLOCKS_HPP
 
-#include <headrace/infer/aten_blocks.hpp>
+#include <headrace/infer/aten/blocks.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>

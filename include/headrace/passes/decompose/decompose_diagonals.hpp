@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/aten_search.hpp>
+#include <headrace/infer/aten/search.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/decompose/shapes.hpp>
 #include <headrace/passes/properties.hpp>

@@ -11,7 +11,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/aten_einsum.hpp>
+#include <headrace/infer/aten/einsum.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GRADIENTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GRADIENTS_HPP
 
-#include <headrace/infer/aten_quantile.hpp>
+#include <headrace/infer/aten/quantile.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/shapes.hpp>
 #include <headrace/passes/properties.hpp>

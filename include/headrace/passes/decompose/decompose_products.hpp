@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/infer/aten_distance.hpp>
+#include <headrace/infer/aten/distance.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
 #include <headrace/passes/properties.hpp>

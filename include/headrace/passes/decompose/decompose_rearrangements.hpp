@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/infer/aten_join.hpp>
+#include <headrace/infer/aten/join.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/decompose/shapes.hpp>
 #include <headrace/passes/properties.hpp>

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SEARCHES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SEARCHES_HPP
 
-#include <headrace/infer/aten_search.hpp>
+#include <headrace/infer/aten/search.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/decompose/reductions.hpp>

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/aten_loss.hpp>
+#include <headrace/infer/aten/loss.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
 #include <headrace/passes/properties.hpp>

@@ -15,8 +15,8 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/aten_resize.hpp>
-#include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/aten/resize.hpp>
+#include <headrace/infer/aten/view.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten_elementwise.hpp>
+#include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
 

@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_UNARY_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten_elementwise.hpp>
+#include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
 

@@ -12,7 +12,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
-#include <headrace/infer/quantized_range.hpp>
+#include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include <headrace/infer/aten_reduction.hpp>
+#include <headrace/infer/aten/reduction.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/reducing.hpp>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/aten_creation.hpp>
+#include <headrace/infer/aten/creation.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/permuting.hpp>
 

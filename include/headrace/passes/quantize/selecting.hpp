@@ -8,9 +8,9 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/aten_elementwise.hpp>
-#include <headrace/infer/aten_join.hpp>
-#include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/infer/aten/join.hpp>
+#include <headrace/infer/aten/view.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/support/build.hpp>
 

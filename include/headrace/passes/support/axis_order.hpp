@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/aten/view.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace::build {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::detail::compared_layers, two values of a comparison, and the runs over them.
+#ifndef HEADRACE_COMPARE_COMPARED_LAYERS_HPP
+#define HEADRACE_COMPARE_COMPARED_LAYERS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <headrace/compare/compare_models.hpp>
+#include <headrace/compare/layer_difference.hpp>
+#include <headrace/compare/layer_runner.hpp>
+#include <headrace/compare/layer_values.hpp>
+#include <headrace/run/interface_tensors.hpp>
+
+namespace headrace::detail {
+
+/// Two values that are compared, and how elements of the second become real numbers like those of the first.
+struct compared_layers {
+    const layer_value* reference;
+    const layer_value* other;
+    std::vector<element_order> orders;  ///< until one is chosen
+    std::optional<integer_meaning> meaning{};
+    bool fitted = false;
+
+    [[nodiscard]] bool is_open() const { return !meaning || orders.size() != 1; }
+    [[nodiscard]] sizes shape() const { return meta_of(reference->stored)->shape; }
+};
+
+[[nodiscard]] inline integer_meaning meaning_of(const interface_quantization& q) {
+    return headrace::meaning_of(q.scale, -q.scale * static_cast<double>(q.zero_point), q.lowest, q.highest);
+}
+
+/// Returns the reference's numbers; if the layer has a quantize node, the real numbers that its integers
+/// represent.
+[[nodiscard]] inline std::vector<double> real_numbers(const layer_value& layer, const tensor& t) {
+    std::vector<double> numbers = t.to<double>();
+    if (layer.numbers.scale == 0) return numbers;
+    const integer_meaning by = meaning_of(layer.numbers);
+    for (double& x : numbers) x = by.scale * x + by.offset;
+    return numbers;
+}
+
+/// Returns the known quantization of a value of the other model; none if it must be fitted.
+[[nodiscard]] inline std::optional<integer_meaning> known_meaning(
+    const layer_value& reference, const layer_value& other, const layer_value* between) {
+    const dtype type = meta_of(other.stored)->dtype;
+    const bool real = is_floating(meta_of(reference.stored)->dtype) || reference.numbers.scale != 0;
+    if (is_floating(type) || !real) return integer_meaning{};
+    if (other.numbers.scale != 0) return meaning_of(other.numbers);
+    for (const layer_value* layer : {&reference, between}) {
+        if (layer != nullptr && layer->numbers.scale != 0 && meta_of(layer->stored)->dtype == type)
+            return meaning_of(layer->numbers);
+    }
+    return std::nullopt;
+}
+
+/// Runs both models on samples, and accumulates sums over each pair of layers.
+class pair_runner {
+public:
+    pair_runner(const graph& reference, const graph& other, std::span<const compared_layers> pairs,
+        const comparison_options& options)
+        : other_(other),
+          pairs_(pairs),
+          options_(options),
+          run_reference_(reference, values_of(pairs, &compared_layers::reference)),
+          run_other_(other, values_of(pairs, &compared_layers::other)) {}
+
+    /// Returns the sums of `add(sum, i, reference's tensor, the other's)` for all i, over all samples.
+    template <class Sum, class Add>
+    [[nodiscard]] result<std::vector<Sum>> sum(const Add& add) const {
+        constexpr std::size_t at_once = 16;  // samples whose values are in memory at a time
+        std::vector<Sum> total(pairs_.size());
+        for (std::size_t first = 0; first < options_.samples.count; first += at_once) {
+            const std::size_t count = std::min(at_once, options_.samples.count - first);
+            std::vector<std::vector<Sum>> sums(count, std::vector<Sum>(pairs_.size()));
+            HEADRACE_TRY(try_each(count, options_.in_parallel, [&](std::size_t s) {
+                return run(first + s,
+                    [&](std::size_t i, const tensor& x, const tensor& y) { add(sums[s][i], i, x, y); });
+            }));
+            for (const std::vector<Sum>& own : sums) {
+                for (std::size_t i = 0; i != total.size(); ++i) total[i] += own[i];
+            }
+        }
+        return total;
+    }
+
+private:
+    [[nodiscard]] static std::vector<value> values_of(
+        std::span<const compared_layers> pairs, const layer_value* compared_layers::*side) {
+        std::vector<value> values;
+        for (const compared_layers& p : pairs) values.push_back((p.*side)->stored);
+        return values;
+    }
+
+    template <class F>
+    [[nodiscard]] result<void> run(std::size_t sample, const F& f) const {
+        HEADRACE_TRY(inputs, options_.samples.inputs(sample));
+        auto x = run_reference_.run(inputs);
+        if (!x) return x.error().in("first model");
+        auto y = run_other_.run(inputs_for(other_, inputs));
+        if (!y) return y.error().in("second model");
+        for (std::size_t i = 0; i != pairs_.size(); ++i) f(i, x.value()[i], y.value()[i]);
+        return {};
+    }
+
+    const graph& other_;
+    std::span<const compared_layers> pairs_;
+    const comparison_options& options_;
+    layer_runner run_reference_;
+    layer_runner run_other_;
+};
+
+/// One fitted line for each order.
+struct fits_by_order {
+    std::vector<fit_sums> of;
+    fits_by_order& operator+=(const fits_by_order& more) {
+        of.resize(more.of.size());
+        for (std::size_t i = 0; i != of.size(); ++i) of[i] += more.of[i];
+        return *this;
+    }
+};
+
+[[nodiscard]] inline std::int64_t lowest_of(dtype t) { return -(std::int64_t{1} << (traits_of(t).bits - 1)); }
+
+/// Chooses the order and the line of best fit for pairs for which they are unknown.
+[[nodiscard]] inline result<void> settle(const graph& reference, const graph& other,
+    std::vector<compared_layers>& pairs, const comparison_options& options) {
+    if (std::ranges::none_of(pairs, &compared_layers::is_open)) return {};
+    const pair_runner runner(reference, other, pairs, options);
+    const auto add = [&](fits_by_order& sums, std::size_t i, const tensor& x, const tensor& y) {
+        if (!pairs[i].is_open()) return;
+        const std::vector<double> real = real_numbers(*pairs[i].reference, x);
+        sums.of.resize(pairs[i].orders.size());
+        for (std::size_t k = 0; k != sums.of.size(); ++k)
+            sums.of[k].add(real, elements_in_order(y, pairs[i].orders[k]));
+    };
+    HEADRACE_TRY(fits, runner.sum<fits_by_order>(add));
+    for (std::size_t i = 0; i != pairs.size(); ++i) {
+        compared_layers& p = pairs[i];
+        if (!p.is_open()) continue;
+        const auto best = std::ranges::min_element(fits[i].of, {}, &fit_sums::residual);
+        p.orders = {p.orders[static_cast<std::size_t>(best - fits[i].of.begin())]};
+        if (p.meaning) continue;
+        const fit_sums& fit = *best;
+        const dtype type = meta_of(p.other->stored)->dtype;
+        p.meaning = headrace::meaning_of(fit.scale(), fit.offset(), lowest_of(type), -lowest_of(type) - 1);
+        p.fitted = true;
+    }
+    return {};
+}
+
+}  // namespace headrace::detail
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::json_cursor, which walks over JSON text without copying it, and headrace::json_parser,
+// which passes pieces of that text to simdjson.
+#ifndef HEADRACE_IO_FILE_JSON_HPP
+#define HEADRACE_IO_FILE_JSON_HPP
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory_resource>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
+
+namespace headrace {
+
+/// The exception that leaves a reader in io/ from deep inside; no public function lets it escape.
+struct failure {
+    error what;
+};
+
+[[noreturn]] inline void fail_malformed(std::string message) { throw failure{malformed(std::move(message))}; }
+[[noreturn]] inline void fail_unsupported(std::string message) {
+    throw failure{unsupported(std::move(message))};
+}
+
+/// Returns text in quotes, cut to a length that suits a message.
+[[nodiscard]] inline std::string in_quotes(std::string_view text) {
+    constexpr std::size_t longest = 80;
+    return "'" + std::string(printable(text, longest)) + "'";
+}
+
+/// A position in JSON text. An exported program's JSON is mostly metadata that is never read: a tree of all
+/// of it would take fourteen times its size. So a cursor walks over the outer levels, and only the pieces
+/// that matter are parsed.
+class json_cursor {
+public:
+    explicit json_cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+    /// Calls `f(key)` for each member of the object here; `f` must take the member's value from this cursor.
+    /// Keys are as written, without their quotes: see json_parser::text.
+    template <class F>
+    void members(F&& f) {
+        open('{', "an object");
+        if (closes('}')) return;
+        do {
+            space();
+            const std::string_view key = string();
+            space();
+            if (at_ == end_ || *at_++ != ':') broken("':'");
+            f(key.substr(1, key.size() - 2));
+        } while (goes_on('}'));
+    }
+
+    /// Calls `f()` for each element of the array here; `f` must take it from this cursor.
+    template <class F>
+    void elements(F&& f) {
+        open('[', "an array");
+        if (closes(']')) return;
+        do f();
+        while (goes_on(']'));
+    }
+
+    /// Moves past the value here and returns its text. Its brackets and quotes are balanced; other faults in
+    /// it are found when it is parsed.
+    std::string_view skip() {
+        space();
+        const char* first = at_;
+        std::size_t depth = 0;
+        do {
+            if (at_ == end_) broken("a value");
+            const char c = *at_;
+            if (c == '"') {
+                string();
+            } else if (c == '{' || c == '[') {
+                ++depth;
+                ++at_;
+            } else if (c == '}' || c == ']') {
+                if (depth == 0) broken("a value");
+                --depth;
+                ++at_;
+            } else if (depth != 0) {
+                ++at_;
+            } else {
+                scalar_text();
+            }
+        } while (depth != 0);
+        if (first == at_) broken("a value");
+        return {first, static_cast<std::size_t>(at_ - first)};
+    }
+
+    /// Fails unless only white space is left.
+    void finish() {
+        space();
+        if (at_ != end_) broken("its end");
+    }
+
+private:
+    [[noreturn]] static void broken(const char* expected) {
+        fail_malformed(std::string("broken JSON: ") + expected + " is missing");
+    }
+    void space() {
+        while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+    }
+    void open(char bracket, const char* what) {
+        space();
+        if (at_ == end_ || *at_++ != bracket) broken(what);
+    }
+    bool closes(char bracket) {
+        space();
+        if (at_ == end_ || *at_ != bracket) return false;
+        ++at_;
+        return true;
+    }
+    bool goes_on(char bracket) {
+        if (closes(bracket)) return false;
+        if (at_ == end_ || *at_++ != ',') broken("',' or a closing bracket");
+        return true;
+    }
+    void scalar_text() {
+        while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ != ' ' && *at_ != '\n' &&
+            *at_ != '\r' && *at_ != '\t' && *at_ != '"') {
+            ++at_;
+        }
+    }
+
+    // Searches eight bytes at a time: most of the text is inside strings.
+    std::string_view string() {
+        const char* first = at_;
+        if (at_ == end_ || *at_ != '"') broken("a string");
+        ++at_;
+        for (;;) {
+            while (end_ - at_ >= 8) {
+                std::uint64_t eight = 0;
+                std::memcpy(&eight, at_, sizeof eight);
+                if ((has_byte(eight, '"') | has_byte(eight, '\\')) != 0) break;
+                at_ += 8;
+            }
+            while (at_ != end_ && *at_ != '"' && *at_ != '\\') ++at_;
+            if (at_ == end_) broken("a closing quote");
+            if (*at_++ == '"') return {first, static_cast<std::size_t>(at_ - first)};
+            if (at_ == end_) broken("a closing quote");
+            ++at_;
+        }
+    }
+    static constexpr std::uint64_t has_byte(std::uint64_t eight, char c) {
+        constexpr std::uint64_t ones = 0x0101010101010101U;
+        const std::uint64_t zeroed = eight ^ (ones * static_cast<unsigned char>(c));
+        return (zeroed - ones) & ~zeroed & (ones << 7U);
+    }
+
+    const char* at_;
+    const char* end_;
+};
+
+/// Text followed by the readable bytes that simdjson requires: in place if the mapping extends far enough.
+class padded_text {
+public:
+    padded_text(std::span<const std::byte> text, std::span<const std::byte> around) {
+        const auto behind =
+            static_cast<std::size_t>(around.data() + around.size() - (text.data() + text.size()));
+        if (behind >= simdjson::SIMDJSON_PADDING) {
+            view_ = {reinterpret_cast<const char*>(text.data()), text.size()};
+        } else {
+            copy_ = simdjson::padded_string(reinterpret_cast<const char*>(text.data()), text.size());
+            view_ = copy_;
+        }
+    }
+    padded_text(const padded_text&) = delete;
+    padded_text& operator=(const padded_text&) = delete;
+
+    [[nodiscard]] std::string_view view() const { return view_; }
+
+private:
+    simdjson::padded_string copy_;
+    std::string_view view_;
+};
+
+/// Parses pieces of padded text, one after the other: each result is valid until the next.
+class json_parser {
+public:
+    explicit json_parser(std::pmr::memory_resource* arena) : arena_(arena) {
+        constexpr std::size_t first_capacity = 1024;
+        if (parser_.allocate(first_capacity, deepest) != simdjson::SUCCESS) throw std::bad_alloc();
+    }
+
+    [[nodiscard]] simdjson::dom::element parse(std::string_view piece) {
+        simdjson::dom::element parsed;
+        const auto failed = parser_.parse(piece.data(), piece.size(), false).get(parsed);
+        if (failed) fail_malformed(std::string("broken JSON: ") + simdjson::error_message(failed));
+        return parsed;
+    }
+    [[nodiscard]] simdjson::dom::object parse_object(std::string_view piece) {
+        simdjson::dom::object parsed;
+        if (parse(piece).get(parsed))
+            fail_malformed("a JSON object is missing, where " + in_quotes(piece) + " stands");
+        return parsed;
+    }
+
+    /// Returns the text of a key that a cursor returned as written; it is in the arena if it had to be
+    /// decoded.
+    [[nodiscard]] std::string_view text(std::string_view raw) {
+        if (raw.find('\\') == std::string_view::npos) return raw;
+        std::string_view decoded;
+        if (parse({raw.data() - 1, raw.size() + 2}).get(decoded))
+            fail_malformed("broken JSON: a key is missing");
+        char* copy = static_cast<char*>(arena_->allocate(decoded.size() + 1, 1));
+        std::memcpy(copy, decoded.data(), decoded.size());
+        return {copy, decoded.size()};
+    }
+
+private:
+    static constexpr std::size_t deepest = 64;
+
+    std::pmr::memory_resource* arena_;
+    simdjson::dom::parser parser_;
+};
+
+/// Returns a member of an object as a given type, or fails with a message that names it.
+template <class T, class Parent>
+[[nodiscard]] T json_get(const Parent& parent, std::string_view key) {
+    T found{};
+    if (parent[key].get(found)) fail_malformed(in_quotes(key) + " is missing, or of the wrong type");
+    return found;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/io/pte/emitter.hpp.
+
+#include <headrace/io/pte/emitter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/pte/method_writer.hpp>
+
+namespace headrace {
+
+/// Writes a file: its flatbuffer, then the header into it, then the segments after it.
+class pte_file_writer {
+public:
+    static result<emitted_pte> write(std::span<const pte_method> methods) {
+        pte_file_writer w;
+        HEADRACE_TRY(w.write_flatbuffer(methods));
+        w.insert_header();
+        w.take_parts();
+        return std::move(w.file_);
+    }
+
+private:
+    using header = detail::pte::extended_header;
+
+    result<void> write_flatbuffer(std::span<const pte_method> methods) {
+        std::vector<const pte_method*> sorted;
+        for (const pte_method& m : methods) sorted.push_back(&m);
+        std::ranges::stable_sort(sorted, {}, [](const pte_method* m) { return m->name; });
+        std::vector<flatbuffers::Offset<pte_fb::Method>> written;
+        for (const pte_method* const m : sorted) {
+            if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
+                return invalid({"two methods are called '", m->name, "'"});
+            pte_method_size size;
+            auto method = detail::pte::method_writer(builder_, pools_, *m).write(m->name, size);
+            if (!method) return method.error().in("method " + std::string(m->name));
+            written.push_back(method.value());
+            file_.methods_.push_back(std::move(size));
+        }
+        const auto all_segments = write_segments();
+        const auto constants =
+            pte_fb::CreateOffsets(builder_, 0, builder_.CreateVector(pools_.constants.offsets()));
+        const auto all_methods = builder_.CreateVector(written);
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Offsets>>> initial;
+        if (pools_.initial.bytes() != 0) {
+            const auto segment = static_cast<std::uint32_t>(pools_.delegates.parts().size() + 1);
+            const auto offsets = builder_.CreateVector(pools_.initial.offsets());
+            initial = builder_.CreateVector(std::vector{pte_fb::CreateOffsets(builder_, segment, offsets)});
+        }
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::NamedData>>> named;
+        if (pools_.delegates.share_constants()) {
+            const auto key = builder_.CreateString(detail::pte::shared_constants_key);
+            named = builder_.CreateVector(std::vector{pte_fb::CreateNamedData(builder_, key, 0)});
+        }
+        pte_fb::FinishProgramBuffer(builder_,
+            pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0, all_segments, constants, initial, named));
+        flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
+            std::numeric_limits<flatbuffers::uoffset_t>::max());
+        if (!pte_fb::VerifyProgramBuffer(verifier))
+            return invalid("the program that was written is malformed");
+        return {};
+    }
+
+    // Constants come first, then delegates, then the initial values of states.
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Segment>>> write_segments() {
+        pools_.delegates.place_behind(pools_.constants.bytes());
+        segment_bytes_ = pools_.delegates.end_of_parts();
+        std::vector segments{pte_fb::CreateSegment(builder_, 0, pools_.constants.bytes())};
+        for (const detail::pte::segment_part& p : pools_.delegates.parts())
+            segments.push_back(pte_fb::CreateSegment(builder_, p.offset, p.bytes.size()));
+        if (pools_.initial.bytes() != 0) {
+            initial_at_ = detail::pte::next_segment(segment_bytes_);
+            segments.push_back(pte_fb::CreateSegment(builder_, initial_at_, pools_.initial.bytes()));
+            segment_bytes_ = initial_at_ + pools_.initial.bytes();
+        }
+        return builder_.CreateVector(segments);
+    }
+    void take_parts() {
+        file_.parts_ = pools_.constants.take_parts();
+        for (const detail::pte::segment_part& p : pools_.delegates.parts()) file_.parts_.push_back(p);
+        for (const detail::pte::segment_part& p : pools_.initial.take_parts())
+            file_.parts_.push_back({initial_at_ + p.offset, p.bytes});
+        file_.blobs_ = pools_.delegates.take_blobs();
+        file_.copies_ = pools_.constants.take_copies();
+        file_.initial_copies_ = pools_.initial.take_copies();
+    }
+
+    // A file without segments is the flatbuffer alone.
+    void insert_header() {
+        const std::span<const std::byte> made = std::as_bytes(builder_.GetBufferSpan());
+        file_.constant_bytes_ = pools_.constants.bytes();
+        file_.delegate_bytes_ = pools_.delegates.bytes();
+        file_.segment_bytes_ = segment_bytes_;
+        if (file_.segment_bytes_ == 0) {
+            file_.head_.assign(made.begin(), made.end());
+            file_.segment_base_ = made.size();
+            return;
+        }
+        using detail::pte::put_little_endian;
+        std::vector<std::byte>& head = file_.head_;
+        head.assign(made.begin(), made.begin() + header::at);
+        const auto root = detail::pte::get_little_endian<std::uint32_t>(made);
+        put_little_endian<std::uint32_t>(root + header::bytes, head);
+        head.resize(header::at + header::bytes);
+        head.insert(head.end(), made.begin() + header::at, made.end());
+        const std::uint64_t program = head.size();
+        file_.segment_base_ = detail::pte::next_segment(program);
+        const std::span<std::byte> at = std::span(head).subspan(header::at, header::bytes);
+        std::memcpy(at.data(), header::magic.data(), header::magic.size());
+        put_little_endian<std::uint32_t>(header::bytes, at.subspan(4));
+        put_little_endian<std::uint64_t>(program, at.subspan(8));
+        put_little_endian<std::uint64_t>(file_.segment_base_, at.subspan(16));
+        put_little_endian<std::uint64_t>(file_.segment_bytes_, at.subspan(24));
+    }
+
+    flatbuffers::FlatBufferBuilder builder_;
+    detail::pte::file_pools pools_;
+    std::uint64_t initial_at_ = 0;  // start of the segment of initial values
+    std::uint64_t segment_bytes_ = 0;
+    emitted_pte file_;
+};
+
+bool emitted_pte::write_to(const std::function<bool(std::span<const std::byte>)>& sink) const {
+    static constexpr std::array<std::byte, detail::pte::segment_alignment> zeros{};
+    if (!sink(head_)) return false;
+    std::uint64_t at = head_.size();
+    for (const detail::pte::segment_part& p : parts_) {
+        const std::uint64_t begin = segment_base_ + p.offset;
+        if (!sink(std::span(zeros).first(static_cast<std::size_t>(begin - at))) || !sink(p.bytes))
+            return false;
+        at = begin + p.bytes.size();
+    }
+    return true;
+}
+
+result<emitted_pte> emit_pte(std::span<const pte_method> methods) { return pte_file_writer::write(methods); }
+
+}  // namespace headrace

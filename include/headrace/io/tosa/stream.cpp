@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/io/tosa/stream.hpp.
+
+#include <headrace/io/tosa/stream.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+
+#include <headrace/io/tosa/deferred_constant.hpp>
+#include <headrace/io/tosa/emitter_definition.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// Reserved addresses: only pages that are written to take memory.
+class reserved_memory final : public flatbuffers::Allocator {
+public:
+    std::uint8_t* allocate(std::size_t bytes) override {
+        void* const at = ::mmap(
+            nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED) throw std::bad_alloc();
+        ::madvise(at, bytes, MADV_NOHUGEPAGE);  // a huge page would fill many holes
+        return static_cast<std::uint8_t*>(at);
+    }
+    void deallocate(std::uint8_t* at, std::size_t bytes) override { ::munmap(at, bytes); }
+};
+
+}  // namespace detail
+
+bool streamed_tosa::write_to(const std::function<bool(std::span<const std::byte>)>& sink) const {
+    const std::span<const std::byte> made(reinterpret_cast<const std::byte*>(buffer_.data()), buffer_.size());
+    detail::element_streamer elements(sink);
+    std::size_t done = 0;
+    // Flatbuffers are built from the back: the constant that was added last comes first.
+    for (std::size_t i = constants_.size(); i-- != 0;) {
+        const detail::deferred_constant& c = constants_[i];
+        const std::size_t at = made.size() - c.from_end;
+        if (!sink(made.subspan(done, at - done)) || !elements.give(c.data, c.meta)) return false;
+        done = at + bytes_in_memory(c.meta);
+    }
+    return sink(made.subspan(done));
+}
+
+result<streamed_tosa> stream_tosa(const graph& g) {
+    auto memory = std::make_unique<detail::reserved_memory>();
+    std::vector<detail::deferred_constant> constants;
+    HEADRACE_TRY(buffer, detail::tosa_emitter::emit_without_constants(g, *memory, constants));
+    return streamed_tosa(std::move(memory), std::move(buffer), std::move(constants));
+}
+
+}  // namespace headrace

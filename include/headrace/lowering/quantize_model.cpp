@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/lowering/quantize_model.hpp.
+
+#include <headrace/lowering/quantize_model.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/file/npy.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/quantization/mix_precision.hpp>
+#include <headrace/run/execution.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// The samples of one input. Files stay in memory, and samples view them.
+class input_samples {
+public:
+    explicit input_samples(const node& input) : meta_(*input.results[0].meta), name_(input.name()) {}
+
+    [[nodiscard]] result<void> read(const std::string& path) {
+        std::error_code failed;
+        if (!std::filesystem::is_directory(path, failed)) return read_file(path);
+        std::vector<std::string> files;
+        for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end;
+             at.increment(failed)) {
+            if (at->path().extension() == ".npy") files.push_back(at->path().string());
+        }
+        if (failed) return malformed({path, ": ", failed.message()});
+        if (files.empty()) return malformed({path, ": there is no .npy file in this directory"});
+        std::ranges::sort(files);
+        for (const std::string& file : files) {
+            HEADRACE_TRY(read_file(file));
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::size_t size() const { return samples_.size(); }
+    [[nodiscard]] const tensor& operator[](std::size_t i) const { return samples_[i]; }
+    /// Returns why the input can only be a mask: the first infinite number in its samples.
+    [[nodiscard]] const std::optional<error>& infinite() const { return infinite_; }
+    [[nodiscard]] std::string_view name() const { return name_; }
+
+private:
+    [[nodiscard]] error unfit(const std::string& file, std::string_view what) const {
+        return malformed(
+            join_text(file, ": ", what, " for input ", printable(name_), ", which has ", name_of(meta_.dtype),
+                shape_text(meta_.shape), "; give one sample of this shape, or several along axis 0"));
+    }
+
+    // Returns the number of samples in an array; 0 if it does not fit the input.
+    [[nodiscard]] std::int64_t samples_in(const int_list& shape) const {
+        const sizes given = shape;
+        const sizes wanted = meta_.shape;
+        if (std::ranges::equal(given, wanted)) return 1;
+        if (given.size() == wanted.size() + 1 && std::ranges::equal(given.subspan(1), wanted))
+            return given[0];
+        const bool batches = given.size() == wanted.size() && !wanted.empty() && wanted[0] > 0 &&
+            given[0] % wanted[0] == 0 && std::ranges::equal(given.subspan(1), wanted.subspan(1));
+        return batches ? given[0] / wanted[0] : 0;
+    }
+
+    [[nodiscard]] result<void> read_file(const std::string& file) {
+        HEADRACE_TRY(array, read_npy(file));
+        const bool same_kind = is_floating(array.meta.dtype) == is_floating(meta_.dtype) &&
+            is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
+        if (!same_kind) return unfit(file, join_text("numbers of type ", name_of(array.meta.dtype)));
+        const std::int64_t count = samples_in(array.meta.shape);
+        if (count == 0 || meta_.elements() == 0)
+            return unfit(file, join_text("shape ", shape_text(array.meta.shape)));
+        const auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(array.data));
+        files_.push_back(bytes);
+        const std::size_t size = bytes->size() / static_cast<std::size_t>(count);
+        for (std::size_t i = 0; i != static_cast<std::size_t>(count); ++i) {
+            const tensor given = tensor::view(
+                array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()}, bytes->data() + i * size);
+            samples_.push_back(given.cast(meta_.dtype));
+            HEADRACE_TRY(check_numbers(file, i, samples_.back()));
+        }
+        return {};
+    }
+
+    // Refuses NaN. Infinities are recorded: masks may have them, and whether the input is a mask is known
+    // later.
+    [[nodiscard]] result<void> check_numbers(const std::string& file, std::size_t i, const tensor& t) {
+        if (t.type() != dtype::float32) return {};
+        const auto numbers = t.data<float>();
+        const auto refused = [&](auto at, std::string_view what) {
+            return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ", what,
+                " as element ", at - numbers.begin(), "; ranges need finite numbers"));
+        };
+        const auto undefined = std::ranges::find_if(numbers, [](float x) { return std::isnan(x); });
+        if (undefined != numbers.end()) return refused(undefined, "NaN");
+        const auto infinite = std::ranges::find_if(numbers, [](float x) { return std::isinf(x); });
+        if (infinite != numbers.end() && !infinite_) infinite_ = refused(infinite, "an infinite number");
+        return {};
+    }
+
+    const tensor_meta& meta_;
+    std::string_view name_;
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> files_;
+    std::vector<tensor> samples_;
+    std::optional<error> infinite_;
+};
+
+using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
+
+[[nodiscard]] inline result<samples_of_inputs> read_inputs(
+    const graph& g, const std::vector<std::string>& files) {
+    auto inputs = std::make_shared<std::vector<input_samples>>();
+    for (const node& n : g.inputs()) {
+        if (inputs->size() == files.size()) {
+            return malformed(join_text("no samples are given for input ", printable(n.name()),
+                "; give a file or a directory for each input, in order"));
+        }
+        inputs->emplace_back(n);
+        HEADRACE_TRY(inputs->back().read(files[inputs->size() - 1]));
+        if (inputs->back().size() != inputs->front().size()) {
+            return malformed(join_text(files[inputs->size() - 1], ": it has ",
+                counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
+                inputs->front().size(), "; each input needs the same number"));
+        }
+    }
+    if (inputs->size() != files.size())
+        return malformed(join_text("the model has ", counted_text(inputs->size(), "input"),
+            ", samples are given for ", files.size()));
+    if (inputs->empty()) return unsupported("the model has no inputs to give samples of");
+    return inputs;
+}
+
+[[nodiscard]] inline sample_source source_of(const samples_of_inputs& inputs) {
+    return {inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
+                std::vector<tensor> sample;
+                for (const input_samples& input : *inputs) sample.push_back(input[i]);
+                return sample;
+            }};
+}
+
+/// Refuses infinities in inputs that are not masks.
+[[nodiscard]] inline result<void> check_infinities(
+    const std::vector<input_samples>& inputs, const std::vector<std::string>& masks) {
+    for (const input_samples& input : inputs) {
+        const bool is_mask = std::ranges::find(masks, input.name()) != masks.end();
+        if (input.infinite() && !is_mask) return *input.infinite();
+    }
+    return {};
+}
+
+[[nodiscard]] inline bool is_quantized(const graph& g) {
+    return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
+        [](std::uint64_t word) { return word != 0; });
+}
+
+}  // namespace detail
+
+result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
+    HEADRACE_TRY(inputs, detail::read_inputs(g, files));
+    HEADRACE_TRY(detail::check_infinities(*inputs, {}));
+    return detail::source_of(inputs);
+}
+
+result<model_quantization> quantize_model(program& p, const quantization_options& options) {
+    graph& g = *p.graph;
+    eliminate_dead_code(g);
+    HEADRACE_TRY(refuse_unread(g));
+    if (detail::is_quantized(g))
+        return unsupported("the model is quantized already; give the float model that it was made from");
+    HEADRACE_TRY(inputs, detail::read_inputs(g, options.samples));
+    const sample_source samples = detail::source_of(inputs);
+    quantization_search search{options.config, {}};
+    const auto since = std::chrono::steady_clock::now();
+    const auto goes_on = [since, within = options.search_for] {
+        return !within || std::chrono::steady_clock::now() - since < std::chrono::duration<double>(*within);
+    };
+    if (options.search_for) {
+        HEADRACE_TRY(found,
+            search_quantization(g, options.config, samples, &infer_node, options.in_parallel, goes_on));
+        search = std::move(found);
+    }
+    if (options.int16_share > 0) {
+        HEADRACE_TRY(mixed,
+            mix_precision(
+                g, search.best, options.int16_share, samples, &infer_node, options.in_parallel, goes_on));
+        search.best = std::move(mixed);
+    }
+    pass_context context(&infer_node);
+    HEADRACE_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
+    if (!context.diagnostics().empty()) {
+        std::pmr::string all;
+        for (const diagnostic& d : context.diagnostics())
+            all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
+        return error{context.diagnostics().front().kind, std::move(all)};
+    }
+    HEADRACE_TRY(detail::check_infinities(*inputs, summary.mask_inputs));
+    if (summary.points == 0)
+        return unsupported("nothing in the model can be quantized: it has no float32 tensors");
+    return model_quantization{std::move(summary), std::move(search)};
+}
+
+}  // namespace headrace

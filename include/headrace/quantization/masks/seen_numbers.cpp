@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/quantization/masks/seen_numbers.hpp.
+
+#include <headrace/quantization/masks/seen_numbers.hpp>
+
+#include <headrace/quantization/observers/observe.hpp>
+#include <headrace/quantization/point_runner.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// True if in some row along the axis all numbers are finite and stand for minus infinity.
+[[nodiscard]] inline bool has_excluded_row(const tensor& t, std::int64_t axis) {
+    const auto at = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(t.rank()) : axis);
+    if (at >= t.rank() || t.size() == 0 || t.type() != dtype::float32) return false;
+    std::size_t inner = 1;
+    for (std::size_t d = at + 1; d < t.rank(); ++d) inner *= static_cast<std::size_t>(t.dim(d));
+    const auto length = static_cast<std::size_t>(t.dim(at));
+    const auto numbers = t.data<float>();
+    for (std::size_t outer = 0; outer != numbers.size(); outer += length * inner) {
+        for (std::size_t i = 0; i != inner; ++i) {
+            bool excluded = true;
+            for (std::size_t k = 0; excluded && k != length; ++k) {
+                const float x = numbers[outer + k * inner + i];
+                excluded = seems_excluding(x) && std::isfinite(x);
+            }
+            if (excluded) return true;
+        }
+    }
+    return false;
+}
+
+[[nodiscard]] inline seen_numbers numbers_of(const tensor& t) {
+    seen_numbers seen;
+    if (t.type() == dtype::float32) {
+        for (const float x : t.data<float>()) seen.add(x);
+    } else {
+        for (const double x : t.to<double>()) seen.add(static_cast<float>(x));
+    }
+    return seen;
+}
+
+}  // namespace detail
+
+result<std::vector<seen_numbers>> see_numbers(const graph& g, std::span<const seen_value> values,
+    const sample_source& samples, const parallel_for& in_parallel) {
+    std::vector<quantization_point> points;
+    for (const seen_value& v : values)
+        points.push_back({v.source, quantization_groups::none, nullptr, {}, no_point});
+    const point_runner runner(g, points);
+    std::vector<std::vector<seen_numbers>> of_sample(samples.count);
+    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        HEADRACE_TRY(inputs, samples.inputs(s));
+        HEADRACE_TRY(found, runner.run(inputs));
+        for (std::size_t i = 0; i != values.size(); ++i) {
+            of_sample[s].push_back(detail::numbers_of(found[i]));
+            if (values[i].axis)
+                of_sample[s].back().has_excluded_row = detail::has_excluded_row(found[i], *values[i].axis);
+        }
+        return {};
+    }));
+    std::vector<seen_numbers> all(values.size());
+    for (const std::vector<seen_numbers>& own : of_sample) {
+        for (std::size_t i = 0; i != all.size(); ++i) all[i].add(own[i]);
+    }
+    return all;
+}
+
+}  // namespace headrace

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The passes of quantization/ are compiled here, and what runs them.
+#include <headrace/compiled/pass_codes.hpp>
+
+#include <headrace/quantization/equalize_layers.hpp>
+#include <headrace/quantization/expand_functions.hpp>
+#include <headrace/quantization/fold_batch_norms.hpp>
+#include <headrace/quantization/fold_weights.hpp>
+#include <headrace/quantization/unroll_networks.hpp>
+
+namespace headrace {
+
+template struct detail::pass_codes<
+    pass_list<equalize_layers, expand_functions, fold_batch_norms, fold_weights, unroll_networks>>;
+
+}  // namespace headrace

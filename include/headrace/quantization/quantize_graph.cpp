@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/quantization/quantize_graph.hpp.
+
+#include <headrace/quantization/quantize_graph.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <boost/mp11/list.hpp>
+
+#include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/ir/source_location.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/pass/run_pass.hpp>
+#include <headrace/passes/decompose/composite.hpp>
+#include <headrace/passes/decompose/composite_definitions.hpp>
+#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/decompose/decompose_attention.hpp>
+#include <headrace/passes/decompose/decompose_einsum.hpp>
+#include <headrace/passes/decompose/decompose_fused_arithmetic.hpp>
+#include <headrace/passes/decompose/decompose_masks.hpp>
+#include <headrace/passes/decompose/decompose_normalization.hpp>
+#include <headrace/passes/decompose/decompose_norms.hpp>
+#include <headrace/passes/decompose/decompose_recurrent.hpp>
+#include <headrace/passes/decompose/decompose_softmax.hpp>
+#include <headrace/passes/decompose/decompose_stack.hpp>
+#include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/inline_regions.hpp>
+#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/quantization/annotate.hpp>
+#include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/equalize_layers.hpp>
+#include <headrace/quantization/expand_functions.hpp>
+#include <headrace/quantization/fold_batch_norms.hpp>
+#include <headrace/quantization/fold_weights.hpp>
+#include <headrace/quantization/masks/mask_scores.hpp>
+#include <headrace/quantization/relax_clamps.hpp>
+#include <headrace/quantization/smooth_layers.hpp>
+#include <headrace/quantization/unroll_networks.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+// New nodes for passes earlier in the list are rewritten in the next round.
+template <class... Last>
+using expanding_passes = boost::mp11::mp_append<
+    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
+    composite_passes,
+    pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
+        decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
+        scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
+
+template <class... Passes>
+[[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
+    std::size_t rewritten = 0;
+    std::optional<error> failure;
+    const auto run = [&]<class P>() {
+        if (failure) return;
+        auto counts = pass_code<P>::run(P{}, g, context, driver_kind::in_place);
+        if (counts) {
+            rewritten += counts.value().rewritten;
+        } else {
+            failure = std::move(counts).error();
+        }
+    };
+    (run.template operator()<Passes>(), ...);
+    if (failure) return *std::move(failure);
+    return rewritten;
+}
+
+/// Gives each reader of a constant its own copy, right before it, so that readers have separate ranges.
+inline void split_constants(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        for (edge& e : std::span(n->operands, n->operand_count)) {
+            const node& source = *e.source;
+            const auto* constant = args_if<builtin::constant>(source);
+            if (constant == nullptr) continue;
+            node& copy = g.create<builtin::constant>(*constant, n);
+            g.set_meta(copy.result(), *source.results[0].meta);
+            g.set_name(copy.result(), source.name());
+            g.inherit_annotations(copy, source);
+            g.set_operand(e, copy.result());
+        }
+    }
+}
+
+/// Removes nodes that expand a tensor to the shape it already has.
+inline void remove_idle_expansions(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* expand = args_if<aten::expand>(*n);
+        if (expand == nullptr || !(meta_of(expand->self)->shape == meta_of(n->result())->shape)) continue;
+        g.replace_all_uses(n->result(), expand->self);
+        g.erase(*n);
+    }
+}
+
+/// Replaces max and min by amax and amin where the indices are unused: the quantized form of ops with a
+/// single result is known.
+template <op_tag From, op_tag To>
+void drop_unused_places(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* a = args_if<From>(*n);
+        if (a == nullptr || use_count(n->result(1)) != 0) continue;
+        node& made = g.create<To>({.self = a->self, .dim = {a->dim}, .keepdim = a->keepdim}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
+/// Replaces views by reshapes. Passes make views because tensors are values here; PyTorch refuses a view of a
+/// tensor that is not contiguous, and copies for a reshape.
+inline void reshape_instead_of_view(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* view = args_if<aten::view>(*n);
+        if (view == nullptr) continue;
+        node& made = g.create<aten::reshape>({.self = view->self, .shape = view->size}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
+/// Returns the number of a one-element constant; nothing for other values.
+[[nodiscard]] inline std::optional<float> sole_number(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    const tensor_meta* meta = meta_of(v);
+    if (constant == nullptr || meta->dtype != dtype::float32 || meta->elements() != 1) return std::nullopt;
+    return tensor_of_constant(constant->data, *meta).data<float>()[0];
+}
+
+/// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
+/// The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
+/// mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
+[[nodiscard]] inline std::optional<qparams> exact_factor(
+    const quantization_point& p, const tensor_scheme& scheme, const qparams& chosen) {
+    const std::optional<float> number = sole_number(p.source);
+    if (!number || p.readers.size() != 1 || !is<aten::mul_tensor>(*p.readers.front()->target)) return {};
+    if (*number == 0 || !std::isfinite(*number)) return {};
+    const auto inverse = static_cast<float>(1 / chosen.scale);
+    const std::int64_t q = quantized(*number, inverse, chosen.zero_point, scheme);
+    const double got = chosen.scale * static_cast<double>(q - chosen.zero_point);
+    if (std::fabs(got / static_cast<double>(*number) - 1) < 1.0 / 512) return {};
+    tensor_scheme free = scheme;
+    free.smallest_scale = 0x1p-100;
+    return choose_qparams({*number, *number}, free);
+}
+
+[[nodiscard]] inline value_range widened(value_range range, double factor) {
+    if (range.empty() || factor == 1) return range;
+    const auto f = static_cast<float>(factor);
+    constexpr float most = std::numeric_limits<float>::max();
+    return {range.lowest < 0 ? std::max(range.lowest * f, -most) : range.lowest,
+        range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
+}
+
+/// Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.
+inline void observe_extremes(quantization_groups& groups, std::span<const value> bounded) {
+    for (const value v : bounded) {
+        const auto group = groups.of(v);
+        if (group == quantization_groups::none) continue;
+        tensor_scheme scheme = groups.scheme(group);
+        scheme.observer = observer_kind::min_max;
+        scheme.headroom = 1;
+        groups.set_scheme(group, scheme);
+    }
+}
+
+/// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
+[[nodiscard]] inline std::string place_of(const node& n) {
+    const std::pmr::string line = source_line(n);
+    return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
+}
+[[nodiscard]] inline std::string number_text(float x) {
+    if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::general, 5);
+    return {text.data(), end.ptr};
+}
+
+/// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
+/// observers intend.
+inline void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
+    const qparams& chosen, const tensor_scheme& scheme, quantization_summary& summary) {
+    constexpr double far = 64;
+    const auto end = [&](std::int64_t q) {
+        return static_cast<float>(chosen.scale * static_cast<double>(q - chosen.zero_point));
+    };
+    const value_range held{end(scheme.lowest), end(scheme.highest)};
+    const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
+    for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
+        if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
+        summary.warnings.push_back(join_text(place_of(*points[x.point].source.producer),
+            number_text(x.number), " is outside of the quantized range [", number_text(held.lowest), ", ",
+            number_text(held.highest), "] and becomes ",
+            number_text(x.number < 0 ? held.lowest : held.highest)));
+    }
+}
+
+[[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
+    std::span<const quantization_point> points, std::span<const range_observer> observers,
+    const parallel_for& in_parallel, quantization_summary& summary) {
+    std::vector<qparams> parameters(groups.size());
+    std::vector<const quantization_point*> first(groups.size(), nullptr);
+    std::vector<std::size_t> used;
+    std::vector<std::size_t> members(groups.size(), 0);
+    for (const quantization_point& p : points) {
+        if (++members[p.group] != 1) continue;
+        first[p.group] = &p;
+        used.push_back(p.group);
+    }
+    in_parallel(used.size(), [&](std::size_t i) {
+        const auto k = static_cast<quantization_groups::key>(used[i]);
+        value_range range = observers[k].range();
+        // All elements of a constant are known; samples show only some of a computed tensor's numbers.
+        if (!is<builtin::constant>(*first[k]->source.producer))
+            range = widened(range, groups.scheme(k).headroom);
+        parameters[k] = choose_qparams(range, groups.scheme(k));
+        if (members[k] != 1) return;
+        if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
+            parameters[k] = *exact;
+    });
+    for (const std::size_t k : used) {
+        const node& source = *first[k]->source.producer;
+        const range_observer& seen = observers[k];
+        const auto warn = [&](auto&&... words) {
+            summary.warnings.push_back(join_text(place_of(source), words...));
+        };
+        const auto key = static_cast<quantization_groups::key>(k);
+        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
+        if (seen.undefined() != 0) {
+            warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
+        }
+        const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
+        const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;
+        if ((computed || is<builtin::placeholder>(source)) && !varies)
+            summary.warnings.push_back(
+                join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
+                    " in all samples, so its range is a guess; give other samples"));
+    }
+    return parameters;
+}
+
+}  // namespace detail
+
+result<std::vector<value>> prepare_quantization(
+    graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
+    HEADRACE_TRY(detail::run_passes(
+        g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
+    detail::remove_idle_expansions(g);
+    detail::drop_unused_places<aten::max_dim, aten::amax>(g);
+    detail::drop_unused_places<aten::min_dim, aten::amin>(g);
+    const auto expand = [&](auto passes) -> result<void> {
+        constexpr int rounds = 4;  // an expansion may make nodes that are expanded in turn
+        for (int i = 0; i != rounds; ++i) {
+            HEADRACE_TRY(rewritten, detail::run_passes(g, context, passes));
+            if (rewritten == 0) break;
+        }
+        return {};
+    };
+    HEADRACE_TRY(expand(detail::expanding_passes<>{}));
+    HEADRACE_TRY(bounded, mask_scores(g, context, samples, in_parallel));
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(expand(detail::expanding_passes<decompose_softmax>{}));
+    detail::reshape_instead_of_view(g);
+    detail::split_constants(g);
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    std::erase_if(bounded, [](value v) { return v.producer->owner == nullptr; });
+    return bounded;
+}
+
+result<quantization_summary> quantize_graph(graph& g, pass_context& context,
+    const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
+    HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
+    if (config.equalize) {
+        HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
+        HEADRACE_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+    }
+    if (config.smooth) {
+        HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
+    }
+    graph real;
+    if (config.correct_biases) copy_graph(g, real);
+    quantization_groups groups = annotate_quantization(g, config);
+    detail::observe_extremes(groups, bounded);
+    const std::vector<quantization_point> points = quantization_points_of(g, groups);
+    HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
+    quantization_summary summary;
+    for (const value v : bounded) {
+        if (is<builtin::placeholder>(*v.producer)) summary.mask_inputs.emplace_back(v.producer->name());
+    }
+    const std::vector<qparams> parameters =
+        detail::parameters_of(groups, points, observers, in_parallel, summary);
+    insert_quantization(g, groups, points, parameters, summary);
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    if (config.correct_biases) {
+        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
+    }
+    return summary;
+}
+
+}  // namespace headrace
