@@ -7,6 +7,7 @@
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/audit.hpp>
+#include <headrace/pass/fused_sweeps.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/pass_test.hpp"
@@ -162,6 +163,9 @@ static_assert(effects_of<of_matches>::sound);
 static_assert(effects_of<of_matches>::target_set == ops_in<aten::log, aten::add_tensor>);
 static_assert(effects_of<of_matches>::removed_set.empty());
 static_assert(effects_of<of_matches>::produced_set == ops_in<aten::sub_tensor>);
+
+// Code may read more than its node, so its pass shares no sweep with others.
+static_assert(!shares_sweeps<all_forms>);
 
 // Faults are found where the rule is read.
 template <class P, class Op, class Diagnosis>
