@@ -16,7 +16,7 @@ namespace headrace {
 
 namespace detail {
 
-// True if each rewrite of a pass is an expression of one op, which reads only arguments and types of operands.
+// True if each rewrite of a pass is an expression of one op, which reads only arguments and operand types.
 template <class Rule>
 inline constexpr bool is_expression_of_one_op = is_of_one_op<Rule>;
 template <class Op, class List, class F, class Policy>
