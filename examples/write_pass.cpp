@@ -30,14 +30,15 @@ struct decompose_mine : pass {
 static_assert(effects_of<decompose_mine>::produced_set == ops_in<aten::mul_tensor, aten::sigmoid>);
 static_assert(effects_of<decompose_mine>::removed_set == ops_in<my::swish>);
 
-/// Lowers my.scale_shift and omits steps that are the identity. If a rewrite is code, a handler makes the
-/// nodes: `produces` lists all ops that it may emit, and it can emit no others.
+/// Lowers my.scale_shift and omits steps that are the identity. If a rewrite is code, a function makes the
+/// nodes: the list of its emitter has all ops that it may emit, and it can emit no others.
 struct lower_mine : pass {
-    using targeted_ops = ops<my::scale_shift>;
-    using produces = ops<aten::mul_tensor, aten::add_tensor>;
     using runs_after = pass_list<decompose_mine>;
+    static auto rewrites() { return rules(on<my::scale_shift> = code<steps>()); }
 
-    value operator()(const args<my::scale_shift>& a, emit<produces>& e) const {
+private:
+    using made = ops<aten::mul_tensor, aten::add_tensor>;
+    static value steps(emit<made> e, const args<my::scale_shift>& a) {
         const auto number = [&](double x) { return e.splat(x, e.dtype(a.self), e.rank(a.self)); };
         value y = a.self;
         if (a.scale != 1) y = e.make<aten::mul_tensor>(y, number(a.scale));
@@ -55,6 +56,6 @@ int main() {
     const auto first = apply_pass(decompose_mine{}, g, context);
     std::printf("%zu rewritten, %zu declined\n", first.value().rewritten, first.value().declined);
     const auto second = apply_pass(lower_mine{}, g, context);
-    std::printf("%zu rewritten by the handler\n", second.value().rewritten);
+    std::printf("%zu rewritten by code\n", second.value().rewritten);
     std::printf("%s", listing(g).c_str());
 }

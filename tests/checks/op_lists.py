@@ -32,7 +32,7 @@ TABLES = ("eval/executorch.hpp", "infer/ranges/integer_width_definition.hpp", "i
           "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
 FAMILY = re.compile(r"\b(?:one_of|on_each)<$")
-EMITTED = re.compile(r"\b(?:emit|emitting|one_of|on_each)<[^;]*$|\bauto made =[^;]*$")
+EMITTED = re.compile(r"\b(?:emit|code|one_of|on_each)<[^;]*$|\bauto made =[^;]*$")
 PIPELINE = re.compile(r"pipeline_of<|\bauto set =")
 MARKS = re.compile(r"[<>,;{]")
 BESIDE_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a rule one of whose alternatives returns nothing.
-// EXPECT: rule: it does not return an expression for each result
+// EXPECT: rule: it does not return a value for each result
 // EXPECT: not_an_expression<void>
 
 #include <headrace/pass/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a rule that returns one expression for an op with two results.
-// EXPECT: rule: it does not return an expression for each result
+// EXPECT: rule: it does not return a value for each result
 // EXPECT: wrong_result_count<headrace::toy::min_max, 1, 2>
 
 #include <headrace/pass/pipeline.hpp>

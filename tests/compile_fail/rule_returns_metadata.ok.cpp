@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a rule that returns a dtype instead of an expression that uses it.
-// EXPECT: rule: it does not return an expression for each result
+// EXPECT: rule: it does not return a value for each result
 // EXPECT: not_an_expression<headrace::dtype>
 
 #include <headrace/pass/pipeline.hpp>

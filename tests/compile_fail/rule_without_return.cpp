@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a rule whose callable forgets to return its expression.
-// EXPECT: rule: it does not return an expression for each result
+// EXPECT: rule: it does not return a value for each result
 // EXPECT: in_rewrite<lower_relu, headrace::toy::relu, headrace::not_an_expression<void>>
 
 #include <headrace/pass/pipeline.hpp>

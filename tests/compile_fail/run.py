@@ -51,14 +51,16 @@ MANDATED = {
     "rule: a call or a pattern's node does not fit its op": (
         "rewrite_argument_of_wrong_type", "rewrite_with_too_many_arguments", "rewrite_with_too_few_arguments",
         "rewrite_calls_unknown_op", "rewrite_calls_misspelt_op", "match_node_with_too_many_operands"),
-    "rule: it does not return an expression for each result": (
+    "rule: it does not return a value for each result": (
         "rule_without_return", "rule_returns_metadata", "rule_gives_one_of_two_results",
-        "rule_chooses_no_expression"),
+        "rule_chooses_no_expression", "code_returns_metadata"),
     "rule: its callable does not take the operands": ("rule_takes_other_operands",),
     "pass: rewrites() gives no rules": ("rewrites_without_return", "rewrites_not_static"),
     "pass: one of its lists is none": ("list_names_an_op", "list_names_a_property"),
     "rule: it is for something that is not an op": ("rule_of_a_dialect",),
-    "rule: its callable has captures": ("rule_with_captures",),
+    "rule: its callable has captures": ("rule_with_captures", "code_with_captures"),
+    "rule: its code has other parameters": ("code_without_emitter",),
+    "rule: its code emits an op that is not in its list": ("code_emits_more",),
     "match: its pattern is no node of an op": ("match_pattern_is_no_node",),
     "pipeline: a pass is listed twice": ("pass_listed_twice",),
     "pipeline: an edit names a pass that is not in it": ("insertion_next_to_missing_pass",),

@@ -58,7 +58,7 @@ struct mixture : pass {
     using produces = ops<aten::abs>;
     static auto rewrites() {
         return rules(on<aten::sqrt> = [](auto x) {
-            return emitting<ops<aten::rsqrt>>(
+            return code<ops<aten::rsqrt>>(
                 [](emit<ops<aten::rsqrt>> e, value v) { return e.make<aten::rsqrt>(v); }, exp(x));
         });
     }
@@ -71,7 +71,7 @@ static_assert(effects_of<mixture>::removed_set == ops_in<aten::neg, aten::sqrt>)
 struct of_matrices : pass {
     static auto rewrites() {
         return rules(on<aten::sqrt> = [](auto x) {
-            return emitting<ops<aten::rsqrt>>(
+            return code<ops<aten::rsqrt>>(
                 [](emit<ops<aten::rsqrt>> e, value v) {
                     return e.rank(v) == 2 ? std::optional(e.make<aten::rsqrt>(v)) : std::nullopt;
                 },
@@ -104,7 +104,7 @@ struct faulty_operand : pass {
             on<aten::max_dim> =
                 [](auto x) {
                     return std::tuple(x,
-                        emitting<ops<aten::rsqrt>>(
+                        code<ops<aten::rsqrt>>(
                             [](emit<ops<aten::rsqrt>> e, value v) { return e.make<aten::rsqrt>(v); },
                             x * call<aten::tanh>(x, x)));
                 });
@@ -227,10 +227,8 @@ struct with_answers : pass {
             on<aten::abs> = [](auto x) { return scaled(x, 1) + scaled(x, 2); });
     }
     value operator()(const args<aten::mul_tensor>& a, emit<produces>& e) const {
-        const auto [grown, less] = evaluate(
-            e, [](auto x, auto y) { return std::tuple(exp(x), -y); }, a.self, a.other);
-        return evaluate(
-            e, [](auto x) { return exp(x); }, e.failed() ? grown : less);
+        const auto [grown, less] = e.build([](auto x, auto y) { return std::tuple(exp(x), -y); }, a.self, a.other);
+        return e.build([](auto x) { return exp(x); }, e.failed() ? grown : less);
     }
 };
 static_assert(effects_of<with_answers>::produced_set ==

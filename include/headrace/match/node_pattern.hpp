@@ -3,74 +3,17 @@
 #ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
 #define HEADRACE_MATCH_NODE_PATTERN_HPP
 
-#include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
-#include <headrace/dialect/builtin.hpp>
 #include <headrace/match/node_match.hpp>
+#include <headrace/match/node_matcher.hpp>
+#include <headrace/pass/code_rule.hpp>
 
 namespace headrace {
 
 namespace detail {
-
-// Matches a pattern against a node and its operands.
-template <class Pattern, std::size_t Inputs>
-class node_matcher {
-public:
-    std::array<const node*, nodes_in<Pattern>::type::size> found{};
-    std::array<value, Inputs> inputs{};
-
-    bool match(const node& n) {
-        std::size_t next = 0;
-        return match_node(Pattern{}, value{const_cast<node*>(&n), 0}, next);
-    }
-
-private:
-    template <std::size_t I>
-    bool match_node(wildcard<I>, value v, std::size_t&) {
-        if (!inputs[I]) inputs[I] = v;
-        return inputs[I] == v;
-    }
-    template <fixed_string Name>
-    bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
-        found[next++] = v.producer;
-        return is<builtin::constant>(*v.producer);
-    }
-    template <fixed_string Name, class... Ops, bool Optional, class... Operands>
-    bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
-        const std::size_t at = next++;
-        [[maybe_unused]] const node_matcher before = *this;  // restores the bindings of an absent node
-        if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
-            found[at] = v.producer;
-            return true;
-        }
-        if constexpr (Optional) {
-            *this = before;
-            next = at + 1;
-            return match_first(v, next, Operands{}...);
-        } else {
-            return false;
-        }
-    }
-    template <class First, class... Rest>
-    bool match_first(value v, std::size_t& next, First first, Rest...) {
-        const bool matched = match_node(first, v, next);
-        next += (std::size_t{0} + ... + nodes_in<Rest>::type::size);
-        return matched;
-    }
-    template <class Op, class... Operands>
-    bool match_operands(const node& n, std::size_t& next) {
-        if (!is<Op>(n)) return false;
-        const auto* bytes = static_cast<const std::byte*>(n.arguments);
-        std::size_t i = 0;
-        const auto operand = [&] {
-            return *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i++]);
-        };
-        static_cast<void>(operand);
-        return (match_node(Operands{}, operand(), next) && ...);
-    }
-};
 
 template <class P>
 using pattern_of = decltype(expression_of(std::declval<const P&>()));
@@ -187,6 +130,87 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     }(std::make_index_sequence<count>{});
 }
 
+struct not_callable {};
+// Code as the rewrite of a match takes the emitter, the values of the wildcards, and optionally the match.
+// Read with the symbolic match, it reports names that the pattern does not have; see missing_name.
+template <class List, class F, class Match, std::size_t... I>
+auto find_match_result(std::index_sequence<I...>) {
+    using emitter_type = emit<List>&;
+    if constexpr (std::is_invocable_v<F, emitter_type, reading_at<value, I>..., const Match&>) {
+        return std::type_identity<
+            std::invoke_result_t<F, emitter_type, reading_at<value, I>..., const Match&>>{};
+    } else if constexpr (std::is_invocable_v<F, emitter_type, reading_at<value, I>...>) {
+        return std::type_identity<std::invoke_result_t<F, emitter_type, reading_at<value, I>...>>{};
+    } else {
+        return std::type_identity<not_callable>{};
+    }
+}
+template <class P, class List, class F>
+using match_code_result = typename decltype(find_match_result<List, F, match_symbol<P, F>>(
+    std::make_index_sequence<input_count<P>>{}))::type;
+
+template <class F, class List, class Match, std::size_t... I>
+auto call_code_of_match(emit<List>& e, const value* inputs, const Match& found, std::index_sequence<I...>) {
+    static_cast<void>(inputs);
+    if constexpr (std::is_invocable_v<F, emit<List>&, reading_at<value, I>..., const Match&>) {
+        return F{}(e, inputs[I]..., found);
+    } else {
+        return F{}(e, inputs[I]...);
+    }
+}
+
+template <class P, class List, class F>
+auto diagnose_match_code() {
+    using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using nodes = typename node_fault<pattern_of<P>>::type;
+    using result = match_code_result<P, List, F>;
+    if constexpr (!std::is_same_v<nodes, no_fault>) {
+        return nodes{};
+    } else if constexpr (std::is_same_v<result, not_callable>) {
+        return not_code_for<root, List>{};
+    } else if constexpr (!std::is_void_v<list_fault<F, List, match_symbol<P, F>>>) {
+        return list_fault<F, List, match_symbol<P, F>>{};
+    } else if constexpr (!std::is_same_v<decltype(diagnose_values<root, result>()), no_fault>) {
+        return diagnose_values<root, result>();
+    } else {
+        return fault_of_names<match_symbol<P, F>>();
+    }
+}
+
+template <class P, class List, class F, class Policy>
+struct operands_of_rule<match_rule<P, coded<List, F>, Policy>> {
+    using indices = std::index_sequence<>;
+};
+template <class P, class List, class F, class Policy>
+inline constexpr bool reads_alone<match_rule<P, coded<List, F>, Policy>, std::index_sequence<>> =
+    requires { sizeof(match_code_result<P, List, F>); };
+template <class P, class List, class F, class Policy>
+struct ops_of_code<match_rule<P, coded<List, F>, Policy>> : std::type_identity<List> {};
+
+template <class P, class List, class F, class Policy>
+struct rule_facts<match_rule<P, coded<List, F>, Policy>> {
+    using targets = typename pattern_of<P>::op_list;
+    static bool run(emitter any, const node& n, value_list& out) {
+        constexpr std::size_t count = input_count<P>;
+        node_matcher<pattern_of<P>, count> matcher;
+        if (!matcher.match(n)) return false;
+        if constexpr (!std::is_same_v<Policy, as_they_are>) {
+            for (value& v : matcher.inputs) v = Policy::operand(term(any, v)).value();
+        }
+        const node_match<pattern_of<P>, F> found{matcher.found};
+        emit<List> e(any);
+        return take_values<Policy>(any,
+            call_code_of_match<F>(e, matcher.inputs.data(), found, std::make_index_sequence<count>{}), out);
+    }
+};
+template <class P, class List, class F, class Policy>
+struct rule_effects<match_rule<P, coded<List, F>, Policy>> {
+    using op_type = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using fault = decltype(diagnose_match_code<P, List, F>());
+    static constexpr bool may_decline = true;  // other nodes of the op may not match
+    static constexpr auto made = Policy::made | set_of<List>;
+};
+
 template <class P>
 struct match_rules {
     template <class F>
@@ -226,8 +250,8 @@ inline constexpr bool writes_node_pattern = [] {
 ///         [](auto x, const auto& m) { … get<"inner">(m).min_val … }
 ///
 /// The pattern is a callable over wildcards. The rewrite takes the values of the wildcards and, optionally,
-/// the match. If several rules match a node, the first that does not decline is used. Inner nodes may have
-/// other users; see is_sole_use.
+/// the match. It may be code: `code<List>([](emit<List> e, value x, const auto& m) { … })`. If several rules
+/// match a node, the first that does not decline is used. Inner nodes may have other users; see is_sole_use.
 template <class P>
 [[nodiscard]] constexpr auto on_match(P) {
     static_assert(detail::writes_node_pattern<P>,

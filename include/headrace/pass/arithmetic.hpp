@@ -174,7 +174,7 @@ template <reading X>
 /// Casts x to another dtype.
 template <reading X>
 [[nodiscard]] auto as(const X& x, dtype type) {
-    return emitting<ops<aten::_to_copy>>(
+    return code<ops<aten::_to_copy>>(
         [type](emit<ops<aten::_to_copy>> e, value v) {
             return !v || e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
         },

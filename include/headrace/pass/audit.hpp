@@ -63,10 +63,13 @@ public:
     [[nodiscard]] bool contains(const op_info& op) const {
         return any_of(emitted_, [&](const op_info* other) { return other == &op; });
     }
-    /// Returns the names of the ops in the pass's `produces` that have not been emitted.
+    /// Returns the names of the ops that have not been emitted, of those in the pass's `produces` and those
+    /// that the code of its rules declares.
     template <pass_type P>
     [[nodiscard]] pmr_vector<std::string_view> never() const {
-        return missing_of(detail::infos_in<detail::declared_by<detail::pass_facts<P>>>::value);
+        using facts = detail::pass_facts<P>;
+        using declared = joined<detail::declared_by<facts>, detail::emitted_by_rules<facts>>;
+        return missing_of(detail::infos_in<declared>::value);
     }
 
 private:

@@ -351,6 +351,10 @@ public:
             return nullptr;
         }
     }
+    /// Makes the nodes of an expression, written as a callable that takes these values as terms. Returns a
+    /// value, or a std::tuple of them: `e.build([](auto x, auto y) { return x * sigmoid(y); }, x, y)`.
+    template <class F, std::same_as<value>... Values>
+    auto build(const F& expression, Values... operands) const;  // pass/code.hpp
 
 private:
     // If false, an assertion has reported it.

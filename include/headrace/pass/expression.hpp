@@ -405,9 +405,6 @@ struct joined_branches {
         std::optional<expression>, expression>;
 };
 
-template <class>
-using value_of = value;
-
 template <class To, class F>
 constexpr To take_branch(const F& f) {
     if constexpr (is_ill_formed<To>) {
@@ -438,25 +435,6 @@ constexpr auto choose(bool condition, const Then& then, bool next, const Rest&..
     return choose(condition, then, [&] { return choose(next, rest...); });
 }
 
-/// Code that makes nodes, as part of an expression: calls `f(emit<List> e, value...)` with the values of the
-/// terms; it may emit the ops of `List`. `f` returns a value, or an optional value if it may decline.
-template <class List, class F, reading... Operands>
-constexpr auto emitting(const F& f, const Operands&... operands) {
-    using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
-    if constexpr ((is_symbol<Operands> || ...)) {
-        using made = decltype(detail::symbol_of<set_of<List>, Operands...>());
-        return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
-    } else {
-        const emitter e = detail::first_term(operands...).owner();
-        if constexpr (is_optional<returned>) {
-            const returned v = f(emit<List>(e), operands.value()...);
-            return v ? std::optional(term(e, *v)) : std::nullopt;
-        } else {
-            return term(e, f(emit<List>(e), operands.value()...));
-        }
-    }
-}
-
 /// Returns f(x, operand) if an optional operand is given, else x: `with_operand(y, a.bias, [](auto v, auto
 /// bias) { return v + bias; })`.
 template <reading X, class F>
@@ -464,56 +442,6 @@ constexpr auto with_operand(const X& x, const std::optional<value>& operand, con
     return choose(
         operand.has_value(), [&] { return f(x, x.of(*operand)); }, x);
 }
-
-namespace detail {
-
-inline value as_value(const term& x) { return x.value(); }
-template <class... Ts>
-auto as_value(const std::tuple<Ts...>& items) {
-    return std::apply([](const Ts&... each) { return std::tuple(as_value(each)...); }, items);
-}
-
-}  // namespace detail
-
-/// An expression, as part of code that makes nodes: calls `f` with terms of these values; it may make the ops
-/// that `e` may emit. Returns values, in a std::tuple if there are several.
-template <class List, class F, std::same_as<value>... Values>
-auto evaluate(const emit<List>& e, const F& f, Values... operands) {
-    using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
-    using fault = typename detail::fault_in<result>::type;
-    static_assert(calls_fit<fault>, "evaluate: a call does not fit its op; see the diagnosis, fix that call");
-    if constexpr (std::is_same_v<fault, no_fault>) {
-        emit<list_of_set<detail::made_in<result>::value>> checked(e);
-        return detail::as_value(f(term(checked, operands)...));
-    } else {
-        return value();
-    }
-}
-
-namespace detail {
-
-template <class List, class... Parameters>
-List ops_emitted_by(value (*)(emit<List>, Parameters...));
-
-}  // namespace detail
-
-/// A builder as part of an expression: `made_by<build::reshape>(x, shape)`. A builder is a function that
-/// takes an `emit<List>` by value and further arguments, and returns a value; it may emit the ops of `List`.
-template <auto Builder>
-struct made_by_t {
-    template <class... Arguments>
-    constexpr auto operator()(const Arguments&... arguments) const {
-        using list = decltype(detail::ops_emitted_by(Builder));
-        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
-            return detail::symbol_of<set_of<list>, Arguments...>();
-        } else {
-            const emitter e = detail::first_term(arguments...).owner();
-            return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
-        }
-    }
-};
-template <auto Builder>
-inline constexpr made_by_t<Builder> made_by{};
 
 }  // namespace headrace
 

@@ -16,12 +16,16 @@ namespace headrace {
 
 namespace detail {
 
-// True if each rewrite of a pass is a rule of one op, which reads only arguments and types of operands.
+// True if each rewrite of a pass is an expression of one op, which reads only arguments and operand types.
+template <class Rule>
+inline constexpr bool is_expression_of_one_op = is_of_one_op<Rule>;
+template <class Op, class List, class F, class Policy>
+inline constexpr bool is_expression_of_one_op<rule<Op, coded<List, F>, Policy>> = false;
 template <class List>
 inline constexpr bool only_rules_of_one_op = false;
 template <class... Rules>
 inline constexpr bool only_rules_of_one_op<rule_list<Rules...>> =
-    sizeof...(Rules) != 0 && (is_of_one_op<Rules> && ...);
+    sizeof...(Rules) != 0 && (is_expression_of_one_op<Rules> && ...);
 
 template <class P>
 inline constexpr bool looks_at_its_node_alone = [] {
@@ -36,9 +40,9 @@ inline constexpr bool looks_at_its_node_alone = [] {
 }  // namespace detail
 
 /// Matches passes that can share a sweep: their effect on a node depends only on that node and the types of
-/// its operands. This is assumed for passes of rules. `static constexpr bool looks_at_its_node_alone`
-/// overrides it: false for a rule that reads the producer of an operand, true for handlers that read only
-/// their node.
+/// its operands. This is assumed for expressions. `static constexpr bool looks_at_its_node_alone` overrides
+/// it: false for an expression that reads the producer of an operand, true for code that reads only its
+/// node.
 template <class P>
 concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> && !decides_itself<P> &&
     !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> && targets_of<P>::size != 0 &&

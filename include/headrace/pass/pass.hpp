@@ -12,6 +12,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
+#include <headrace/pass/code_rule.hpp>
 #include <headrace/pass/emit.hpp>
 #include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/rules.hpp>
@@ -195,6 +196,9 @@ template <class P>
 using declared_by = decltype(own_produces<P>());
 template <class P>
 inline constexpr const auto& made_by_rules = list_effects<rules_of<P>>::made;
+// Those that the code in its rules may emit.
+template <class P>
+using emitted_by_rules = typename ops_of_codes<rules_of<P>>::type;
 
 template <class P>
 auto find_produces() {

@@ -164,8 +164,8 @@ auto find_other_rewrites() {
     }
 }
 
-// Returns the first op that the rules of a pass make and that has no inference. Ops of handlers are checked
-// where they are emitted; a declared pass is checked where it is compiled.
+// Returns the first op that the expressions of a pass make and that has no inference. Ops of code and
+// handlers are checked where they are emitted; a declared pass is checked where it is compiled.
 template <class... Ops>
 auto find_not_inferred(ops<Ops...>) {
     using dialect = builtin::dialect;
@@ -180,7 +180,7 @@ auto find_inference_fault() {
     } else if constexpr (requires { typename P::made_by_expressions; }) {
         return find_not_inferred(typename P::made_by_expressions{});
     } else if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
-        return find_not_inferred(list_of_set<made_by_rules<P>>{});
+        return find_not_inferred(list_of_set<made_by_rules<P> - set_of<emitted_by_rules<P>>>{});
     } else {
         return no_fault{};
     }

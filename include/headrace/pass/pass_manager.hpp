@@ -126,12 +126,16 @@ inline constexpr pass_info info_of_pass = [] {
     static_assert(rule_takes_operands<pass_fault<P>>,
         "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
         "order");
+    static_assert(code_takes_arguments<pass_fault<P>>,
+        "rule: its code has other parameters; see not_code_for<Op, List>, take emit<List>, const args<Op>&");
+    static_assert(code_lists_all<pass_fault<P>>,
+        "rule: its code emits an op that is not in its list; see not_produced<Op, List>, add it there");
     static_assert(calls_fit<pass_fault<P>>,
         "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
     static_assert(node_is_in_pattern<pass_fault<P>>,
         "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
     static_assert(rule_gives_results<pass_fault<P>>,
-        "rule: it does not return an expression for each result; see the diagnosis, return those");
+        "rule: it does not return a value for each result; see the diagnosis, return those");
     static_assert(
         handlers_complete<pass_fault<P>>, "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,

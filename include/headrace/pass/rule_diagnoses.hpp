@@ -7,6 +7,7 @@
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/pass/call_checks.hpp>
+#include <headrace/pass/emit.hpp>
 #include <headrace/pass/expression.hpp>
 
 namespace headrace {
@@ -14,6 +15,12 @@ namespace headrace {
 /// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
 template <class Op>
 struct not_callable_with {};
+/// The code of a rule cannot be called with an emitter of `List` and the arguments of `Op`.
+template <class Op, class List>
+struct not_code_for {};
+/// The code of a rule returns a `T`.
+template <class T>
+struct not_values {};
 /// A rule returns `Given` expressions for an op with `Has` results.
 template <class Op, std::size_t Given, std::size_t Has>
 struct wrong_result_count {};
@@ -36,11 +43,23 @@ inline constexpr bool rule_takes_operands<not_callable_with<Op>> = false;
 template <class Pass, class Op, class Diagnosis>
 inline constexpr bool rule_takes_operands<in_rewrite<Pass, Op, Diagnosis>> = rule_takes_operands<Diagnosis>;
 template <class Diagnosis>
+inline constexpr bool code_takes_arguments = true;
+template <class Op, class List>
+inline constexpr bool code_takes_arguments<not_code_for<Op, List>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool code_takes_arguments<in_rewrite<Pass, Op, Diagnosis>> = code_takes_arguments<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool code_lists_all = true;
+template <class Pass, class Op, class Other, class List>
+inline constexpr bool code_lists_all<in_rewrite<Pass, Op, not_produced<Other, List>>> = false;
+template <class Diagnosis>
 inline constexpr bool rule_gives_results = true;
 template <class Op, std::size_t Given, std::size_t Has>
 inline constexpr bool rule_gives_results<wrong_result_count<Op, Given, Has>> = false;
 template <class T>
 inline constexpr bool rule_gives_results<not_an_expression<T>> = false;
+template <class T>
+inline constexpr bool rule_gives_results<not_values<T>> = false;
 template <class Pass, class Op, class Diagnosis>
 inline constexpr bool rule_gives_results<in_rewrite<Pass, Op, Diagnosis>> = rule_gives_results<Diagnosis>;
 template <class Diagnosis>

@@ -165,7 +165,7 @@ private:
         const double width = static_cast<double>(q.size(-1));
         const double root = std::sqrt(scale.value_or(1 / std::sqrt(width)));
         const auto factor = [&] {
-            return emitting<ops<aten::full>>(
+            return code<ops<aten::full>>(
                 [root](emit<ops<aten::full>> e, value x) {
                     return e.make<aten::full>({.size = {1}, .fill_value = root, .dtype = e.dtype(x)});
                 },
@@ -184,7 +184,7 @@ private:
     // Batches are brought to equal rank and broadcast, and their axes are joined.
     static auto product(const auto& x, const auto& y) {
         using made = ops<aten::bmm, aten::view, aten::expand>;
-        return emitting<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
+        return code<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
     }
     static value product_of(emit<ops<aten::bmm, aten::view, aten::expand>> e, value a, value b) {
         const sizes shape_a = e.shape(a);
@@ -211,7 +211,7 @@ private:
     // Output i is the mean over [floor(i · in / out), ceil((i + 1) · in / out)) of each axis.
     static auto pooled(const auto& x, const int_list& size) {
         using made = ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>;
-        return emitting<made>([&](emit<made> e, value v) { return pool(e, v, size); }, x);
+        return code<made>([&](emit<made> e, value v) { return pool(e, v, size); }, x);
     }
     static value pool(
         emit<ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>> e, value v, const int_list& size) {

@@ -67,7 +67,7 @@ private:
                 const auto next = remembered + input * fresh;
                 return std::tuple(output * tanh(next), next);
             };
-            const auto [h, c] = evaluate(e, cell, parts[0], parts[1], parts[2], parts[3], before.c);
+            const auto [h, c] = e.build(cell, parts[0], parts[1], parts[2], parts[3], before.c);
             return {h, c};
         } else if constexpr (std::is_same_v<Op, aten::gru_input>) {
             value parts[6];
@@ -80,7 +80,7 @@ private:
                 return fresh + update * (h - fresh);
             };
             return {
-                evaluate(e, cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h), {}};
+                e.build(cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h), {}};
         } else {
             const auto cell = [](auto x, auto h) {
                 if constexpr (std::is_same_v<Op, aten::rnn_tanh_input>) {
@@ -89,7 +89,7 @@ private:
                     return call<aten::relu>(x + h);
                 }
             };
-            return {evaluate(e, cell, g.from_input, g.from_hidden), {}};
+            return {e.build(cell, g.from_input, g.from_hidden), {}};
         }
     }
 

@@ -38,7 +38,7 @@ private:
                 return e.template make<Ops>(of_truth);
             };
             return choose(
-                is_floating(x.dtype()), [&] { return emitting<ops<Ops>>(reduced, truth_of(x)); }, unchanged);
+                is_floating(x.dtype()), [&] { return code<ops<Ops>>(reduced, truth_of(x)); }, unchanged);
         })...);
     }
 

@@ -127,7 +127,7 @@ private:
     // 0, 1, …, n - 1.
     static auto line(const auto& rows, dtype type) {
         const std::int64_t n = rows.size(-1);
-        return emitting<ops<>>(
+        return code<ops<>>(
             [n, type](emit<ops<>> e, value) {
                 return e.constant_of(type, shape_builder{n}, [&](std::size_t i) {
                     return is_floating(type) ? scalar(static_cast<double>(i))

@@ -34,13 +34,13 @@ struct decompose_gradients : pass {
                     const auto d = in_line(differences(as(coordinates, dtype::float32), 0), axis, x.rank());
                     return in_result_type(slopes(x, d, axis, a.edge_order), i);
                 };
-                results.push_back(evaluate(e, along, a.self, a.spacing[i]));
+                results.push_back(e.build(along, a.self, a.spacing[i]));
             } else {
                 const auto along = [&](auto x) {
                     const auto d = x.constant(distance(a, i), dtype::float32);
                     return in_result_type(slopes(x, d, axis, a.edge_order), i);
                 };
-                results.push_back(evaluate(e, along, a.self));
+                results.push_back(e.build(along, a.self));
             }
         }
         return results;

@@ -28,8 +28,7 @@ struct decompose_grouped_convolution : pass {
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
             const auto part = [&](value v, std::int64_t axis) {
-                return evaluate(
-                    e,
+                return e.build(
                     [&](auto x) {
                         const std::int64_t share = x.size(axis) / a.groups;
                         return call<aten::slice_tensor>(x, axis, group * share, (group + 1) * share);

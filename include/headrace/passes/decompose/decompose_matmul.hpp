@@ -49,7 +49,7 @@ struct decompose_matmul : pass {
 private:
     static auto product(const auto& x, const auto& y) {
         using made = ops<aten::bmm, aten::view, aten::expand>;
-        return emitting<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
+        return code<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
     }
     // [batch…, rows, inner] x [batch…, inner, columns].
     static value product_of(emit<ops<aten::bmm, aten::view, aten::expand>> e, value a, value b) {

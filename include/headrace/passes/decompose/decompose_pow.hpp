@@ -84,7 +84,7 @@ private:
     // Powers by repeated squaring.
     static auto integer_power(const auto& x, std::int64_t n) {
         using made = ops<aten::mul_tensor>;
-        return emitting<made>(
+        return code<made>(
             [n](emit<made> e, value squared) {
                 if (n == 0) return e.splat(1, e.dtype(squared), e.shape(squared));
                 value y;
@@ -102,7 +102,7 @@ private:
     static auto power_of_integers(const auto& x, const auto& y) {
         using made = ops<aten::bitwise_and_tensor, aten::eq_tensor, aten::ge_tensor, aten::logical_or,
             aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
-        return emitting<made>(
+        return code<made>(
             [](emit<made> e, value base, value exponent) {
                 const dtype type = e.dtype(base);
                 const auto number = [&](int n) { return e.splat(n, type, 0); };

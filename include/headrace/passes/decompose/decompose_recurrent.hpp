@@ -101,7 +101,7 @@ private:
         const auto from_hidden = [&](const auto& h) { return linear(h, h.of(w.hidden), w.hidden_bias); };
         if constexpr (std::is_same_v<Op, aten::lstm_input>) {
             const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
-            const auto [h, c] = evaluate(e, cell, from_input, before.h, before.c);
+            const auto [h, c] = e.build(cell, from_input, before.h, before.c);
             if (!w.projection) return {h, c};
             return {e.make<aten::linear>({.input = h, .weight = *w.projection}), c};
         } else {
@@ -114,7 +114,7 @@ private:
                     return call<aten::relu>(x + from_hidden(h));
                 }
             };
-            return {evaluate(e, cell, from_input, before.h), {}};
+            return {e.build(cell, from_input, before.h), {}};
         }
     }
 

@@ -31,7 +31,7 @@ struct decompose_repeats : pass {
                 },
             on<aten::repeat_interleave_tensor> =
                 [](auto repeats, const auto& a) {
-                    return emitting<ops<>>(
+                    return code<ops<>>(
                         [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
                 });
     }

@@ -108,7 +108,7 @@ struct decompose_searches : pass {
                         shape.push_back(area);
                         return int_list(shape);
                     };
-                    const auto zeros = emitting<ops<>>(
+                    const auto zeros = code<ops<>>(
                         [&](emit<ops<>> e, value) {
                             return e.splat(0, x.dtype(), planes(x, saturating_mul(size[0], size[1])));
                         },

@@ -52,7 +52,7 @@ struct decompose_tables : pass {
                 if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
                 return scalar((at * 2 + 1) / size - 1);
             };
-            const auto grid = emitting<ops<>>(
+            const auto grid = code<ops<>>(
                 [&](emit<ops<>> e, value) {
                     return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
                 },

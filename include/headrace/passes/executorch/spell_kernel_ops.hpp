@@ -145,7 +145,7 @@ struct spell_kernel_ops : pass {
             on<aten::one_hot> =
                 [](auto x, const auto&) {
                     const std::int64_t classes = x.result_meta().shape.back();
-                    const auto numbers = emitting<ops<>>(
+                    const auto numbers = code<ops<>>(
                         [classes](emit<ops<>> e, value) {
                             return e.constant_of(dtype::int64, shape_builder{classes},
                                 [](std::size_t i) { return scalar(static_cast<std::int64_t>(i)); });

@@ -27,7 +27,7 @@ struct fuse_reshapes : pass {
 
 private:
     static auto reshaped(const auto& x) {
-        return emitting<build::reshape_ops>(
+        return code<build::reshape_ops>(
             [](emit<build::reshape_ops> e, value v) { return build::reshape(e, v, e.result_meta().shape); },
             x);
     }

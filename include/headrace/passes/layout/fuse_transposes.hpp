@@ -33,7 +33,7 @@ struct fuse_transposes : pass {
 
 private:
     static auto permuted(const auto& x, const shape_builder& perms) {
-        return emitting<build::permute_ops>(
+        return code<build::permute_ops>(
             [&](emit<build::permute_ops> e, value v) { return build::permute(e, v, perms); }, x);
     }
 };

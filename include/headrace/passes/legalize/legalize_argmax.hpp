@@ -21,27 +21,30 @@ struct legalize_argmax : pass {
     using phase = legalization;
     static constexpr std::string_view summary =
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
-    using targeted_ops = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces = joined<build::reshape_ops, build::widen_ops,
-        ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
 
-    template <one_of<ops<aten::argmax, aten::argmin>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(
+            on<aten::argmax> = code<made>([](emit<made> e, const auto& a) { return place(e, a, true); }),
+            on<aten::argmin> = code<made>([](emit<made> e, const auto& a) { return place(e, a, false); }),
+            on<aten::max_dim> = code<made>([](emit<made> e, const auto& a) { return both(e, a, true); }),
+            on<aten::min_dim> = code<made>([](emit<made> e, const auto& a) { return both(e, a, false); }));
+    }
+
+private:
+    using made = joined<build::reshape_ops, build::widen_ops,
+        ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
+    static value place(emit<made> e, const auto& a, bool largest) {
         const std::int64_t count = e.meta(a.self).elements();
         const value v = a.dim ? a.self : build::reshape(e, a.self, sizes(&count, 1));
-        return position(e, v, a.dim.value_or(0), std::is_same_v<Op, aten::argmax>, e.result_meta().shape);
+        return position(e, v, a.dim.value_or(0), largest, e.result_meta().shape);
     }
-    template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
-    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool largest = std::is_same_v<Op, aten::max_dim>;
+    static std::tuple<value, value> both(emit<made> e, const auto& a, bool largest) {
         const value v = build::with_rank(e, a.self, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         const value extremum = build::cast_directly(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
         return {build::reshape(e, extremum, e.result_meta(0).shape),
             position(e, v, a.dim, largest, e.result_meta(1).shape)};
     }
-
-private:
     // Bools and integers are compared as INT32.
     static value number(emit<build::widen_ops> e, value v) {
         return is_floating(e.dtype(v)) ? v : build::widen(e, v, dtype::int32);
@@ -52,7 +55,7 @@ private:
         return largest ? build::along<tosa::reduce_max>(e, v, axis)
                        : build::along<tosa::reduce_min>(e, v, axis);
     }
-    static value position(emit<produces>& e, value v, std::int64_t dim, bool largest, sizes shape) {
+    static value position(emit<made> e, value v, std::int64_t dim, bool largest, sizes shape) {
         v = number(e, build::with_rank(e, v, std::max<std::size_t>(e.rank(v), 1)));
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         if (e.failed()) return {};
@@ -61,7 +64,7 @@ private:
                                    : of_integers(e, v, axis, largest);
         return build::reshape_index(e, found, shape);
     }
-    static value of_integers(emit<produces>& e, value v, std::size_t axis, bool largest) {
+    static value of_integers(emit<made> e, value v, std::size_t axis, bool largest) {
         if (!build::allows<tosa::equal>(e, {dtype::int32, dtype::int32, dtype::boolean}))
             return e.unsupported("integers need the profile INT; add it to the target");
         const std::int64_t size = e.shape(v)[axis];

@@ -36,7 +36,7 @@ struct legalize_binary : pass {
                              [](auto x, auto y) {
                                  return choose(
                                      is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
-                                     [&] { return made_by<build::multiply>(x, y); });
+                                     [&] { return code<build::multiply>(x, y); });
                              },
                          on<aten::div_tensor_mode> =
                              [](auto x, auto y) {
@@ -50,8 +50,8 @@ struct legalize_binary : pass {
                                      is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
                                      refused(x, "pow: TOSA's POW takes floating-point operands only"));
                              }),
-            rules_with<operands_by<promoted>>(on<aten::maximum> = made_by<build::extremum<tosa::maximum>>,
-                on<aten::minimum> = made_by<build::extremum<tosa::minimum>>));
+            rules_with<operands_by<promoted>>(on<aten::maximum> = code<build::extremum<tosa::maximum>>(),
+                on<aten::minimum> = code<build::extremum<tosa::minimum>>()));
     }
 
 private:

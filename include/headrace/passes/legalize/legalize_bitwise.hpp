@@ -24,12 +24,12 @@ struct legalize_bitwise : pass {
                 on<aten::bitwise_xor_tensor> = of_bits<tosa::bitwise_xor, tosa::logical_xor>{},
                 on<aten::bitwise_left_shift_tensor> = call<tosa::logical_left_shift>),
             rules_with<in_32_bits>(
-                on<aten::bitwise_right_shift_tensor> = made_by<build::arithmetic_right_shift>),
+                on<aten::bitwise_right_shift_tensor> = code<build::arithmetic_right_shift>()),
             on<aten::bitwise_not> = [](auto x) {
                 const bool has_not = build::allows<tosa::bitwise_not>(x.target(), {x.dtype(), x.dtype()});
                 const auto by_subtraction = [&] {
-                    const auto wide = made_by<build::widen_number>(x, dtype::int32);
-                    return made_by<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
+                    const auto wide = code<build::widen_number>(x, dtype::int32);
+                    return code<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
                 };
                 return choose(
                     is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); }, has_not,

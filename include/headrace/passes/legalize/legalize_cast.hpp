@@ -19,7 +19,7 @@ struct legalize_cast : pass {
 
     static auto rewrites() {
         return rules(on<aten::_to_copy> = [](auto x) {
-            return made_by<build::cast>(x, narrowed(x.result_meta().dtype));
+            return code<build::cast>(x, narrowed(x.result_meta().dtype));
         });
     }
 };

@@ -25,8 +25,8 @@ private:
     template <op_tag Op>
     static auto compared(const auto& x, const auto& y) {
         const dtype type = narrowed(result_type(x.meta(), y.meta()));
-        return made_by<build::compare<Op>>(
-            made_by<build::promote>(x, type), made_by<build::promote>(y, type));
+        return code<build::compare<Op>>(
+            code<build::promote>(x, type), code<build::promote>(y, type));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_comparison);

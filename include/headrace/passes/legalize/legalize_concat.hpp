@@ -17,21 +17,25 @@ namespace headrace {
 struct legalize_concat : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "cat to CONCAT";
-    using targeted_ops = ops<aten::cat, aten::concat>;
-    using produces = joined<build::concat_ops, build::widen_ops>;
 
-    template <one_of<targeted_ops> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(on<aten::cat, aten::concat> =
+                         code<made>([](emit<made> e, const auto& a) { return joint(e, a.tensors, a.dim); }));
+    }
+
+private:
+    using made = joined<build::concat_ops, build::widen_ops>;
+    static value joint(emit<made> e, const list<value>& tensors, std::int64_t dim) {
         const dtype type = narrowed(e.result_meta().dtype);
         pmr_vector<value> parts;
-        for (const value v : a.tensors) {
+        for (const value v : tensors) {
             if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
         }
         if (parts.empty()) {
             return e.unsupported(
                 "it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
         }
-        return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
+        return build::concat(e, parts, build::axis_in(e, dim, e.result_meta().rank()));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_concat);

@@ -21,9 +21,9 @@ struct legalize_expand : pass {
     static auto rewrites() {
         return rules(
             on<aten::expand, aten::broadcast_to, aten::expand_as> =
-                [](auto x, const auto&...) { return made_by<build::broadcast>(x, x.result_meta().shape); },
-            on<aten::repeat> = [](auto x, const auto& a) { return made_by<tiled>(x, a.repeats); },
-            on<aten::tile> = [](auto x, const auto& a) { return made_by<tiled>(x, a.dims); });
+                [](auto x, const auto&...) { return code<build::broadcast>(x, x.result_meta().shape); },
+            on<aten::repeat> = [](auto x, const auto& a) { return code<tiled>(x, a.repeats); },
+            on<aten::tile> = [](auto x, const auto& a) { return code<tiled>(x, a.dims); });
     }
 
 private:

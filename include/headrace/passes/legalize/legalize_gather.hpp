@@ -17,17 +17,22 @@ namespace headrace {
 struct legalize_gather : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
-    using targeted_ops = ops<aten::index_select, aten::embedding, aten::gather>;
-    using produces = joined<build::gather_ops, build::position_ops>;
 
-    value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(on<aten::index_select> = code<selected>(), on<aten::embedding> = code<embedded>(),
+            on<aten::gather> = code<gathered>());
+    }
+
+private:
+    using made = joined<build::gather_ops, build::position_ops>;
+    static value selected(emit<made> e, const args<aten::index_select>& a) {
         const value self = build::at_least_1d(e, a.self);
         return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
     }
-    value operator()(const args<aten::embedding>& a, emit<produces>& e) const {
+    static value embedded(emit<made> e, const args<aten::embedding>& a) {
         return rows(e, a.weight, 0, a.indices);
     }
-    value operator()(const args<aten::gather>& a, emit<produces>& e) const {
+    static value gathered(emit<made> e, const args<aten::gather>& a) {
         const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (refuse_empty(e)) return {};
@@ -35,9 +40,7 @@ struct legalize_gather : pass {
         const value elements = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
         return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
     }
-
-private:
-    static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
+    static value rows(emit<made> e, value v, std::size_t axis, value index) {
         if (refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
         index = build::index_number(e, index);

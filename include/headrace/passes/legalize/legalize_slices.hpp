@@ -26,7 +26,7 @@ struct legalize_slices : pass {
             on<aten::narrow> = [](auto x, const auto& a) { return part(x, a.dim, a.start, a.length); },
             on<aten::select_int> =
                 [](auto x, const auto& a) {
-                    return made_by<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
+                    return code<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
                 });
     }
 
@@ -40,7 +40,7 @@ private:
         };
         const auto slice = [&] {
             const std::int64_t first = start < 0 ? start + x.size(dim) : start;
-            return made_by<build::strided_slice>(x, x.axis(dim), first, count, step);
+            return code<build::strided_slice>(x, x.axis(dim), first, count, step);
         };
         return choose(x.result_meta().elements() == 0, refused, slice);
     }

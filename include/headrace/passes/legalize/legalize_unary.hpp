@@ -29,8 +29,8 @@ struct legalize_unary : pass {
             on<aten::neg> =
                 [](auto x) {
                     return choose(
-                        is_floating(x.dtype()), [&] { return made_by<build::negate>(x); },
-                        [&] { return made_by<build::cut>(negated(wide(x))); });
+                        is_floating(x.dtype()), [&] { return code<build::negate>(x); },
+                        [&] { return code<build::cut>(negated(wide(x))); });
                 },
             on<aten::abs> =
                 [](auto x) {
@@ -38,7 +38,7 @@ struct legalize_unary : pass {
                         const auto y = wide(x);
                         const bool has_abs =
                             build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
-                        return made_by<build::cut>(choose(
+                        return code<build::cut>(choose(
                             has_abs, [&] { return call<tosa::abs>(y); },
                             [&] { return call<aten::maximum>(y, negated(y)); }));
                     };
@@ -56,7 +56,7 @@ private:
         return choose(
             is_floating(x.dtype()), [&] { return call<Op>(x); }, otherwise);
     }
-    static auto wide(const auto& x) { return made_by<build::widen_number>(x, dtype::int32); }
+    static auto wide(const auto& x) { return code<build::widen_number>(x, dtype::int32); }
     static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
 };
 HEADRACE_COMPILED_PASS(legalize_unary);

@@ -21,7 +21,7 @@ struct legalize_views : pass {
         return rules(on<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
                          aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
                          aten::squeeze_dims, aten::unsqueeze> = [](auto x, const auto&...) {
-            return made_by<build::reshape>(x, x.result_meta().shape);
+            return code<build::reshape>(x, x.result_meta().shape);
         });
     }
 };

@@ -17,10 +17,10 @@ struct legalize_where : pass {
     static auto rewrites() {
         return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
             const dtype type = narrowed(x.result_meta().dtype);
-            const auto operand = [&](const auto& v) { return made_by<build::promote>(v, type); };
+            const auto operand = [&](const auto& v) { return code<build::promote>(v, type); };
             return choose(
                 is_boolean(condition.dtype()),
-                [&] { return made_by<build::select>(condition, operand(x), operand(y)); },
+                [&] { return code<build::select>(condition, operand(x), operand(y)); },
                 [&] { return condition.unsupported("SELECT takes conditions of bool alone; cast it"); });
         });
     }

@@ -68,14 +68,14 @@ inline value align_truth(emit<joined<truth_ops, reshape_ops>> e, value v) {
 /// A policy whose operands are passed through a builder, and whose results are unchanged.
 template <auto Builder>
 struct operands_by {
-    static constexpr auto made = decltype(made_by<Builder>(symbol<op_set<>{}>()))::made;
-    static term operand(const term& x) { return made_by<Builder>(x); }
+    static constexpr auto made = decltype(code<Builder>(operand_symbol{}))::made;
+    static term operand(const term& x) { return code<Builder>(x); }
     static term result(const term& y, std::uint32_t) { return y; }
 };
 /// The policy for integers that are computed in INT32.
 struct in_32_bits : operands_by<build::align_wide> {
     static constexpr auto made = operands_by::made | set_of<build::integer_cast_ops>;
-    static term result(const term& y, std::uint32_t) { return made_by<build::cut>(y); }
+    static term result(const term& y, std::uint32_t) { return code<build::cut>(y); }
 };
 
 }  // namespace headrace

@@ -61,7 +61,7 @@ private:
     template <class Op>
     static auto at_one_scale(const auto& a, const auto& b) {
         using made = joined<fixed_point_ops, dequantize_ops, build::binary_ops<Op>>;
-        return emitting<made>(
+        return code<made>(
             [](emit<made> e, value v, value w) -> std::optional<value> {
                 const auto operands = as_fixed_points(e, v, w);
                 if (!operands) return std::nullopt;

@@ -137,7 +137,7 @@ private:
                 const auto m = largest(x, a->dim);
                 return log(sum(where(excluded, 0, exp(x - m)), a->dim)) + m;
             };
-            const value kept = evaluate(e, logarithm, scores, parts.excluded);
+            const value kept = e.build(logarithm, scores, parts.excluded);
             const int_list& shape = e.shape({const_cast<node*>(&n), 0});
             return a->keepdim ? kept : e.make<aten::view>({.self = kept, .size = shape});
         }
@@ -145,7 +145,7 @@ private:
         if (copy == nullptr) return {};
         const double limit = is<aten::tanh>(n) ? -1 : 0;
         const auto limited = [&](auto y, auto excluded) { return where(excluded, limit, y); };
-        return evaluate(e, limited, copy->result(), parts.excluded);
+        return e.build(limited, copy->result(), parts.excluded);
     }
 
     // A row that is entirely excluded gets equal shares, or the shares of its finite scores if the numbers
@@ -169,7 +169,7 @@ private:
             const auto kept = where(excluded, 0, powers);
             return kept * reciprocal(sum(kept, int_list{axis}));
         };
-        return evaluate(e, shares, scores, weightless);
+        return e.build(shares, scores, weightless);
     }
 
     value log_softmax(emitter e, const split_scores& parts, value v, std::int64_t axis) {
@@ -178,7 +178,7 @@ private:
             const auto shifted = x - largest(x, int_list{axis});
             return shifted - log(sum(where(excluded, 0, exp(shifted)), int_list{axis}));
         };
-        return evaluate(e, logarithms, scores, parts.excluded);
+        return e.build(logarithms, scores, parts.excluded);
     }
 
     graph& graph_;
