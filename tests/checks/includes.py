@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks the headers of include/headrace against the project's rules, and prints each breach.
 
-    includes.py                     layers, third-party libraries, umbrellas, first lines, guards, width
+    includes.py                     layers, cycles, third-party libraries, umbrellas, sizes, first lines, guards, width
     includes.py --self-contained    also compiles each header alone (slow)
 """
 
@@ -52,6 +52,13 @@ NOT_IN_UMBRELLA = {
     "io/text/dot_definition.hpp": "see io/text/dot.hpp",
 }
 WIDTH = 110
+MAX_LINES = 300
+# Hand-written headers that may be longer, with the reason.
+LONG = {
+    "dialect/aten.hpp": "one declaration for each of ATen's ops",
+    "dialect/tosa.hpp": "one declaration for each of TOSA's ops",
+}
+MAX_FILES = 40
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
@@ -121,6 +128,48 @@ def closure(header):
     return seen
 
 
+def check_sizes(header, text):
+    path = str(header.relative_to(TOP))
+    lines = text.count("\n")
+    if lines > MAX_LINES and path not in LONG:
+        yield f"{lines} lines; at most {MAX_LINES}: split it by concept"
+    if path in LONG and lines <= MAX_LINES:
+        yield "not too long any more: remove it from LONG"
+
+
+def check_folders():
+    for folder in sorted(p for p in TOP.rglob("*") if p.is_dir()):
+        count = sum(p.is_file() for p in folder.iterdir())
+        if count > MAX_FILES:
+            yield f"{folder.relative_to(ROOT)}: {count} files; at most {MAX_FILES}: split it by concept"
+
+
+def check_cycles(headers):
+    """Finds headers that include each other: Tarjan's strongly connected components (SIAM J. Comput. 1(2), 1972)."""
+    includes = {h: [BASE / n for n in INCLUDE.findall(h.read_text()) if n.startswith("headrace/")] for h in headers}
+    index, low, stack, components = {}, {}, [], []
+
+    def visit(header):
+        index[header] = low[header] = len(index)
+        stack.append(header)
+        for other in includes[header]:
+            if other in includes and other not in index:
+                visit(other)
+            if other in stack:
+                low[header] = min(low[header], low[other])
+        if low[header] == index[header]:
+            at = stack.index(header)
+            components.append(stack[at:])
+            del stack[at:]
+
+    for header in headers:
+        if header not in index:
+            visit(header)
+    for component in components:
+        if len(component) > 1:
+            yield "include each other: " + ", ".join(sorted(str(h.relative_to(TOP)) for h in component))
+
+
 def check_umbrellas():
     """Checks umbrellas: the header with the folder's name, in the folder or next to it; for passes/,
     definitions.hpp."""
@@ -166,9 +215,9 @@ def main():
         text = header.read_text()
         found = list(check_includes(header, text))
         if str(header.relative_to(TOP)) not in GENERATED:
-            found += check_text(header, text)
+            found += [*check_text(header, text), *check_sizes(header, text)]
         breaches += [f"{header.relative_to(ROOT)}: {breach}" for breach in found]
-    breaches += check_umbrellas()
+    breaches += [*check_umbrellas(), *check_folders(), *check_cycles(headers)]
     if options.self_contained:
         breaches += check_self_contained(headers, options.compiler, options.jobs)
     print("\n".join(breaches + [f"{len(headers)} headers, {len(breaches)} breaches"]))

@@ -19,8 +19,8 @@ class package;
 /// Reads a .pt2 or .tosa file, or a graph's text (io/text/graph_text.hpp), distinguished by content, and
 /// checks the metadata of each node. `choices` set the sizes that a .pt2 file leaves open. Nodes of a .pt2
 /// file that nothing needs are dropped before any is judged; nodes that cannot be read are an error, which
-/// names all of them. With `choices.examples`, which is for inspecting programs, all nodes are kept, even unread ones.
-/// Errors begin with the path.
+/// names all of them. With `choices.examples`, which is for inspecting programs, all nodes are kept,
+/// even unread ones. Errors begin with the path.
 [[nodiscard]] result<program> read_model(const std::string& path, const size_choices& choices = {});
 
 /// A program, and the package that holds its constants, if any.

@@ -31,8 +31,9 @@ struct value_bounds {
 
 /// The intervals of a graph's values, by interval arithmetic on the facts known before the program runs:
 /// constants, shapes, dtypes, positions and limits. infer/ranges/range_rules.hpp has the rule of each op. The
-/// graph must be functional. A branch is evaluated for its node's operands, a loop until its bounds settle. For
-/// example, relu(x) of a float32 tensor is in [0, infinity], and argmax over an axis of size 10 in [0, 9].
+/// graph must be functional. A branch is evaluated for its node's operands, a loop until its bounds
+/// settle. For example, relu(x) of a float32 tensor is in [0, infinity], and argmax over an axis of
+/// size 10 in [0, 9].
 ///
 /// Casts of floats that an integer dtype cannot hold are undefined in PyTorch; they are assumed not to occur.
 /// NaN is in no interval, and may be an element of any floating-point value.

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <headrace/on_device/choice.hpp>
-#include <headrace/on_device/conv2d.hpp>
+#include <headrace/on_device/portable/conv2d.hpp>
 #include <headrace/on_device/dsp/gemm.hpp>
 #include <headrace/on_device/dsp/planes.hpp>
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <headrace/on_device/dsp/gemm.hpp>
-#include <headrace/on_device/matmul.hpp>
+#include <headrace/on_device/portable/matmul.hpp>
 
 namespace headrace::on_device {
 

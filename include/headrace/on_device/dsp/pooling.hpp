@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include <headrace/on_device/dsp/gemm.hpp>
-#include <headrace/on_device/pooling.hpp>
+#include <headrace/on_device/portable/pooling.hpp>
 
 namespace headrace::on_device {
 

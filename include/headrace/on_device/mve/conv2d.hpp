@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <headrace/on_device/choice.hpp>
-#include <headrace/on_device/conv2d.hpp>
+#include <headrace/on_device/portable/conv2d.hpp>
 #include <headrace/on_device/mve/gemm.hpp>
 #include <headrace/on_device/mve/planes.hpp>
 #include <headrace/on_device/mve/strips.hpp>

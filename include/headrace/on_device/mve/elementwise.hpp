@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <headrace/on_device/elementwise.hpp>
+#include <headrace/on_device/portable/elementwise.hpp>
 #include <headrace/on_device/loops.hpp>
 #include <headrace/on_device/mve/lanes.hpp>
 #include <headrace/on_device/number.hpp>

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <headrace/on_device/matmul.hpp>
+#include <headrace/on_device/portable/matmul.hpp>
 
 namespace headrace::on_device {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <headrace/on_device/pooling.hpp>
+#include <headrace/on_device/portable/pooling.hpp>
 
 namespace headrace::on_device {
 
