@@ -61,7 +61,7 @@ result<void> reproduce(const opt_options& options, const pmr_vector<any_pass>& p
     const std::optional<target_spec>& target, const pass_watcher& failed) {
     HEADRACE_TRY(model, read_for_passes(options, target));
     pass_watcher again(names_of(passes), failed.progress.count());
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
     return write_reproducer(
         options.reproducer, *model.graph, {again.progress.left(), options.verify, options.inputs});
@@ -79,7 +79,7 @@ result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& p
         watcher.executed.emplace(std::move(inputs));
         HEADRACE_TRY(watcher.executed->begin(g));
     }
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     if (const auto done = run_watched(options, passes, g, context, watcher); !done) {
         return with_reproducer(
             done.error(), options.reproducer, [&] { return reproduce(options, passes, target, watcher); });

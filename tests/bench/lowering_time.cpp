@@ -34,7 +34,7 @@ using namespace headrace;
 
 namespace {
 
-using lowering = standard_lowering<eval::folding>;
+using lowering = standard_lowering;
 
 std::uint64_t now() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -228,7 +228,7 @@ measurement lower_once(const setting& s, const char* file) {
     graph& g = *net;
     dispatch_cache cache({&info_of_dialect<aten::dialect>});
     const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect, dim_order_ops::dialect>();
-    pass_context context(&infer);
+    pass_context context({&infer, &eval::folding});
     context.copy_fast(s.fast_copy);
     if (s.cache) context.use_cache(&cache);
     measurement m;

@@ -65,14 +65,8 @@ def alias(member, template, names):
 
 
 def declaration(name, said):
-    """Returns the declaration of a pass; one over an evaluator is the same for each evaluator."""
-    plain, _, arguments = name.partition("<")
-    own = f"{plain}<Evaluator>" if arguments else plain
-    lines = ["", "template <class Evaluator>" if arguments else "template <>",
-             f"struct declared_pass<{own}> : {said['base']} {{"]
-    if arguments:
-        lines += ["    static constexpr bool is_compiled =",
-                  "        links_compiled && std::is_same_v<Evaluator, constant_evaluator>;"]
+    """Returns the declaration of a pass."""
+    lines = ["", "template <>", f"struct declared_pass<{name}> : {said['base']} {{"]
     if "name" in said:
         lines.append(f'    static constexpr std::string_view name = "{said["name"]}";')
     lines.append("    static constexpr std::string_view summary =")
@@ -94,9 +88,7 @@ def declaration(name, said):
     lines += alias("produces", "ops", said["produces"])
     if "should_run" in said:
         lines.append(f"    bool should_run({said['should_run']}) const;")
-    lines.append("};")
-    if not arguments:
-        lines.append(f"HEADRACE_COMPILED_PASS({name});")
+    lines += ["};", f"HEADRACE_COMPILED_PASS({name});"]
     return lines
 
 
@@ -104,11 +96,7 @@ def text_of(said):
     """Returns the header. All names come first, since passes name phases, properties and other passes."""
     named = {name for members in said.values() for member in (*LISTS, "phase") if member in members
              for name in members[member].split()}
-    templates = {name.partition("<")[0] for name in said if "<" in name}
-    names = {"constant_evaluator"} | {name for name in named | set(said) if "<" not in name}
-    lines = [f"struct {name};" for name in sorted(names)]
-    for name in sorted(templates):
-        lines += ["template <class Evaluator>", f"struct {name};"]
+    lines = [f"struct {name};" for name in sorted(named | set(said))]
     for name, members in said.items():
         lines += declaration(name, members)
     return BEGIN + "\n".join(lines) + "\n" + END

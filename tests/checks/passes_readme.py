@@ -98,7 +98,7 @@ class Headers:
 def stages():
     """Returns the lists of passes, and passes, that the standard lowering consists of."""
     lowering = re.search(r"\blowered_program,(.*?)>\s*\{\}", code_of(PASSES / "standard_lowering.hpp"), re.S)
-    return [name for name in re.findall(r"\w+", lowering[1]) if name not in ("pass_list", "Evaluator")]
+    return [name for name in re.findall(r"\w+", lowering[1]) if name != "pass_list"]
 
 
 def text_of(ops, lists):

@@ -4,24 +4,11 @@
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/passes/definitions.hpp>
 
-namespace {
-
 using namespace headrace;
 
-// Folds nothing: CPU kernels have no place on a device.
-struct no_evaluator {
-    using tensor_type = int;
-    static result<pmr_vector<int>> evaluate(const node&, std::span<const int>) {
-        return unsupported("no evaluation");
-    }
-    static void store(int, const tensor_meta&, std::span<std::byte>) {}
-};
-
-}  // namespace
-
-headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer);
-headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer) {
-    pass_context context;
-    HEADRACE_TRY(standard_lowering<no_evaluator>::run_unchecked(g, context));
+result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer);
+result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer) {
+    pass_context context;  // no evaluator: kernels of the host have no place on a device
+    HEADRACE_TRY(standard_lowering::run_unchecked(g, context));
     return emit_tosa(g, buffer);
 }

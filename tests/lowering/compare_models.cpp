@@ -56,7 +56,7 @@ void network(program& p) {
 }
 
 void quantize(graph& g) {
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     REQUIRE(quantize_graph(g, context, {}, ramps(image, 4)));
     REQUIRE(context.diagnostics().empty());
 }

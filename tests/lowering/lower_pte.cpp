@@ -41,7 +41,7 @@ outcome lower(const std::function<void(testing::program&)>& build) {
     for (const node& n : p.g.inputs()) inputs.push_back(random_tensor(random, *n.results[0].meta));
     const auto expected = execute(p.g, inputs);
     REQUIRE(expected);
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     REQUIRE(run_executorch_pipeline(p.g, context));
     outcome o;
     o.refusals = context.diagnostics();

@@ -464,7 +464,7 @@ public:
         eliminate_dead_code(g);  // unused integers need not fit, not even as divisors
         const bool for_kernels = target == executorch_runtime;
         if (!for_kernels) g.set_target(*parse_target(target));
-        pass_context context(&infer_node);
+        pass_context context(standard_functions);
         context_ = &context;
         fault_.clear();
         const run_options options{

@@ -49,7 +49,7 @@ lowered lower(dtype type, const int_list& shape, const numbers& given,
     p.output(build(p, p.input(type, shape)));
     p.finish();
     REQUIRE(p.fault.empty());
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     REQUIRE(run_executorch_pipeline(p.g, context));
     lowered made;
     for (const diagnostic& d : context.diagnostics()) made.refusal = std::string(d.reason);

@@ -27,7 +27,7 @@
 #include "../support/source_tree.hpp"
 
 using namespace headrace;
-using lowering = standard_lowering<eval::folding>;
+using lowering = standard_lowering;
 
 namespace {
 
@@ -97,7 +97,7 @@ TEST_CASE("the fixtures are lowered pass by pass") {
             graph& g = *p.value().graph;
             if (std::ranges::any_of(g.nodes(), [](const node& n) { return is<builtin::opaque>(n); })) break;
             g.set_target(target);
-            pass_context context;
+            pass_context context({.evaluator = &eval::folding});
             for (const testing::pass_runner& pass : standard_passes) {
                 if (!pass.should_run(g)) continue;
                 INFO(pass.name);

@@ -80,7 +80,7 @@ result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& c
 }
 
 std::pmr::string run_all(pass_runners passes, graph& g, driver_kind driver) {
-    pass_context context;
+    pass_context context({.evaluator = &eval::folding});
     for (const pass_runner& p : passes) {
         const std::pmr::string before = p.whole_graph ? listing(g) : std::pmr::string();
         const result<node_counts> counts = run_recorded(p, g, context, driver);
@@ -140,7 +140,7 @@ std::pmr::string compare_untouched(const builder& build, pass_runners passes) {
             build(given);
             if (!given.fault.empty()) return "inference: " + given.fault;
             const std::pmr::string before = listing(given.g);
-            pass_context context;
+            pass_context context({.evaluator = &eval::folding});
             const auto counts = run_recorded(p, given.g, context, driver);
             std::pmr::string fault;
             if (!counts) {
@@ -166,7 +166,7 @@ std::pmr::string first_refusal(const builder& build, pass_runners passes) {
     for (const driver_kind driver : both_drivers) {
         program given;
         build(given);
-        pass_context context;
+        pass_context context({.evaluator = &eval::folding});
         std::pmr::string& reason = reasons[driver == driver_kind::retracing];
         for (const pass_runner& p : passes) {
             const auto counts = run_recorded(p, given.g, context, driver);

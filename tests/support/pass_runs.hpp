@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/eval/fold.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "program.hpp"

@@ -47,7 +47,7 @@ template <class... Passes, class Build>
 graph& lowered(program& p, const Build& build) {
     const testing::builder whole{build};
     whole(p);
-    pass_context context;
+    pass_context context({.evaluator = &eval::folding});
     for (const testing::pass_runner& runner : testing::runners_of<Passes...>) {
         static_cast<void>(testing::run_recorded(runner, p.g, context, driver_kind::in_place));
     }

@@ -159,7 +159,7 @@ private:
 [[nodiscard]] inline std::unique_ptr<graph> form_to_quantize(const graph& g) {
     auto form = std::make_unique<graph>();
     copy_graph(g, *form);
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     if (!prepare_quantization(*form, context) || !context.diagnostics().empty()) return nullptr;
     return form;
 }

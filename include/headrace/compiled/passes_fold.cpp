@@ -4,10 +4,9 @@
 
 #include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
-#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 
-template struct detail::pass_codes<fold_passes<constant_evaluator>>;
+template struct detail::pass_codes<fold_passes>;
 
 }  // namespace headrace

@@ -5,11 +5,10 @@
 #include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
-#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 
-template struct detail::pass_codes<layout_passes<constant_evaluator>>;
-template struct detail::pass_codes<settling_passes<constant_evaluator>>;
+template struct detail::pass_codes<layout_passes>;
+template struct detail::pass_codes<settling_passes>;
 
 }  // namespace headrace

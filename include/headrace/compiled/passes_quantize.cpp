@@ -5,12 +5,11 @@
 #include <headrace/passes/quantize/definitions.hpp>
 #include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
-#include <headrace/run/constant_evaluator.hpp>
 
 namespace headrace {
 
-template struct detail::pass_codes<tabulate_passes<constant_evaluator>>;
-template struct detail::pass_codes<quantize_passes<constant_evaluator>>;
+template struct detail::pass_codes<tabulate_passes>;
+template struct detail::pass_codes<quantize_passes>;
 template struct detail::pass_codes<pass_list<pack_int4_weights>>;
 
 }  // namespace headrace

@@ -101,7 +101,7 @@ private:
         }
         backend_registry backends;
         backends.add(tosa_backend(
-            [&](graph& g, pass_context& context) { return lower_delegate(g, context); }, &infer_node));
+            [&](graph& g, pass_context& context) { return lower_delegate(g, context); }, standard_functions));
         auto lowered = to_backend(graphs_, partitioners, backends);
         if (!made_.refusals.empty()) return lowered_methods{};
         return lowered;
@@ -129,7 +129,7 @@ private:
             graph trial;
             trial.set_target(target);
             copy_graph(g, trial);
-            pass_context context(&infer_node);
+            pass_context context(standard_functions);
             HEADRACE_TRY(lower_part(trial, context));
             if (context.diagnostics().empty()) break;
         }
@@ -168,7 +168,7 @@ private:
         graph& g = *m.host;
         HEADRACE_TRY(make_functional(g));
         const trial_partitioner partitioner(delegable(), &lower_part,
-            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node,
+            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, standard_functions,
             &find_host_integers);
         HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
         HEADRACE_TRY(find_in_regions(m, g, 0, partitioner));

@@ -6,17 +6,18 @@
 #include <headrace/lowering/legality.hpp>
 #include <headrace/passes/definitions.hpp>
 #include <headrace/passes/executorch_lowering.hpp>
-#include <headrace/run/constant_evaluator.hpp>
+#include <headrace/run/execution.hpp>
 
 namespace headrace {
 
 namespace detail {
 
-using executorch_pipeline = executorch_lowering<constant_evaluator>;
+using executorch_pipeline = executorch_lowering;
 
 }  // namespace detail
 
 result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context, const run_options& options) {
+    HEADRACE_TRY(check_evaluator(context));
     auto statistics = detail::executorch_pipeline::run_unchecked(g, context, options);
     if (statistics) {
         report_unlowered<detail::executorch_pipeline>(g, context, "kernel",

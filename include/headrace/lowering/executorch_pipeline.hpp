@@ -10,7 +10,7 @@
 namespace headrace {
 
 /// Lowers a graph to the executorch dialect. All nodes for which the runtime has no kernel are in the
-/// context's diagnostics.
+/// context's diagnostics. The context must have an evaluator, as one of headrace::standard_functions has.
 [[nodiscard]] result<run_statistics> run_executorch_pipeline(
     graph& g, pass_context& context, const run_options& options = {});
 

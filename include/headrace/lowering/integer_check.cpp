@@ -20,7 +20,6 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/run/constant_evaluator.hpp>
 #include <headrace/run/execution.hpp>
 
 namespace headrace {
@@ -187,8 +186,8 @@ result<void> prepare_integers(graph& g) {
     if (!negates && !folds) return {};
     HEADRACE_TRY(make_functional(g));
     if (folds) {
-        pass_context context(&infer_node);
-        HEADRACE_TRY(apply_pass(fold_constants<constant_evaluator>{}, g, context));
+        pass_context context(standard_functions);
+        HEADRACE_TRY(apply_pass(fold_constants{}, g, context));
     }
     if (negates) {
         const detail::negation_guard guard(g);

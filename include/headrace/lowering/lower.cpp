@@ -105,7 +105,7 @@ private:
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));
-        pass_context context(&infer_node);
+        pass_context context(standard_functions);
         HEADRACE_TRY(statistics,
             run_standard_pipeline(g, context,
                 {.clock = &steady_nanoseconds, .observer = this, .after_pass = &model_lowering::after_pass}));

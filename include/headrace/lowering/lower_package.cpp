@@ -94,7 +94,7 @@ private:
     result<void> add_host(const std::string& name, graph& host,
         const std::map<const node*, std::size_t>& numbers, package_method& entry) {
         if (options_.plan_memory) {
-            pass_context context(&infer_node);
+            pass_context context(standard_functions);
             to_out_variants convert;
             convert.ignore_missing = true;  // the host has kernels that allocate
             HEADRACE_TRY(convert(host, context));

@@ -54,7 +54,7 @@ public:
             clock_.end("delegate");
         }
         for (auto& [name, p] : made_.methods) {
-            pass_context context(&infer_node);
+            pass_context context(standard_functions);
             HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
             HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));

@@ -196,7 +196,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
                 g, search.best, options.int16_share, samples, &infer_node, options.in_parallel, goes_on));
         search.best = std::move(mixed);
     }
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     HEADRACE_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
     if (!context.diagnostics().empty()) {
         std::pmr::string all;

@@ -7,7 +7,6 @@
 #include <headrace/lowering/legality.hpp>
 #include <headrace/passes/definitions.hpp>
 #include <headrace/passes/standard_lowering.hpp>
-#include <headrace/run/constant_evaluator.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/oversized.hpp>
 
@@ -15,11 +14,12 @@ namespace headrace {
 
 namespace detail {
 
-using standard_pipeline = standard_lowering<constant_evaluator>;
+using standard_pipeline = standard_lowering;
 
 }  // namespace detail
 
 result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, const run_options& options) {
+    HEADRACE_TRY(check_evaluator(context));
     if (const node* n = find_oversized(g)) {
         context.report(*n, "a tensor of 2^31 elements or more is above the limit of TOSA's level 8K");
         return run_statistics{};

@@ -11,7 +11,7 @@ namespace headrace {
 
 /// Lowers a graph to its target and checks the result. Nodes that cannot be lowered, or that the target does
 /// not take, are all reported in the context's diagnostics; if there are any, the remaining graph is not
-/// TOSA.
+/// TOSA. The context must have an evaluator, as one of headrace::standard_functions has.
 [[nodiscard]] result<run_statistics> run_standard_pipeline(
     graph& g, pass_context& context, const run_options& options = {});
 

@@ -20,6 +20,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/eval/fold.hpp>
 #include <headrace/io/file/npy.hpp>
 #include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/io/text/opaque.hpp>
@@ -205,7 +206,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     for (std::size_t count = failed.progress.count();; --count) {
         HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
-        pass_context context(own.infer);
+        pass_context context({own.infer, &eval::folding});
         if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
         HEADRACE_TRY(left, own.passes.select(again.progress.left()));
         if (count != 0 && !pass_manager(std::move(left)).solve_constraints()) continue;
@@ -236,7 +237,7 @@ using refused_nodes = pmr_vector<diagnostic>;
         watcher.texts.emplace(asked.ir, std::move(around));
         HEADRACE_TRY(watcher.texts->write(g, "input"));
     }
-    pass_context context(own.infer);
+    pass_context context({own.infer, &eval::folding});
     if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
         return with_reproducer(
             done.error(), asked.reproducer, [&] { return reproduce(own, asked, passes, watcher); });

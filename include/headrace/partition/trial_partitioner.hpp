@@ -44,11 +44,11 @@ public:
     using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
 
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
-        pass_context::node_inference rules = nullptr, host_function stays_on_host = {})
+        node_functions functions = {}, host_function stays_on_host = {})
         : support_(std::move(support)),
           trial_(std::move(trial)),
           options_(std::move(options)),
-          rules_(rules),
+          functions_(functions),
           stays_on_host_(std::move(stays_on_host)) {}
 
     [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
@@ -75,7 +75,7 @@ private:
         graph program;
         program.set_target(g.target());
         extract_nodes(nodes, program);
-        pass_context context(rules_);
+        pass_context context(functions_);
         result<void> done = trial_(program, context);
         if (!done && context.diagnostics().empty()) {
             for (const node* n : nodes) refused.emplace(n, done.error().message);
@@ -176,7 +176,7 @@ private:
     operator_support support_;
     trial_function trial_;
     partitioner_options options_;
-    pass_context::node_inference rules_;
+    node_functions functions_;
     host_function stays_on_host_;
 };
 

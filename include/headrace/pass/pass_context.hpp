@@ -26,13 +26,23 @@ struct diagnostic {
 /// Returns "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
 [[nodiscard]] std::pmr::string diagnostic_text(const diagnostic& d);
 
+struct constant_evaluator;
+
+/// Tells passes how to infer and to compute nodes whose ops are known only at run time. run/execution.hpp has
+/// headrace::standard_functions, those of Headrace's dialects.
+struct node_functions {
+    result<void> (*infer)(const node& n, inference& out) = nullptr;
+    const constant_evaluator* evaluator = nullptr;
+};
+
 /// Shared by the passes of one run. It collects refusals, so that all of them can be reported at once.
 class pass_context {
 public:
     /// Infers a node whose op is known only at run time. Without it, a node without `val` is an error.
     using node_inference = result<void> (*)(const node& n, inference& out);
 
-    explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
+    explicit pass_context(node_inference rules = nullptr) : functions_{rules} {}
+    explicit pass_context(const node_functions& functions) : functions_(functions) {}
 
     /// Records a refusal. A fault of a pass next to one is not reported: it may only be the consequence.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
@@ -62,6 +72,9 @@ public:
 
     [[nodiscard]] result<void> infer(const node& n, inference& out) const;
 
+    /// Computes constants; null if passes that fold are to compute none.
+    [[nodiscard]] const constant_evaluator* evaluator() const { return functions_.evaluator; }
+
 private:
     static constexpr std::uint32_t free = 0;
 
@@ -69,7 +82,7 @@ private:
     std::uint32_t& place_of(const diagnostic& d);
     void grow();
 
-    node_inference infer_;
+    node_functions functions_;
     inference_cache* cache_ = nullptr;
     bool copies_fast_ = true;
     bool forces_passes_ = false;

@@ -60,8 +60,9 @@ HEADRACE_INLINE void pass_context::grow() {
 }
 
 HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {
-    if (infer_ == nullptr) return invalid({message_prefix(n), "no `val` and no inference to make one"});
-    return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
+    if (functions_.infer == nullptr)
+        return invalid({message_prefix(n), "no `val` and no inference to make one"});
+    return cache_ == nullptr ? functions_.infer(n, out) : cache_->infer(n, out, functions_.infer);
 }
 
 }  // namespace headrace

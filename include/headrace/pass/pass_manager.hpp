@@ -232,7 +232,7 @@ private:
 class pass_registry {
 public:
     pass_registry() = default;
-    /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering<E>::passes{})`.
+    /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering::passes{})`.
     template <pass_type... Ps>
     explicit pass_registry(pass_list<Ps...>) {
         static_assert((detail::can_be_made<Ps> && ...),

@@ -33,7 +33,6 @@ struct canonicalize_pooling;
 struct canonicalize_quantization;
 struct canonicalize_variants;
 struct choose_layouts;
-struct constant_evaluator;
 struct constants_folded;
 struct constants_in_regions;
 struct convolve_sums;
@@ -110,6 +109,8 @@ struct expand_moves;
 struct expand_resize;
 struct expand_windows;
 struct expansion;
+struct fold_constants;
+struct fold_quantized_constants;
 struct function_decomposition;
 struct functional;
 struct functionalize;
@@ -204,10 +205,6 @@ struct tuning;
 struct unit_alpha;
 struct unsigned_widened;
 struct widen_unsigned;
-template <class Evaluator>
-struct fold_constants;
-template <class Evaluator>
-struct fold_quantized_constants;
 
 template <>
 struct declared_pass<inline_regions> : declared_graph_pass {
@@ -489,10 +486,8 @@ struct declared_pass<tabulate_functions> : declared_rewrites {
 };
 HEADRACE_COMPILED_PASS(tabulate_functions);
 
-template <class Evaluator>
-struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass {
-    static constexpr bool is_compiled = links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
-    static constexpr std::string_view name = "fold_quantized_constants";
+template <>
+struct declared_pass<fold_quantized_constants> : declared_graph_pass {
     static constexpr std::string_view summary =
         "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr bool repeatable = true;
@@ -504,6 +499,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
     using produces = ops<builtin::constant>;
     bool should_run(const graph& g, bool has_targets) const;
 };
+HEADRACE_COMPILED_PASS(fold_quantized_constants);
 
 template <>
 struct declared_pass<merge_duplicates> : declared_graph_pass {
@@ -1918,10 +1914,8 @@ struct declared_pass<remove_dead_code> : declared_graph_pass {
 };
 HEADRACE_COMPILED_PASS(remove_dead_code);
 
-template <class Evaluator>
-struct declared_pass<fold_constants<Evaluator>> : declared_graph_pass {
-    static constexpr bool is_compiled = links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
-    static constexpr std::string_view name = "fold_constants";
+template <>
+struct declared_pass<fold_constants> : declared_graph_pass {
     static constexpr std::string_view summary = "computes nodes whose operands are constants";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, no_dead_code>;
@@ -1930,6 +1924,7 @@ struct declared_pass<fold_constants<Evaluator>> : declared_graph_pass {
     using removes = ops<>;
     using produces = ops<builtin::constant>;
 };
+HEADRACE_COMPILED_PASS(fold_constants);
 
 template <>
 struct declared_pass<choose_layouts> : declared_graph_pass {

@@ -44,7 +44,6 @@ struct executorch_source {
 };
 
 /// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
-template <class Evaluator>
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,
           to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
@@ -52,15 +51,15 @@ struct executorch_lowering
           pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
               canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
               canonicalize_convolutions, decompose_batch_norm, store_empty_results, remove_dead_code,
-              fold_constants<Evaluator>, saturate_quantization, fit_kernels, select_kernels,
-              canonicalize_pooling, spell_kernel_ops, fit_kernels, select_kernels, scalars_to_tensors,
-              fit_kernels, decompose_add_sub_alpha>,
+              fold_constants, saturate_quantization, fit_kernels, select_kernels, canonicalize_pooling,
+              spell_kernel_ops, fit_kernels, select_kernels, scalars_to_tensors, fit_kernels,
+              decompose_add_sub_alpha>,
           composite_passes, pass_list<spell_kernel_ops, fit_kernels, select_kernels>,
           boost::mp11::mp_set_difference<decompose_passes,
               boost::mp11::mp_append<composite_passes,
                   pass_list<decompose_batch_norm, decompose_grouped_convolution>>>,
-          pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
-              store_empty_results, fit_kernels, require_kernels, remove_dead_code, sort_topologically>> {};
+          pass_list<convolve_slices, remove_dead_code, fold_constants, spell_kernel_ops, store_empty_results,
+              fit_kernels, require_kernels, remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -46,13 +46,12 @@ struct exported_program {
 using lowered_program = to<tosa::dialect, functional, unit_alpha, quantization_lowered, signed_types,
     narrow_types, layouts_chosen, constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
 
-/// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
-template <class Evaluator>
+/// From ATen to TOSA 1.0. The context's evaluator computes constants; see headrace::fold_constants.
 struct standard_lowering
     : pipeline_of<from<exported_program>, lowered_program, normalize_passes, pass_list<widen_unsigned>,
-          tabulate_passes<Evaluator>, decompose_passes, quantize_passes<Evaluator>,
-          pass_list<store_unsigned, narrow_int64>, legalize_passes, layout_passes<Evaluator>, npu_passes,
-          settling_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
+          tabulate_passes, decompose_passes, quantize_passes, pass_list<store_unsigned, narrow_int64>,
+          legalize_passes, layout_passes, npu_passes, settling_passes, u55_passes,
+          pass_list<merge_equal_constants, merge_duplicates>,
           pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace

@@ -39,7 +39,7 @@ namespace detail {
 }  // namespace detail
 
 result<void> make_functional(graph& g) {
-    pass_context context(&infer_node);
+    pass_context context(standard_functions);
     HEADRACE_TRY(apply_pass(inline_regions{}, g, context));
     HEADRACE_TRY(apply_pass(functionalize{}, g, context));
     if (context.diagnostics().empty()) return {};
@@ -78,6 +78,11 @@ result<void> infer_node(const node& n, inference& out) {
     const inference_rule rule = detail::rule_of_any(*n.op);
     if (rule == nullptr) return invalid({message_prefix(n), "no inference rule"});
     return rule(n.arguments, out);
+}
+
+result<void> check_evaluator(const pass_context& context) {
+    if (context.evaluator() != nullptr) return {};
+    return invalid("the context has no evaluator of constants; make it of headrace::standard_functions");
 }
 
 result<void> complete_metadata(graph& g) {

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
+#include <headrace/eval/fold.hpp>
 #include <headrace/eval/own_operators.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 
@@ -36,6 +38,13 @@ struct memory_plan;
 
 /// Infers shapes and dtypes of any node, for passes that meet one without `val`.
 [[nodiscard]] result<void> infer_node(const node& n, inference& out);
+
+/// Lets passes infer and compute nodes of any of Headrace's dialects: `pass_context
+/// context(standard_functions)`.
+inline constexpr node_functions standard_functions{&infer_node, &eval::folding};
+
+/// Returns an error if the context has no evaluator: a lowering would fold no constants, and say nothing.
+[[nodiscard]] result<void> check_evaluator(const pass_context& context);
 
 /// Infers the metadata that nodes of a graph lack. An error names the first value that is needed but whose
 /// dtype and shape are neither given nor inferable: an input, or a result that is used.

@@ -209,7 +209,7 @@ private:
     // Returns the program quantized with one random sample; none if nothing in it is quantized.
     [[nodiscard]] std::optional<program> quantized(const samples::arguments& all) const {
         program p = program_of(all);
-        pass_context context(&infer_node);
+        pass_context context(standard_functions);
         auto inputs = model_inputs(*p.graph, {});
         if (!inputs) return std::nullopt;
         const sample_source one{

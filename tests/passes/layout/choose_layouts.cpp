@@ -2,7 +2,6 @@
 // Tests which transposes the choice of layouts removes, rule by rule.
 #include <catch2/catch.hpp>
 
-#include <headrace/eval/fold.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
 #include <headrace/passes/layout/fuse_transposes.hpp>
@@ -21,7 +20,7 @@ value transposed(program& p, value v, std::initializer_list<std::int64_t> perms)
 }
 value image(program& p, dtype type) { return transposed(p, p.input(type, {2, 5, 6, 3}), {0, 3, 1, 2}); }
 
-using fold = fold_constants<eval::folding>;
+using fold = fold_constants;
 
 /// Empty if the program computes the same, and has the given number of transposes left.
 template <class Build>

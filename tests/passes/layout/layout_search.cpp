@@ -319,11 +319,11 @@ TEST_CASE("random graphs compute the same in the layouts that are chosen, and mo
         program p;
         build(p);
         p.finish();
-        pass_context context;
+        pass_context context({.evaluator = &eval::folding});
         REQUIRE(remove_dead_code{}(p.g, context));
         const std::int64_t before = layout_search(p.g).cost();
         const std::size_t moves = choose_layouts{}(p.g, context).value();
-        REQUIRE(fold_constants<eval::folding>{}(p.g, context));
+        REQUIRE(fold_constants{}(p.g, context));
         REQUIRE(layout_search(p.g).cost() <= before - static_cast<std::int64_t>(moves));
         improved += moves != 0;
     }

@@ -2,7 +2,6 @@
 // Tests convolutions and matrix products of dequantized operands: every kind of weight, bias and dtype.
 #include <catch2/catch.hpp>
 
-#include <headrace/eval/fold.hpp>
 #include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/quantize/fold_quantization.hpp>
@@ -18,7 +17,7 @@ namespace {
 
 using shape_list = int_list;  // an initializer_list would dangle in the closures
 using products = lower_quantized_products;
-using fold = fold_quantized_constants<eval::folding>;  // the result of decompositions for a float bias
+using fold = fold_quantized_constants;  // the result of decompositions for a float bias
 static_assert(effects_of<products>::sound && effects_of<products>::removed_set.empty());
 
 constexpr coding a = int8_codes(0.05, 3);

@@ -2,7 +2,6 @@
 // Tests that quantized functions of one quantized tensor become tables, computed at compile time.
 #include <catch2/catch.hpp>
 
-#include <headrace/eval/fold.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/quantize/tabulate_functions.hpp>
 
@@ -14,7 +13,7 @@ namespace {
 
 using shape_list = int_list;  // an initializer_list would dangle in the closures
 using tabulate = tabulate_functions;
-using fold = fold_quantized_constants<eval::folding>;
+using fold = fold_quantized_constants;
 static_assert(effects_of<tabulate>::sound && effects_of<tabulate>::removed_set.empty());
 static_assert(graph_pass<fold> && effects_of<fold>::always_runs);  // float64 is no op: it decides itself
 

@@ -26,8 +26,8 @@ public:
     /// Lowers a graph to TOSA; refusals are in the context.
     using lower_function = std::function<result<void>(graph& program, pass_context& context)>;
 
-    explicit tosa_backend(lower_function lower, pass_context::node_inference rules = nullptr)
-        : lower_(std::move(lower)), rules_(rules) {}
+    explicit tosa_backend(lower_function lower, node_functions functions = {})
+        : lower_(std::move(lower)), functions_(functions) {}
 
     [[nodiscard]] static constexpr std::string_view name() { return "tosa"; }
 
@@ -56,7 +56,7 @@ public:
 private:
     [[nodiscard]] result<preprocess_result> preprocess_into(
         graph& program, std::span<const compile_spec> specs, named_data_store& store) const {
-        pass_context context(rules_);
+        pass_context context(functions_);
         HEADRACE_TRY(lower_(program, context));
         if (!context.diagnostics().empty()) {
             const diagnostic& d = context.diagnostics()[0];
@@ -93,7 +93,7 @@ private:
     }
 
     lower_function lower_;
-    pass_context::node_inference rules_;
+    node_functions functions_;
 };
 
 }  // namespace headrace

@@ -7,10 +7,8 @@
 
 namespace headrace {
 
-/// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
-template <class Evaluator>
-using fold_passes =
-    pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
+/// Constants are computed by the context's evaluator; see headrace::fold_constants.
+using fold_passes = pass_list<remove_dead_code, fold_constants, merge_equal_constants, merge_duplicates>;
 
 }  // namespace headrace
 

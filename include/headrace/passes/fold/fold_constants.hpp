@@ -1,345 +1,45 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fold_constants.
+// Defines headrace::fold_constants and headrace::fold_quantized_constants.
 #ifndef HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 #define HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/dialect/tosa.hpp>
-#include <headrace/infer/multiply_accumulates.hpp>
-#include <headrace/infer/shape_builder.hpp>
-#include <headrace/ir/edits.hpp>
-#include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/fold/constant_folder.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
-/// `Evaluator` executes nodes:
-///
-///     using tensor_type = …;
-///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
-///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // constant data
-///
-/// A result of more than 64 KiB is not stored if it is larger than the constants it is computed from, so that
-/// a broadcast number does not become a table; smaller results computed from it are stored. Dequantized
-/// numbers are not stored either: weights stay quantized. They are computed only if integers are computed
-/// from them. The total work for a graph is limited by the size of its constants: a long chain on a large
-/// `full` is cut off.
-template <class Evaluator>
+/// Computes nodes with the context's evaluator, as headrace::detail::constant_folder says. Without one, only
+/// reshaped and large transposed constants become constants: these need no computation.
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
     using ensures = pass_list<constants_folded>;
     static constexpr std::string_view summary = "computes nodes whose operands are constants";
-    static constexpr std::string_view name = "fold_constants";
     static constexpr bool repeatable = true;
     using produces = ops<builtin::constant>;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
-
-protected:
-    static std::size_t fold(graph& g) {
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t folded = 0;
-        for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
+        for_each_graph(
+            g, [&](graph& sub) { folded += detail::constant_folder(sub, context.evaluator()).fold(); });
         return folded;
     }
-
-private:
-    static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t max_growth = std::uint64_t{64}
-        << 20U;  ///< total of results beyond operands
-    // Limits on the bytes that all nodes read and write: a multiple of the constants' bytes, plus a constant.
-    static constexpr std::uint64_t work_per_byte = 8;
-    static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
-    static constexpr std::uint64_t products_per_byte = 16;  ///< multiplications that take as long as a byte
-
-    using dequantize_ops =
-        ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
-
-    class run {
-    public:
-        explicit run(graph& g) : graph_(g) {}
-
-        std::size_t fold() {
-            const std::size_t viewed = view_moved_constants();
-            places_.assign(graph_.id_bound(), unknown);
-            for (node& n : graph_.nodes()) {
-                if (is_read(n)) {
-                    work_left_ += work_per_byte * bytes_of(n);
-                } else if (is_computable(n)) {
-                    compute(n);
-                }
-            }
-            const pmr_vector<node*> stored = choose_stored();
-            for (node* n : stored) {
-                store(*n);
-                known(*n).results.clear();
-            }
-            for (node* n : stored) erase_dead(graph_, *n);
-            return viewed + stored.size();
-        }
-
-    private:
-        struct computed {
-            node* of;
-            pmr_vector<typename Evaluator::tensor_type> results{};
-            std::uint64_t from_bytes = 0;  // of the constants it is computed from
-            bool folded = false;
-            bool dequantized = false;
-            bool kept = false;  // stays a node, being too large or dequantized
-        };
-        static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
-
-        // Few nodes of a graph are computed from constants only: just these and their operands have entries.
-        [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
-        [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
-        [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
-        [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
-        computed& know(node& n) {
-            places_[n.id] = static_cast<std::uint32_t>(known_.size());
-            return known_.emplace_back(computed{&n});
-        }
-
-        // A reshaped constant becomes a view of the same bytes, as does a large transposed one, so that a
-        // model with gigabytes of weights needs no copy of them.
-        std::size_t view_moved_constants() {
-            pmr_vector<node*> viewed;
-            // A RESHAPE of a TRANSPOSE, or vice versa, is found once its operand is a view.
-            for (std::size_t before = SIZE_MAX; viewed.size() != before;) {
-                before = viewed.size();
-                view_moved_constants<tosa::reshape>(viewed);
-                view_moved_constants<tosa::transpose>(viewed);
-            }
-            for (node* n : viewed) erase_dead(graph_, *n);
-            return viewed.size();
-        }
-        template <class Op>
-        void view_moved_constants(pmr_vector<node*>& viewed) {
-            for (node& n : graph_.nodes_of(info_of<Op>)) {
-                if (n.first_use == nullptr) continue;
-                const auto view = view_of<Op>(n);
-                if (!view) continue;
-                node& made = graph_.create<builtin::constant>({.data = {view->bytes, view->strides}}, &n);
-                graph_.set_meta(made.result(), *n.results[0].meta);
-                replace(n.result(), made.result());
-                viewed.push_back(&n);
-            }
-        }
-        struct constant_view {
-            const std::byte* bytes;
-            shape_builder strides;  // empty: row-major
-        };
-        // Returns a RESHAPE of a constant, or a TRANSPOSE of a large one, as a view; else nothing.
-        template <class Op>
-        static std::optional<constant_view> view_of(const node& n) {
-            const value from = n.operand(0);
-            const auto* constant = match<builtin::constant>(from);
-            if (constant == nullptr || !has_metadata(n)) return std::nullopt;
-            const tensor_meta& to = *n.results[0].meta;
-            if (traits_of(to.dtype).bits % 8 != 0) return std::nullopt;
-            // Otherwise the view would show bytes that the constant does not have.
-            if (to.dtype != meta_of(from)->dtype || to.elements() != meta_of(from)->elements())
-                return std::nullopt;
-            const tensor_data& data = constant->data;
-            constant_view view{data.bytes, {}};
-            if constexpr (std::is_same_v<Op, tosa::reshape>) {
-                return data.strides.empty() ? std::optional(view) : std::nullopt;
-            } else {
-                if (bytes_of(n) <= small) return std::nullopt;
-                const shape_builder strides = strides_of(data, meta_of(from)->shape);
-                for (const std::int64_t axis : args_of<Op>(n).perms)
-                    view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
-                return view;
-            }
-        }
-        static shape_builder strides_of(const tensor_data& data, sizes shape) {
-            if (!data.strides.empty()) return shape_builder(data.strides);
-            shape_builder strides = shape_builder::filled(shape.size(), 1);
-            for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-            return strides;
-        }
-        void replace(value old, value made) {
-            graph_.inherit_annotations(*made.producer, *old.producer);
-            made.producer->results[0].name = old.producer->results[old.result].name;
-            graph_.replace_all_uses(old, made);
-        }
-
-        // Returns the computed nodes that become constants; frees the results of the others. Users are
-        // visited first: a node is not needed if all its users are stored.
-        pmr_vector<node*> choose_stored() {
-            pmr_vector<node*> stored;
-            for (std::size_t i = known_.size(); i-- != 0;) {
-                computed& c = known_[i];
-                const bool needed = c.folded && is_needed(*c.of);
-                c.kept = needed && (stays_dequantized(c) || bytes_of(*c.of) > std::max(small, c.from_bytes));
-                if (needed && !c.kept) {
-                    stored.push_back(c.of);
-                } else {
-                    c.results.clear();
-                }
-            }
-            return stored;
-        }
-
-        // True if dequantized numbers are not stored. They are stored if a folded comparison was computed
-        // from them, so that all parts of a rounding see the same number; on a target without floats they are
-        // needed as integers.
-        [[nodiscard]] bool stays_dequantized(const computed& c) const {
-            const bool decided =
-                !c.results.empty() && !set_of<dequantize_ops>.contains(c.of->op->functional());
-            return c.dequantized && !(decided && graph_.target().has(target_feature::profile_fp));
-        }
-
-        static bool is_computable(const node& n) {
-            return is_pure(n) && !n.op->has(trait::per_reader) && !is<tosa::const_shape>(n) &&
-                !is<tosa::const_>(n);
-        }
-        static std::uint64_t bytes_of(const node& n) {
-            std::uint64_t bytes = 0;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) bytes += packed_bytes(*n.results[i].meta);
-            return bytes;
-        }
-        static std::uint64_t operand_bytes_of(const node& n) {
-            std::uint64_t bytes = 0;
-            for (const edge& e : n.operand_edges()) bytes += bytes_of(*e.source);
-            return bytes;
-        }
-        static bool has_metadata(const node& n) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
-            }
-            return true;
-        }
-        static bool is_read(const node& n) {
-            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta != nullptr;
-        }
-
-        void compute(node& n) {
-            for (const edge& e : n.operand_edges()) {
-                if (!is_constant(*e.source)) return;
-            }
-            if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
-            bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
-            for (const edge& e : n.operand_edges()) {
-                if (is_read(*e.source)) continue;
-                if (!known(*e.source).folded) return;
-                dequantized = dequantized || known(*e.source).dequantized;
-            }
-            dequantized = dequantized && is_floating(n.results[0].meta->dtype);
-            for (const edge& e : n.operand_edges()) {
-                if (!dequantized && !is_evaluated(*e.source)) return;
-            }
-            if (!may_grow(n)) return;
-            computed& c = know(n);
-            c.dequantized = dequantized;
-            for (const edge& e : n.operand_edges()) {
-                if (is<builtin::constant>(*e.source)) {
-                    c.from_bytes += bytes_of(*e.source);
-                } else if (!is_read(*e.source)) {
-                    c.from_bytes += known(*e.source).from_bytes;
-                }
-            }
-            c.folded = c.dequantized || evaluate(n);  // dequantized numbers are computed on demand
-        }
-
-        // Reads constants and shapes, and computes dequantized numbers, only if a foldable node needs them.
-        bool is_evaluated(node& asked) {
-            pmr_vector<node*> waiting{&asked};
-            while (!waiting.empty()) {
-                node& n = *waiting.back();
-                if (!is_known(n)) know(n);
-                const std::size_t count = waiting.size();
-                if (known(n).results.empty() && !is_read(n)) {
-                    if (!known(n).folded) return false;
-                    for (const edge& e : n.operand_edges()) {
-                        if (!is_known(*e.source) || known(*e.source).results.empty())
-                            waiting.push_back(e.source);
-                    }
-                }
-                if (waiting.size() != count) continue;
-                waiting.pop_back();
-                if (known(n).results.empty() && !evaluate(n)) {
-                    known(n).folded = false;
-                    return false;
-                }
-            }
-            return true;
-        }
-        // Computes a node whose operands have been evaluated.
-        bool evaluate(const node& n) {
-            pmr_vector<typename Evaluator::tensor_type> operands;
-            if (!is_read(n)) {
-                for (const edge& e : n.operand_edges())
-                    operands.push_back(known(*e.source).results[e.slot->result]);
-            }
-            if (!is_read(n) && !may_work(n)) return false;
-            auto evaluated = Evaluator::evaluate(n, operands);
-            if (!evaluated) return false;
-            for (auto& t : evaluated.value()) known(n).results.push_back(std::move(t));
-            return true;
-        }
-        // Charges the bytes by which results exceed operands; false if that exceeds the budget.
-        bool may_grow(const node& n) {
-            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
-            if (grown > growth_left_) return false;
-            growth_left_ -= grown;
-            return true;
-        }
-        // Charges the time that the node takes; false if the budget does not allow it.
-        bool may_work(const node& n) {
-            const std::uint64_t work =
-                bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte;
-            if (work > work_left_) return false;
-            work_left_ -= work;
-            return true;
-        }
-        bool is_needed(const node& n) const {
-            for (const edge& e : n.uses()) {
-                if (!is_known(*e.target)) return true;
-                const computed& user = known(*e.target);
-                if (!user.folded || user.kept) return true;
-            }
-            return false;
-        }
-        void store(node& n) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const value old = n.result(i);
-                if (!is_used(old)) continue;
-                const tensor_meta& meta = *n.results[i].meta;
-                const value made = create_constant(graph_, meta, &n,
-                    [&](std::span<std::byte> data) { Evaluator::store(known(n).results[i], meta, data); });
-                replace(old, made);
-            }
-        }
-
-        graph& graph_;
-        pmr_vector<std::uint32_t> places_;  // in known_, by id
-        pmr_vector<computed> known_;        // in execution order
-        std::uint64_t growth_left_ = max_growth;
-        std::uint64_t work_left_ = max_further_work;
-    };
 };
+HEADRACE_COMPILED_PASS(fold_constants);
 
 /// Computes constants before quantized subgraphs are lowered, which need to know what is constant, and before
 /// dtypes are narrowed, so that arithmetic on float64 constants is done in float64.
-template <class Evaluator>
-struct fold_quantized_constants : fold_constants<Evaluator> {
+struct fold_quantized_constants : fold_constants {
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
     static constexpr std::string_view summary =
         "computes constant nodes of graphs with quantized parts or in float64";
-    static constexpr std::string_view name = "fold_quantized_constants";
     using targeted_ops = ops<quantized_decomposed::quantize_per_tensor,
         quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
 
@@ -354,6 +54,7 @@ struct fold_quantized_constants : fold_constants<Evaluator> {
         return false;
     }
 };
+HEADRACE_COMPILED_PASS(fold_quantized_constants);
 
 }  // namespace headrace
 

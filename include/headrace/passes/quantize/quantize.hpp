@@ -9,13 +9,11 @@ namespace headrace {
 
 /// Passes that run before functions are decomposed. Quantizers repeat nodes for each reader; repeated nodes
 /// can only be merged before each reader has its own RESCALE.
-template <class Evaluator>
-using tabulate_passes = pass_list<canonicalize_quantization, tabulate_functions,
-    fold_quantized_constants<Evaluator>, merge_duplicates>;
+using tabulate_passes =
+    pass_list<canonicalize_quantization, tabulate_functions, fold_quantized_constants, merge_duplicates>;
 
 /// Passes that run after functions are decomposed; constants in the decompositions are folded first.
-template <class Evaluator>
-using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_quantized, fuse_rescales,
+using quantize_passes = pass_list<fold_quantized_constants, lower_quantized, fuse_rescales,
     quantize_interface, decompose_quantization>;
 
 }  // namespace headrace
