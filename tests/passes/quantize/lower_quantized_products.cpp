@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
-#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Defines the views of expressions that decompositions share.
+// Defines the views and masks of expressions that decompositions share.
 #ifndef HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
 
 #include <algorithm>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 
@@ -28,6 +29,25 @@ template <reading X>
     shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
     shape[0] = x.meta().elements();
     return call<aten::view>(x, shape);
+}
+
+/// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
+template <reading X, class Kept>
+[[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
+    const auto masked = [&] {
+        const std::int64_t rows = x.size(-2);
+        const std::int64_t columns = x.size(-1);
+        shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
+        shape.append(shape_builder{rows, columns});
+        pmr_vector<std::uint8_t> mask;
+        const std::int64_t count = saturating_mul(rows, columns);
+        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));
+        return where(x.tensor(dtype::boolean, shape, mask), x, other);
+    };
+    return choose(
+        x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
+        masked);
 }
 
 }  // namespace headrace
