@@ -12,6 +12,7 @@
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/shapes.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -23,11 +24,9 @@ struct decompose_repeats : pass {
     static constexpr std::string_view summary =
         "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
 
-    using targeted_ops = ops<aten::meshgrid_indexing>;
-    using produces = ops<aten::reshape, aten::expand>;
-
     static auto rewrites() {
         return rules(
+            on<aten::meshgrid_indexing> = code<grids_of>(),
             on<aten::repeat_interleave_self_int> =
                 [](auto x, const auto& a) {
                     build::three_axes k{1, x.meta().elements(), 1};  // the tensor as one axis
@@ -43,21 +42,22 @@ struct decompose_repeats : pass {
                         [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
                 });
     }
-    /// Each vector is expanded along the axes of the others.
-    value_list operator()(const args<aten::meshgrid_indexing>& a, emit<produces>& e) const {
+
+private:
+    // Each vector is expanded along the axes of the others.
+    static value_list grids_of(
+        emit<ops<aten::reshape, aten::expand>> e, const args<aten::meshgrid_indexing>& a) {
         const std::size_t rank = a.tensors.size();
         value_list grids;
         for (std::uint32_t i = 0; i != rank; ++i) {
             const bool swapped = a.indexing == "xy" && rank > 1 && i < 2;
-            shape_builder shape = shape_builder::filled(rank, 1);
-            shape[swapped ? 1 - i : i] = e.meta(a.tensors[i]).elements();
+            const shape_builder shape =
+                line_shape(rank, swapped ? 1 - i : i, e.meta(a.tensors[i]).elements());
             const value line = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(shape)});
             grids.push_back(e.make<aten::expand>({.self = line, .size = e.result_meta(i).shape}));
         }
         return grids;
     }
-
-private:
     // Returns the position of each element, repeated as often as the constant `repeats` says.
     static value positions_of(emitter e, value repeats, std::int64_t size) {
         const auto counts = constant_integers(repeats);
@@ -87,18 +87,22 @@ struct decompose_partial_writes : pass {
     static constexpr std::string_view summary =
         "select_scatter, slice_scatter as cat of slices; index_fill as index_put";
 
-    using targeted_ops = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
-    using produces =
-        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_put>;
+    static auto rewrites() {
+        return rules(on<aten::select_scatter> = code<slice_written>(),
+            on<aten::slice_scatter> = code<span_written>(), on<aten::index_fill_int_scalar> = code<filled>());
+    }
 
-    value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
+private:
+    using made =
+        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_put>;
+    static value slice_written(emit<made> e, const args<aten::select_scatter>& a) {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
         const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
         const shape_builder shape = build::with_axis(e.shape(a.self), axis, 1);
         return replaced(e, a.self, axis, index, viewed(e, cast(e, a.src, e.dtype(a.self)), shape));
     }
-    value operator()(const args<aten::slice_scatter>& a, emit<produces>& e) const {
+    static value span_written(emit<made> e, const args<aten::slice_scatter>& a) {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
         const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
@@ -108,7 +112,7 @@ struct decompose_partial_writes : pass {
         if (a.step != 1 && count != 1) part = interleaved(e, a.self, axis, range.start, part, a.step);
         return replaced(e, a.self, axis, range.start, part);
     }
-    value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
+    static value filled(emit<made> e, const args<aten::index_fill_int_scalar>& a) {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
             return e.unsupported("index_fill of a tensor of rank 0; use full");
@@ -118,8 +122,6 @@ struct decompose_partial_writes : pass {
             .indices = list<std::optional<value>>(indices),
             .values = e.splat(a.value, e.dtype(a.self), 0)});
     }
-
-private:
     static value viewed(emit<ops<aten::reshape>> e, value v, sizes shape) {
         return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
@@ -137,7 +139,7 @@ private:
     }
     // Returns the span from the first to the last element written, with `part` in every step-th place.
     static value interleaved(
-        emit<produces> e, value v, std::size_t axis, std::int64_t start, value part, std::int64_t step) {
+        emit<made> e, value v, std::size_t axis, std::int64_t start, value part, std::int64_t step) {
         const std::int64_t count = e.shape(part)[axis];
         const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
         const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);
@@ -164,10 +166,11 @@ struct decompose_as_strided : pass {
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
 
-    using targeted_ops = ops<aten::as_strided>;
-    using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
+    static auto rewrites() { return rules(on<aten::as_strided> = code<strided>()); }
 
-    value operator()(const args<aten::as_strided>& a, emit<produces>& e) const {
+private:
+    using made = ops<aten::reshape, aten::narrow, aten::index_select>;
+    static value strided(emit<made> e, const args<aten::as_strided>& a) {
         const std::int64_t count = e.result_meta().elements();
         const std::int64_t stored = e.meta(a.self).elements();
         const std::int64_t offset = a.storage_offset.value_or(0);
@@ -183,14 +186,12 @@ struct decompose_as_strided : pass {
         if (without_gaps(a)) {
             v = e.make<aten::narrow>({.self = v, .dim = 0, .start = offset, .length = count});
         } else {
-            const value index =
-                e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), places(a, count, offset));
+            const value index = e.constant_of(dtype::int32, sizes(&count, 1),
+                [&](std::size_t i) { return scalar(place_of(a, static_cast<std::int64_t>(i), offset)); });
             v = e.make<aten::index_select>({.self = v, .dim = 0, .index = index});
         }
         return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
     }
-
-private:
     static bool stays_inside(const args<aten::as_strided>& a, std::int64_t elements, std::int64_t offset) {
         std::int64_t last = offset;
         for (std::size_t i = 0; i != a.size.size(); ++i) {
@@ -207,17 +208,9 @@ private:
         }
         return true;
     }
-    static pmr_vector<std::int32_t> places(
-        const args<aten::as_strided>& a, std::int64_t count, std::int64_t offset) {
-        pmr_vector<std::int32_t> at;
-        for (std::int64_t i = 0; i != count; ++i) {
-            std::int64_t place = offset;
-            std::int64_t left = i;
-            for (std::size_t d = a.size.size(); d-- != 0; left /= a.size[d])
-                place += left % a.size[d] * a.stride[d];
-            at.push_back(static_cast<std::int32_t>(place));
-        }
-        return at;
+    static std::int64_t place_of(const args<aten::as_strided>& a, std::int64_t i, std::int64_t offset) {
+        for (std::size_t d = a.size.size(); d-- != 0; i /= a.size[d]) offset += i % a.size[d] * a.stride[d];
+        return offset;
     }
 
     // Views that change strides, which values computed from them may inherit.

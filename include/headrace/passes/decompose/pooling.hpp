@@ -15,7 +15,6 @@
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/narrowing.hpp>
-#include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
 
@@ -30,69 +29,34 @@ struct decompose_volumes : pass {
     static constexpr std::string_view summary =
         "3-d pooling and upsampling as 2-d of every slice, then of every column";
 
-    using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
-    using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
-    using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
-    using nearest_exact = ops<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>;
-    using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
-    using targeted_ops = joined<max_pools, adaptive_averages, nearest, nearest_exact, linear,
-        ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
-    using produces = ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d,
-        aten::adaptive_max_pool2d, aten::upsample_nearest2d, aten::_upsample_nearest_exact2d,
-        aten::upsample_bilinear2d, aten::reshape>;
-
-    value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
-    std::tuple<value, value> operator()(
-        const args<aten::max_pool3d_with_indices>& a, emit<produces>& e) const {
-        return {refuses_indices(e) ? value{} : max_pool(a, e), {}};
-    }
-    value operator()(const args<aten::avg_pool3d>& a, emit<produces>& e) const {
-        const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
-            padding(a.padding);
-        return separately(e, a.self, [&](value v, const part& p) {
-            // The caller's divisor replaces both divisions, so the first step computes sums.
-            const bool sums = a.divisor_override && !p.of_columns;
-            return e.make<aten::avg_pool2d>({.self = v,
-                .kernel_size = kernel.of(p, 1),
-                .stride = stride.of(p, 1),
-                .padding = padding.of(p, 0),
-                .ceil_mode = a.ceil_mode,
-                .count_include_pad = a.count_include_pad,
-                .divisor_override = sums ? std::optional<std::int64_t>(1) : a.divisor_override});
-        });
-    }
-    template <one_of<adaptive_averages> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return separately(e, a.self, [&](value v, const part& p) {
-            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = p.size});
-        });
-    }
-    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool3d>& a, emit<produces>& e) const {
-        if (refuses_indices(e)) return {};
-        const auto pool = [&](value v, const part& p) {
-            return e.make<aten::adaptive_max_pool2d>({.self = v, .output_size = p.size});
-        };
-        return {separately(e, a.self, pool), {}};
-    }
-    template <one_of<joined<nearest, nearest_exact>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using plane_op = std::conditional_t<one_of<Op, nearest>, aten::upsample_nearest2d,
-            aten::_upsample_nearest_exact2d>;
-        return separately(e, resized_input(a), [&](value v, const part& p) {
-            const auto [h, w] = scales_of(a, p);
-            return e.make<plane_op>({.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
-        });
-    }
-    template <one_of<linear> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return separately(e, resized_input(a), [&](value v, const part& p) {
-            const auto [h, w] = scales_of(a, p);
-            return e.make<aten::upsample_bilinear2d>({.self = v,
-                .output_size = p.size,
-                .align_corners = a.align_corners,
-                .scales_h = h,
-                .scales_w = w});
-        });
+    static auto rewrites() {
+        return rules(
+            on<aten::max_pool3d> = [](auto x, const auto& a) { return max_pool(x, a); },
+            on<aten::max_pool3d_with_indices> = code<largest_in_windows>(),
+            on<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d> =
+                [](auto x, const auto&) { return adaptive_pool<aten::adaptive_avg_pool2d>(x); },
+            on<aten::upsample_nearest3d, aten::upsample_nearest3d_vec> =
+                [](auto x, const auto& a) { return nearest<aten::upsample_nearest2d>(x, a); },
+            on<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec> =
+                [](auto x, const auto& a) { return nearest<aten::_upsample_nearest_exact2d>(x, a); },
+            on<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec> =
+                [](auto x, const auto& a) {
+                    return separately(x, [&](const auto& v, const part& p) {
+                        const auto [h, w] = scales_of(a, p);
+                        return call<aten::upsample_bilinear2d>(v, p.size, a.align_corners, h, w);
+                    });
+                },
+            on<aten::avg_pool3d> =
+                [](auto x, const auto& a) {
+                    return separately(x, [&](const auto& v, const part& p) {
+                        // The caller's divisor replaces both divisions, so the first step computes sums.
+                        const bool sums = a.divisor_override && !p.of_columns;
+                        return call<aten::avg_pool2d>(v, p.sizes_of(a.kernel_size, 1),
+                            p.sizes_of(stride_of(a), 1), p.sizes_of(a.padding, 0), a.ceil_mode,
+                            a.count_include_pad, sums ? std::optional<std::int64_t>(1) : a.divisor_override);
+                    });
+                },
+            on<aten::adaptive_max_pool3d> = code<largest_in_bins>());
     }
 
 private:
@@ -100,31 +64,63 @@ private:
     struct part {
         bool of_columns;
         int_list size;
-    };
-    /// Three numbers, or one for all axes.
-    struct triple {
-        explicit triple(const int_list& n)
-            : depth(n[0]), height(n[n.size() == 3 ? 1 : 0]), width(n[n.size() - 1]) {}
-        /// Returns the numbers for a step: columns have no width.
-        [[nodiscard]] int_list of(const part& p, std::int64_t none) const {
-            return p.of_columns ? int_list{depth, none} : int_list{height, width};
-        }
-        std::int64_t depth, height, width;
-    };
 
-    static value max_pool(const auto& a, emit<produces>& e) {
-        const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
-            padding(a.padding), dilation(a.dilation);
-        return separately(e, a.self, [&](value v, const part& p) {
-            return e.make<aten::max_pool2d>({.self = v,
-                .kernel_size = kernel.of(p, 1),
-                .stride = stride.of(p, 1),
-                .padding = padding.of(p, 0),
-                .dilation = dilation.of(p, 1),
-                .ceil_mode = a.ceil_mode});
-        });
+        /// Returns the sizes for this step from those of all axes, or from one for all. Columns have no
+        /// width: it is `none`.
+        [[nodiscard]] int_list sizes_of(const int_list& n, std::int64_t none) const {
+            return of_columns ? int_list{n[0], none} : int_list{n[n.size() == 3 ? 1 : 0], n[n.size() - 1]};
+        }
+    };
+    // `step` makes images of the result's size from [N, C · D, H, W], then its depth from [N, C, D, H · W].
+    static auto separately(const auto& x, const auto& step) {
+        const int_list in = x.shape();
+        const int_list out = x.result_meta().shape;
+        const std::size_t lead = in.size() - 3;
+        const std::int64_t batch = lead == 2 ? in[0] : 1;
+        const std::int64_t channels = in[lead - 1];
+        const int_list plane{out[lead + 1], out[lead + 2]};
+        const std::int64_t area = plane[0] * plane[1];
+        const auto images =
+            call<aten::reshape>(x, int_list{batch, channels * in[lead], in[lead + 1], in[lead + 2]});
+        const auto columns =
+            call<aten::reshape>(step(images, part{false, plane}), int_list{batch, channels, in[lead], area});
+        return call<aten::reshape>(step(columns, part{true, {out[lead], area}}), out);
     }
 
+    static const int_list& stride_of(const auto& a) { return a.stride.empty() ? a.kernel_size : a.stride; }
+
+    static auto max_pool(const auto& x, const auto& a) {
+        return separately(x, [&](const auto& v, const part& p) {
+            return call<aten::max_pool2d>(v, p.sizes_of(a.kernel_size, 1), p.sizes_of(stride_of(a), 1),
+                p.sizes_of(a.padding, 0), p.sizes_of(a.dilation, 1), a.ceil_mode);
+        });
+    }
+    template <class Pool>
+    static auto adaptive_pool(const auto& x) {
+        return separately(x, [](const auto& v, const part& p) { return call<Pool>(v, p.size); });
+    }
+    static std::tuple<value, value> largest_in_windows(
+        emit<ops<aten::max_pool2d, aten::reshape>> e, const args<aten::max_pool3d_with_indices>& a) {
+        return {refuses_indices(e) ? value{} : max_pool(term(e, a.self), a).value(), {}};
+    }
+    static std::tuple<value, value> largest_in_bins(
+        emit<ops<aten::adaptive_max_pool2d, aten::reshape>> e, const args<aten::adaptive_max_pool3d>& a) {
+        if (refuses_indices(e)) return {};
+        return {adaptive_pool<aten::adaptive_max_pool2d>(term(e, a.self)).value(), {}};
+    }
+    static bool refuses_indices(emitter e) {
+        if (use_count({const_cast<node*>(&e.current()), 1}) == 0) return false;
+        e.unsupported("TOSA's poolings give no indices; use only the first result");
+        return true;
+    }
+
+    template <class Plane>
+    static auto nearest(const auto& x, const auto& a) {
+        return separately(x, [&](const auto& v, const part& p) {
+            const auto [h, w] = scales_of(a, p);
+            return call<Plane>(v, p.size, h, w);
+        });
+    }
     using scale = std::optional<double>;
     static std::pair<scale, scale> scales_of(const auto& a, const part& p) {
         if constexpr (requires { a.scale_factors; }) {
@@ -134,31 +130,6 @@ private:
         } else {
             return p.of_columns ? std::pair<scale, scale>(a.scales_d, {}) : std::pair(a.scales_h, a.scales_w);
         }
-    }
-
-    /// `step` makes images of the result's size from [N, C · D, H, W], then its depth from [N, C, D, H · W].
-    static value separately(emit<produces>& e, value v, function_ref<value(value, const part&)> step) {
-        const int_list in = e.shape(v);
-        const int_list out = e.result_meta().shape;
-        const std::size_t lead = in.size() - 3;
-        const std::int64_t batch = lead == 2 ? in[0] : 1;
-        const std::int64_t channels = in[lead - 1];
-        const int_list plane{out[lead + 1], out[lead + 2]};
-        const std::int64_t area = plane[0] * plane[1];
-        const auto reshaped = [&](value x, int_list shape) {
-            return e.make<aten::reshape>({.self = x, .shape = shape});
-        };
-        v = reshaped(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
-        v = step(v, part{false, plane});
-        v = reshaped(v, {batch, channels, in[lead], area});
-        v = step(v, part{true, {out[lead], area}});
-        return reshaped(v, out);
-    }
-
-    static bool refuses_indices(emitter& e) {
-        if (use_count({const_cast<node*>(&e.current()), 1}) == 0) return false;
-        e.unsupported("TOSA's poolings give no indices; use only the first result");
-        return true;
     }
 };
 HEADRACE_COMPILED_PASS(decompose_volumes);
@@ -172,17 +143,14 @@ struct decompose_adaptive_pooling : pass {
     static constexpr std::string_view summary =
         "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
 
-    using targeted_ops = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
-    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
-
-    value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return pool<aten::avg_pool2d>(e, a.self);
-    }
-    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
-        return {pool<aten::max_pool2d>(e, a.self), {}};
+    static auto rewrites() {
+        return rules(on<aten::adaptive_avg_pool2d> = code<pooled<aten::avg_pool2d>>(),
+            on<aten::adaptive_max_pool2d> = code<largest>());
     }
 
 private:
+    template <class Pool>
+    using made = ops<Pool, aten::slice_tensor, aten::cat>;
     struct bins {
         std::int64_t in = 1;
         std::int64_t out = 1;
@@ -197,14 +165,17 @@ private:
         [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
     };
 
+    static std::tuple<value, value> largest(emit<made<aten::max_pool2d>> e, value v) {
+        return {pooled<aten::max_pool2d>(e, v), {}};
+    }
     template <class Pool>
-    static value pool(emit<produces>& e, value v) {
+    static value pooled(emit<made<Pool>> e, value v) {
         const bins h{e.shape(v)[2], e.result_meta().shape[2]};
         const bins w{e.shape(v)[3], e.result_meta().shape[3]};
         if (std::min({h.in, h.out, w.in, w.out}) < 1)
             return e.unsupported("pooling from or to an empty tensor: TOSA has no empty tensors");
         if (h.uniform() && w.uniform()) {
-            return e.make<Pool>(
+            return e.template make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
         }
         // The mean over a bin is the mean of its row means, since all rows of a bin have the same length.
@@ -212,10 +183,10 @@ private:
     }
 
     template <class Pool>
-    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b) {
+    static value along(emit<made<Pool>> e, value v, std::int64_t axis, const bins& b) {
         const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
             const bool rows = axis == 2;
-            return e.make<Pool>({.self = part,
+            return e.template make<Pool>({.self = part,
                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
         };
@@ -223,11 +194,11 @@ private:
         if (!e.may_unroll(b.out)) return {};
         value_list parts;
         for (std::int64_t i = 0; i != b.out; ++i) {
-            const value bin =
-                e.make<aten::slice_tensor>({.self = v, .dim = axis, .start = b.begin(i), .end = b.end(i)});
+            const value bin = e.template make<aten::slice_tensor>(
+                {.self = v, .dim = axis, .start = b.begin(i), .end = b.end(i)});
             parts.push_back(pool_once(bin, b.end(i) - b.begin(i), 1));
         }
-        return e.make<aten::cat>({.tensors = parts, .dim = axis});
+        return e.template make<aten::cat>({.tensors = parts, .dim = axis});
     }
 };
 HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
@@ -240,10 +211,11 @@ struct decompose_dilated_pooling : pass {
     static constexpr std::string_view summary =
         "max over a dilated window, or of int32, as max of its taps, slices of the input";
 
-    using targeted_ops = ops<aten::max_pool2d>;
-    using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
+    static auto rewrites() { return rules(on<aten::max_pool2d> = code<largest>()); }
 
-    std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
+private:
+    using made = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
+    static std::optional<value> largest(emit<made> e, const args<aten::max_pool2d>& a) {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto& w = windows.value();
@@ -260,8 +232,6 @@ struct decompose_dilated_pooling : pass {
             .value = lowest(e.dtype(a.self))});
         return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
-
-private:
     static scalar lowest(dtype t) {
         if (is_floating(t)) return -std::numeric_limits<double>::infinity();
         return build::bounds_of(narrowed(t)).first;

@@ -25,12 +25,12 @@ struct decompose_rearrangements : pass {
         "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
     using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
-    using targeted_ops = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
-    using produces =
-        ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
 
     static auto rewrites() {
         return rules(
+            on_each<stacks> =
+                code<made>([]<class Op>(Op, emit<made> e, const args<Op>& a) { return stacked<Op>(e, a); }),
+            on<aten::broadcast_tensors> = code<broadcast_to_results>(), on<aten::diff> = code<differences>(),
             on<aten::ravel> = [](auto x) { return call<aten::reshape>(x, x.result_meta().shape); },
             on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
             on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
@@ -72,9 +72,11 @@ struct decompose_rearrangements : pass {
                 });
     }
 
-    /// Reshapes each tensor to have the stacking axis, and concatenates them along it.
-    template <one_of<stacks> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+private:
+    using made = ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
+    // Reshapes each tensor to have the stacking axis, and concatenates them along it.
+    template <class Op>
+    static value stacked(emit<made> e, const args<Op>& a) {
         value_list parts;
         for (const value v : a.tensors) {
             const shape_builder shape = aten::stacked_shape<Op>(sizes(e.shape(v)));
@@ -82,14 +84,14 @@ struct decompose_rearrangements : pass {
         }
         return e.make<aten::cat>({.tensors = parts, .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
     }
-    value_list operator()(const args<aten::broadcast_tensors>& a, emit<produces>& e) const {
+    static value_list broadcast_to_results(emit<made> e, const args<aten::broadcast_tensors>& a) {
         value_list expanded;
         for (std::uint32_t i = 0; i != a.tensors.size(); ++i)
             expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
         return expanded;
     }
-    /// Returns the differences of neighbouring elements; for booleans, whether they differ.
-    value operator()(const args<aten::diff>& a, emit<produces>& e) const {
+    // Returns the differences of neighbouring elements; for booleans, whether they differ.
+    static value differences(emit<made> e, const args<aten::diff>& a) {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
         value_list parts;
@@ -107,8 +109,6 @@ struct decompose_rearrangements : pass {
         }
         return v;
     }
-
-private:
     static auto swapped(const auto& x, std::size_t first, std::size_t second) {
         shape_builder order = build::axes_in_order(x.rank());
         if (first < order.size() && second < order.size()) std::swap(order[first], order[second]);
@@ -121,10 +121,10 @@ struct decompose_stack : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
 
-    using targeted_ops = ops<aten::stack>;
-    using produces = ops<aten::unsqueeze, aten::cat>;
+    static auto rewrites() { return rules(on<aten::stack> = code<stacked>()); }
 
-    value operator()(const args<aten::stack>& a, emit<produces>& e) const {
+private:
+    static value stacked(emit<ops<aten::unsqueeze, aten::cat>> e, const args<aten::stack>& a) {
         value_list parts;
         for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
         return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
@@ -137,10 +137,11 @@ struct decompose_roll : pass {
     static constexpr std::string_view summary =
         "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
 
-    using targeted_ops = ops<aten::roll>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape>;
+    static auto rewrites() { return rules(on<aten::roll> = code<rolled_along_all>()); }
 
-    value operator()(const args<aten::roll>& a, emit<produces>& e) const {
+private:
+    static value rolled_along_all(
+        emit<ops<aten::narrow, aten::cat, aten::reshape>> e, const args<aten::roll>& a) {
         value v = a.self;
         if (a.dims.empty() && a.shifts.size() == 1) {
             v = e.make<aten::reshape>({.self = v, .shape = int_list{e.meta(v).elements()}});
@@ -152,8 +153,6 @@ struct decompose_roll : pass {
             v = rolled(e, v, build::axis_in(e, a.dims[i], e.rank(v)), a.shifts[i]);
         return v;
     }
-
-private:
     static value rolled(emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t shift) {
         const std::int64_t size = e.shape(v)[axis];
         const std::int64_t tail = size == 0 ? 0 : (shift % size + size) % size;

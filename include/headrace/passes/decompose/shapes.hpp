@@ -1,53 +1,83 @@
 // SPDX-License-Identifier: MIT
-// Defines the views and masks of expressions that decompositions share.
+// Defines the views, moves and constants of expressions that decompositions share.
 #ifndef HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
 
 #include <algorithm>
+#include <limits>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 
 namespace headrace {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// x in another shape.
 template <reading X>
 [[nodiscard]] auto viewed(const X& x, const int_list& shape) {
     return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
 }
-
+/// x broadcast to another shape.
+template <reading X>
+[[nodiscard]] auto expanded(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::expand>(x, shape); });
+}
+/// Swaps the last two axes.
+template <reading X>
+[[nodiscard]] auto transposed_matrix(const X& x) {
+    return call<aten::transpose_int>(x, -2, -1);
+}
 /// Views x as one axis: for channel parameters, which PyTorch accepts in any shape.
 template <reading X>
 [[nodiscard]] auto flat(const X& x) {
     return viewed(x, int_list{x.meta().elements()});
 }
-
+/// Returns (1, …, 1, size, 1, …, 1), the shape of a vector along an axis of a tensor of that rank.
+[[nodiscard]] inline shape_builder line_shape(std::size_t rank, std::int64_t axis, std::int64_t size) {
+    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
+    if (const auto at = normalized_axis(axis, rank); at && *at < shape.size()) shape[*at] = size;
+    return shape;
+}
 /// Views [C] as [C, 1, …, 1] of that rank: channel parameters, ready to broadcast with [C, H, W].
 template <reading X>
 [[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
-    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
-    shape[0] = x.meta().elements();
-    return call<aten::view>(x, shape);
+    return call<aten::view>(x, line_shape(rank, 0, x.meta().elements()));
 }
 
+/// The numbers 0, 1, … in row-major order, as a constant.
+template <reading X>
+[[nodiscard]] auto numbered(const X& x, dtype type, const shape_builder& shape) {
+    return code<ops<>>(
+        [&](emit<ops<>> e, value) {
+            return e.constant_of(type, shape, [&](std::size_t i) {
+                return is_floating(type) ? scalar(static_cast<double>(i))
+                                         : scalar(static_cast<std::int64_t>(i));
+            });
+        },
+        x);
+}
+/// A constant [1, …, 1, rows, columns] of that rank: true where `kept(row, column)` is.
+template <reading X, class Kept>
+[[nodiscard]] auto mask_of(
+    const X& x, std::size_t rank, std::int64_t rows, std::int64_t columns, const Kept& kept) {
+    return code<ops<>>(
+        [&](emit<ops<>> e, value) {
+            shape_builder shape = shape_builder::filled(rank - 2, 1);
+            shape.append(shape_builder{rows, columns});
+            return e.constant_of(dtype::boolean, shape, [&](std::size_t i) {
+                const auto at = static_cast<std::int64_t>(i);
+                return scalar(kept(at / columns, at % columns));
+            });
+        },
+        x);
+}
 /// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
 template <reading X, class Kept>
 [[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
-    const auto masked = [&] {
-        const std::int64_t rows = x.size(-2);
-        const std::int64_t columns = x.size(-1);
-        shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
-        shape.append(shape_builder{rows, columns});
-        pmr_vector<std::uint8_t> mask;
-        const std::int64_t count = saturating_mul(rows, columns);
-        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
-        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));
-        return where(x.tensor(dtype::boolean, shape, mask), x, other);
-    };
     return choose(
         x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
-        masked);
+        [&] { return where(mask_of(x, x.rank(), x.size(-2), x.size(-1), kept), x, other); });
 }
 
 }  // namespace headrace

@@ -3,15 +3,10 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 
-#include <string>
 #include <tuple>
-#include <type_traits>
 
-#include <headrace/base/text.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -23,66 +18,55 @@ namespace headrace {
 struct decompose_topk : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
-    using targeted_ops = ops<aten::topk>;
-    using produces = ops<aten::amax, aten::amin, aten::argmax, aten::argmin, aten::cat, aten::eq_tensor,
-        aten::reshape, aten::where_self, aten::_to_copy>;
 
-    std::tuple<value, value> operator()(const args<aten::topk>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) && !is_signed_integral(e.dtype(a.self)))
+    static auto rewrites() { return rules(on<aten::topk> = code<highest>()); }
+
+private:
+    using made = ops<aten::amax, aten::amin, aten::argmax, aten::argmin, aten::cat, aten::eq_tensor,
+        aten::reshape, aten::where_self, aten::_to_copy>;
+    static std::tuple<value, value> highest(emit<made> e, const args<aten::topk>& a) {
+        const dtype type = e.dtype(a.self);
+        if (!is_floating(type) && !is_signed_integral(type))
             return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
         if (a.k == 0) return {e.unsupported("none are taken: TOSA has no empty tensors"), {}};
         if (!e.may_unroll(a.k)) return {};
-        value rest = a.self;
-        if (e.rank(rest) == 0) rest = e.make<aten::reshape>({.self = rest, .shape = int_list{1}});
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(rest));
+        term rest(e, a.self);
+        if (rest.rank() == 0) rest = call<aten::reshape>(rest, int_list{1});
+        const auto axis = static_cast<std::int64_t>(rest.axis(a.dim));
         if (e.failed()) return {};
+        const auto number = [&](scalar n) { return term(e, e.splat(n, type, 0)); };
+        const auto extremum = [&](bool most) {
+            return most ? largest(rest, int_list{axis}) : smallest(rest, int_list{axis});
+        };
+        const auto [low, high] = build::bounds_of(narrowed(type));
+        const term last = number(a.largest ? low : high);
+        const term taken = number(a.largest ? 0 : 1);
+        term ranked = rest, open = number(a.largest ? 1 : 0);
         value_list values, positions;
-        const dtype type = e.dtype(rest);
-        const auto [lowest, highest] = build::bounds_of(narrowed(type));
-        const value last = e.splat(a.largest ? lowest : highest, type, 0);
-        const value taken = e.splat(a.largest ? 0 : 1, type, 0);
-        value ranked = rest, open = e.splat(a.largest ? 1 : 0, type, 0);
         for (std::int64_t i = 0; i != a.k; ++i) {
-            const value best = extremum(e, rest, axis, a.largest);
-            if (i != 0) {
-                // Taken positions hold the lowest number, which differs once the tensor is quantized.
-                const value lowest_left = extremum(e, rest, axis, !a.largest);
-                ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
-            }
-            const value found = position(e, ranked, axis, a.largest);
-            values.push_back(best);
-            positions.push_back(found);
+            const term best = extremum(a.largest);
+            // Taken positions hold the lowest number, which differs once the tensor is quantized.
+            if (i != 0) ranked = where(best == extremum(!a.largest), open, rest);
+            const term found = a.largest ? call<aten::argmax>(ranked, axis, true)
+                                         : call<aten::argmin>(ranked, axis, true);
+            values.push_back(best.value());
+            positions.push_back(found.value());
             if (i + 1 == a.k) break;
-            const value here = is_at(e, rest, axis, found);
-            rest = e.make<aten::where_self>(here, last, rest);
-            open = e.make<aten::where_self>(here, taken, open);
+            const term here = is_at(rest, axis, found);
+            rest = where(here, last, rest);
+            open = where(here, taken, open);
         }
-        return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
-            reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
-    }
-
-private:
-    static value extremum(emit<ops<aten::amax, aten::amin>> e, value v, std::size_t axis, bool largest) {
-        const int_list axes{static_cast<std::int64_t>(axis)};
-        return largest ? e.make<aten::amax>({.self = v, .dim = axes, .keepdim = true})
-                       : e.make<aten::amin>({.self = v, .dim = axes, .keepdim = true});
-    }
-    static value position(emit<ops<aten::argmax, aten::argmin>> e, value v, std::size_t axis, bool largest) {
-        const auto dim = static_cast<std::int64_t>(axis);
-        return largest ? e.make<aten::argmax>({.self = v, .dim = dim, .keepdim = true})
-                       : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
+        const auto joined = [&](const value_list& parts, std::uint32_t i) {
+            const value all = e.make<aten::cat>({.tensors = parts, .dim = axis});
+            const int_list& shape = e.result_meta(i).shape;
+            return all && e.shape(all) != shape ? e.make<aten::reshape>({.self = all, .shape = shape}) : all;
+        };
+        return {joined(values, 0), joined(positions, 1)};
     }
     // Positions are compared in the tensor's kind of dtype, so that floats do not need integers as well.
-    static value is_at(emit<ops<aten::eq_tensor, aten::_to_copy>> e, value v, std::size_t axis, value found) {
-        const bool floats = is_floating(e.dtype(v));
-        const dtype type = floats ? dtype::float32 : dtype::int64;
-        if (floats) found = e.make<aten::_to_copy>({.self = found, .dtype = type});
-        shape_builder line = shape_builder::filled(e.rank(v), 1);
-        line[axis] = e.shape(v)[axis];
-        const value at = e.constant_of(type, line, [&](std::size_t i) {
-            return floats ? scalar(static_cast<double>(i)) : scalar(static_cast<std::int64_t>(i));
-        });
-        return e.make<aten::eq_tensor>(found, at);
+    static term is_at(const term& x, std::int64_t axis, const term& found) {
+        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        return as(found, type) == numbered(x, type, line_shape(x.rank(), axis, x.size(axis)));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_topk);
@@ -93,106 +77,96 @@ HEADRACE_COMPILED_PASS(decompose_topk);
 struct decompose_sort : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
-    using targeted_ops = aten::sort_ops;
-    using produces = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
-        aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist, aten::unsqueeze,
-        aten::where_self>;
 
-    template <one_of<ops<aten::sort, aten::sort_stable>> Op>
-    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const sorted s = in_order(e, a.self, a.dim, a.descending);
-        return {s.elements, s.positions};
-    }
-    template <one_of<ops<aten::argsort, aten::argsort_stable>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return in_order(e, a.self, a.dim, a.descending).positions;
-    }
-    value operator()(const args<aten::msort>& a, emit<produces>& e) const {
-        return in_order(e, a.self, 0, false).elements;
+    static auto rewrites() {
+        return rules(
+            on<aten::argsort, aten::argsort_stable> = code<made>([](emit<made> e, const auto& a) -> value {
+                return in_order(e, a.self, a.dim, a.descending).positions;
+            }),
+            on<aten::msort> = code<made>([](emit<made> e, const auto& a) -> value {
+                return in_order(e, a.self, 0, false).elements;
+            }),
+            on<aten::sort, aten::sort_stable> =
+                code<made>([](emit<made> e, const auto& a) -> std::tuple<value, value> {
+                    const sorted s = in_order(e, a.self, a.dim, a.descending);
+                    return {s.elements, s.positions};
+                }));
     }
 
 private:
+    using made = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
+        aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist, aten::unsqueeze,
+        aten::where_self>;
     struct sorted {
         value elements, positions;
     };
     static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
-    static sorted in_order(emit<produces>& e, value self, std::int64_t dim, bool descending) {
-        const dtype type = e.dtype(self);
-        const int_list shape = e.shape(self);
-        if (type == dtype::uint8)
+    static sorted in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
+        const term x(e, self);
+        if (x.dtype() == dtype::uint8)
             return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
-        value v = is_boolean(type) ? e.make<aten::_to_copy>({.self = self, .dtype = dtype::int32}) : self;
-        if (shape.empty()) v = e.make<aten::reshape>({.self = v, .shape = int_list{1}});
-        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
+        term v = is_boolean(x.dtype()) ? as(x, dtype::int32) : x;
+        if (x.rank() == 0) v = call<aten::reshape>(v, int_list{1});
+        const auto axis = static_cast<std::int64_t>(v.axis(dim));
         if (e.failed()) return {};
-        const std::int64_t count = e.shape(v)[axis];
-        const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
+        const std::int64_t comparisons = saturating_mul(v.meta().elements(), v.size(axis));
         if (comparisons > max_comparisons) {
-            return {e.unsupported({"sorting ", count, " elements takes ", comparisons,
+            return {e.unsupported({"sorting ", v.size(axis), " elements takes ", comparisons,
                         " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"}),
                 {}};
         }
-        const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
-        const value elements =
-            e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
-        return {reshaped(e, cast(e, elements, type), shape), reshaped(e, positions, shape)};
+        const term positions = positions_of(v, places_of(v, axis, descending), axis);
+        const term elements = as(call<aten::gather>(v, axis, positions), x.dtype());
+        const auto shaped = [&](const term& y) {
+            return y.shape() == x.shape() ? y : call<aten::reshape>(y, x.shape());
+        };
+        return {shaped(elements).value(), shaped(positions).value()};
     }
-
     // Returns the place of each element: the number of elements that precede it. Elements before it on the
     // axis do unless it is less than they are; elements after it do only if they are less.
-    static value places_of(emit<produces>& e, value v, std::size_t axis, bool descending) {
-        const auto dim = static_cast<std::int64_t>(axis);
-        const value one = e.make<aten::unsqueeze>({.self = v, .dim = dim + 1});
-        const value other = e.make<aten::unsqueeze>({.self = v, .dim = dim});
-        const value other_first = descending ? less(e, one, other) : less(e, other, one);
-        const value one_first = descending ? less(e, other, one) : less(e, one, other);
-        const value stands_before =
-            pairs(e, v, axis, dtype::boolean, [&](std::int64_t i, std::int64_t j) { return scalar(j < i); });
-        const value is_before = e.make<aten::where_self>({.condition = stands_before,
-            .self = e.make<aten::logical_not>({.self = one_first}),
-            .other = other_first});
-        const dtype counted = number_type(e.dtype(v));
-        const value numbers = e.make<aten::where_self>(
-            {.condition = is_before, .self = e.splat(1, counted, 0), .other = e.splat(0, counted, 0)});
-        return e.make<aten::sum_dim_intlist>({.self = numbers, .dim = int_list{dim + 1}});
+    static term places_of(const term& v, std::int64_t axis, bool descending) {
+        const term one = call<aten::unsqueeze>(v, axis + 1);
+        const term other = call<aten::unsqueeze>(v, axis);
+        const term other_first = descending ? less(one, other) : less(other, one);
+        const term one_first = descending ? less(other, one) : less(one, other);
+        const term is_earlier =
+            pairs(v, axis, dtype::boolean, [](std::int64_t i, std::int64_t j) { return scalar(j < i); });
+        const term is_before = where(is_earlier, !one_first, other_first);
+        return counted(where(is_before, number(v, 1), number(v, 0)), axis + 1);
     }
     // Returns, for each place, the position of the element that belongs there.
-    static value positions_of(emit<produces>& e, value places, std::size_t axis, dtype sorted_type) {
-        if (e.failed()) return {};
-        const auto dim = static_cast<std::int64_t>(axis);
-        const dtype counted = number_type(sorted_type);
-        const auto number = [&](std::int64_t n) {
-            return is_floating(counted) ? scalar(static_cast<double>(n)) : scalar(n);
+    static term positions_of(const term& v, const term& places, std::int64_t axis) {
+        const dtype type = number_type(v);
+        const auto numbers = [&](bool of_first) {
+            return pairs(v, axis, type, [&](std::int64_t i, std::int64_t j) {
+                const std::int64_t n = of_first ? i : j;
+                return is_floating(type) ? scalar(static_cast<double>(n)) : scalar(n);
+            });
         };
-        const value place =
-            pairs(e, places, axis, counted, [&](std::int64_t, std::int64_t j) { return number(j); });
-        const value position =
-            pairs(e, places, axis, counted, [&](std::int64_t i, std::int64_t) { return number(i); });
-        const value each = e.make<aten::unsqueeze>({.self = places, .dim = dim + 1});
-        const value found = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(each, place),
-            .self = position,
-            .other = e.splat(0, counted, 0)});
-        const value sum = e.make<aten::sum_dim_intlist>({.self = found, .dim = int_list{dim}});
-        return is_floating(counted) ? e.make<aten::_to_copy>({.self = sum, .dtype = dtype::int64}) : sum;
+        const term is_here = call<aten::unsqueeze>(places, axis + 1) == numbers(false);
+        return as(counted(where(is_here, numbers(true), number(v, 0)), axis), dtype::int64);
     }
-
+    static term counted(const term& x, std::int64_t axis) {
+        return call<aten::sum_dim_intlist>(x, int_list{axis});
+    }
     // Floats are counted in floats, so that the target does not need integers as well.
-    static dtype number_type(dtype sorted_type) {
-        return is_floating(sorted_type) ? dtype::float32 : dtype::int64;
+    static dtype number_type(const term& v) {
+        return is_floating(v.dtype()) ? dtype::float32 : dtype::int64;
     }
-    static value less(emit<produces>& e, value a, value b) {
-        if (!is_floating(e.dtype(a))) return e.make<aten::gt_tensor>(b, a);
-        const value is_number = e.make<aten::eq_tensor>(a, a);
-        const value reaches = e.make<aten::ge_tensor>(a, b);
-        return e.make<aten::logical_and>(e.make<aten::logical_not>({.self = reaches}), is_number);
+    static term number(const term& v, int n) { return v.of(v.owner().splat(n, number_type(v), 0)); }
+    static term less(const term& a, const term& b) {
+        if (!is_floating(a.dtype())) return b > a;
+        const term is_number = a == a;
+        return logical_and(!(a >= b), is_number);
     }
     // Returns `number(i, j)` for each pair of positions of the axis, which is expanded to two axes.
-    static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
-        shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
-        shape[axis] = shape[axis + 1] = e.shape(v)[axis];
-        return build::constant_at(
-            e, type, shape, [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
+    static term pairs(const term& v, std::int64_t axis, dtype type, const auto& number) {
+        const auto first = static_cast<std::size_t>(axis);
+        shape_builder shape = line_shape(v.rank(), axis, v.size(axis));
+        shape.insert(first + 1, v.size(axis));
+        return v.of(build::constant_at(emit<ops<>>(v.owner()), type, shape,
+            [&](const shape_builder& at) { return number(at[first], at[first + 1]); }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);

@@ -25,11 +25,10 @@ struct decompose_diagonals : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
-    using targeted_ops = ops<aten::block_diag, aten::cartesian_prod>;
-    using produces = ops<aten::cat, aten::constant_pad_nd, aten::expand, aten::reshape, aten::_to_copy>;
 
     static auto rewrites() {
         return rules(
+            on<aten::block_diag> = code<blocks_joined>(), on<aten::cartesian_prod> = code<combinations>(),
             on<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d> =
                 [](auto x) { return viewed(x, x.result_meta().shape); },
             on<aten::diag> =
@@ -60,8 +59,11 @@ struct decompose_diagonals : pass {
                 });
     }
 
-    /// Joins blocks along the diagonal: each has zeros to its left and right, and is below the one before.
-    value operator()(const args<aten::block_diag>& a, emit<produces>& e) const {
+private:
+    using made = ops<aten::cat, aten::constant_pad_nd, aten::expand, aten::reshape, aten::_to_copy>;
+
+    // Joins blocks along the diagonal: each has zeros to its left and right, and is below the one before.
+    static value blocks_joined(emit<made> e, const args<aten::block_diag>& a) {
         const tensor_meta& result = e.result_meta();
         value_list rows;
         std::int64_t left = 0;
@@ -80,8 +82,8 @@ struct decompose_diagonals : pass {
         if (rows.size() == 0) return e.unsupported("blocks of nothing: TOSA has no empty tensors");
         return cat(e, rows, 0);
     }
-    /// Returns all combinations of one element of each tensor; the last tensor's elements change fastest.
-    value operator()(const args<aten::cartesian_prod>& a, emit<produces>& e) const {
+    // Returns all combinations of one element of each tensor; the last tensor's elements change fastest.
+    static value combinations(emit<made> e, const args<aten::cartesian_prod>& a) {
         const std::size_t count = a.tensors.size();
         if (count == 1) return reshaped(e, a.tensors[0], e.result_meta().shape);
         if (count > shape_builder::capacity) return e.unsupported("it is of more than 16 tensors");
@@ -90,16 +92,13 @@ struct decompose_diagonals : pass {
         const int_list column{e.result_meta().shape[0], 1};
         value_list columns;
         for (std::size_t i = 0; i != count; ++i) {
-            shape_builder line = shape_builder::filled(count, 1);
-            line[i] = grid[i];
+            const shape_builder line = line_shape(count, static_cast<std::int64_t>(i), grid[i]);
             const value v = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(line)});
             const value spread = e.make<aten::expand>({.self = v, .size = int_list(grid)});
             columns.push_back(e.make<aten::reshape>({.self = spread, .shape = column}));
         }
         return cat(e, columns, 1);
     }
-
-private:
     static shape_builder matrix_shape(sizes block) {
         if (block.size() == 2) return shape_builder(block);
         return {1, block.empty() ? 1 : block[0]};
@@ -113,11 +112,8 @@ private:
         const int_list padding{before, after};
         const auto line =
             choose(before == 0 && after == 0, x, [&] { return call<aten::constant_pad_nd>(x, padding); });
-        pmr_vector<std::uint8_t> mask;
-        const std::int64_t count = saturating_mul(rows, columns);
-        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
-        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(i % columns - i / columns == offset);
-        const auto on_diagonal = x.tensor(dtype::boolean, shape_builder{rows, columns}, mask);
+        const auto on_diagonal =
+            mask_of(x, 2, rows, columns, [&](auto row, auto column) { return column - row == offset; });
         return where(on_diagonal, call<aten::unsqueeze>(line, -2), other);
     }
     // Returns a square of zeros with x along its diagonal; its axes are dim1 and dim2.
@@ -148,65 +144,69 @@ struct decompose_tables : pass {
     using index_tables = ops<aten::tril_indices, aten::triu_indices>;
     using random_ops =
         ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>;
-    using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
-    using produces = ops<>;
 
     static auto rewrites() {
-        return rules(on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
-            const std::size_t axes = a.size.size() - 2;
-            const sizes image = sizes(a.size).subspan(2);
-            const std::int64_t points = element_count(image);
-            const bool aligned = a.align_corners;
-            const auto width = static_cast<std::int64_t>(axes + 1);
-            // Each row holds the coordinates of a point, the last axis of the image first, and 1.
-            const auto coordinate = [axes, image, aligned](std::size_t i) {
-                std::size_t point = i / (axes + 1);
-                const std::size_t which = i % (axes + 1);
-                if (which == axes) return scalar(1.0);
-                for (std::size_t d = 0; d != which; ++d)
-                    point /= static_cast<std::size_t>(image[axes - 1 - d]);
-                const auto size = static_cast<double>(image[axes - 1 - which]);
-                const auto at =
-                    static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
-                if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
-                return scalar((at * 2 + 1) / size - 1);
-            };
-            const auto grid = code<ops<>>(
-                [&](emit<ops<>> e, value) {
-                    return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
-                },
-                theta);
-            const auto turned = call<aten::transpose_int>(as(theta, dtype::float32), -2, -1);
-            return as_result(call<aten::matmul>(grid, turned));
-        });
+        return rules(
+            on_each<windows> =
+                code<made>([]<class Op>(Op, emit<made> e, const args<Op>& a) { return window<Op>(e, a); }),
+            on<aten::tril_indices> =
+                code<made>([](emit<made> e, const auto& a) { return indices(e, a, true); }),
+            on<aten::triu_indices> =
+                code<made>([](emit<made> e, const auto& a) { return indices(e, a, false); }),
+            on_each<random_ops> = code<made>([](emit<made> e, const auto&) -> value {
+                return e.unsupported(
+                    "random numbers are not constant and TOSA has none; make them an input of the model, or "
+                    "lower it to a .pte file, where they are float32");
+            }),
+            on<aten::logspace> = code<logarithmic>(),
+            on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
+                const std::size_t axes = a.size.size() - 2;
+                const sizes image = sizes(a.size).subspan(2);
+                const std::int64_t points = element_count(image);
+                const bool aligned = a.align_corners;
+                const auto width = static_cast<std::int64_t>(axes + 1);
+                // Each row holds the coordinates of a point, the last axis of the image first, and 1.
+                const auto coordinate = [axes, image, aligned](std::size_t i) {
+                    std::size_t point = i / (axes + 1);
+                    const std::size_t which = i % (axes + 1);
+                    if (which == axes) return scalar(1.0);
+                    for (std::size_t d = 0; d != which; ++d)
+                        point /= static_cast<std::size_t>(image[axes - 1 - d]);
+                    const auto size = static_cast<double>(image[axes - 1 - which]);
+                    const auto at =
+                        static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
+                    if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
+                    return scalar((at * 2 + 1) / size - 1);
+                };
+                const auto grid = code<ops<>>(
+                    [&](emit<ops<>> e, value) {
+                        return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
+                    },
+                    theta);
+                const auto turned = call<aten::transpose_int>(as(theta, dtype::float32), -2, -1);
+                return as_result(call<aten::matmul>(grid, turned));
+            });
     }
 
-    template <one_of<windows> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+private:
+    using made = ops<>;
+    template <class Op>
+    static value window(emit<made> e, const args<Op>& a) {
         bool periodic = true;
         if constexpr (requires { a.periodic; }) periodic = a.periodic;
         const std::int64_t span = a.window_length - (periodic ? 0 : 1);
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
             if (a.window_length == 1) return scalar(1.0);
-            return scalar(window<Op>(a, static_cast<double>(i), static_cast<double>(span)));
+            return scalar(element<Op>(a, static_cast<double>(i), static_cast<double>(span)));
         });
     }
-    value operator()(const args<aten::logspace>& a, emit<produces>& e) const {
+    static value logarithmic(emit<made> e, const args<aten::logspace>& a) {
         const double start = a.start.to_double();
         const double step = a.steps > 1 ? (a.end.to_double() - start) / static_cast<double>(a.steps - 1) : 0;
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
             [&](std::size_t i) { return scalar(std::pow(a.base, start + step * static_cast<double>(i))); });
     }
-    template <one_of<random_ops> Op>
-    value operator()(Op, const args<Op>&, emit<produces>& e) const {
-        return e.unsupported(
-            "random numbers are not constant and TOSA has none; make them an input of the model, or lower it "
-            "to "
-            "a .pte file, where they are float32");
-    }
-    template <one_of<index_tables> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool lower = std::is_same_v<Op, aten::tril_indices>;
+    static value indices(emit<made> e, const auto& a, bool lower) {
         const std::int64_t count = e.result_meta().shape[1];
         if (!e.may_compute(saturating_mul(count, 2), dtype::int64)) return {};
         pmr_vector<std::int64_t> rows, columns;
@@ -220,11 +220,9 @@ struct decompose_tables : pass {
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
             [&](std::size_t i) { return scalar(i < rows.size() ? rows[i] : columns[i - rows.size()]); });
     }
-
-private:
     // Returns element k of a window, one period of which has `span` elements.
     template <class Op>
-    static double window(const args<Op>& a, double k, double span) {
+    static double element(const args<Op>& a, double k, double span) {
         if constexpr (one_of<Op, cosine_windows>) {
             const double angle = 2 * std::numbers::pi * k / span;
             if constexpr (one_of<Op, ops<aten::blackman_window, aten::blackman_window_periodic>>)
