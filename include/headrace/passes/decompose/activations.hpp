@@ -7,11 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include <headrace/infer/shape_builder.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 
@@ -199,8 +195,6 @@ struct decompose_softmax : pass {
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     static int_list axis(const auto& a) { return {a.dim}; }
     static auto softmax(const auto& x, const auto& m, const int_list& axes) {
         const auto powers = exp(x - m);

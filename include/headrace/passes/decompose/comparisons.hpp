@@ -5,10 +5,7 @@
 
 #include <limits>
 
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 
@@ -35,8 +32,6 @@ struct decompose_predicates : pass {
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     // Integers are always finite.
     static auto of_real(const auto& x, bool of_integers, const auto& answer) {
         return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });

@@ -3,12 +3,9 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_CONVOLUTION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_CONVOLUTION_HPP
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten/blocks.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -23,10 +20,11 @@ struct decompose_grouped_convolution : pass {
     static constexpr std::string_view summary =
         "a grouped convolution as one convolution for each group, concatenated";
 
-    using targeted_ops = ops<aten::convolution>;
-    using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
+    static auto rewrites() { return rules(on<aten::convolution> = code<by_groups>()); }
 
-    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+private:
+    static std::optional<value> by_groups(
+        emit<ops<aten::convolution, aten::slice_tensor, aten::cat>> e, const args<aten::convolution>& a) {
         if (a.groups == 1 || is_depthwise(e, a)) return std::nullopt;
         if (!e.may_unroll(a.groups)) return value{};
         value_list parts;
@@ -101,25 +99,25 @@ struct decompose_blocks : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_windows>;
     static constexpr std::string_view summary = "im2col as windows, col2im as a transposed convolution";
-    using targeted_ops = ops<aten::col2im>;
-    using produces = ops<aten::convolution, aten::reshape>;
-
     static auto rewrites() {
-        return rules(on<aten::im2col> = [](auto x, const auto& a) {
-            const sizes s = x.shape();
-            const int_list planes{element_count(s.first(s.size() - 2)), s[s.size() - 2], s[s.size() - 1]};
-            const int_list padding{a.padding[1], a.padding[1], a.padding[0], a.padding[0]};
-            const auto image = call<aten::reshape>(x, planes);
-            const auto padded = choose(a.padding[0] == 0 && a.padding[1] == 0, image,
-                [&] { return call<aten::constant_pad_nd>(image, padding, 0); });
-            // [planes, block rows, block columns, height of a block, width of a block]
-            const auto blocks = windows(windows(padded, 1, a, 0), 2, a, 1);
-            const auto columns = call<aten::permute>(blocks, int_list{0, 3, 4, 1, 2});
-            return call<aten::reshape>(columns, x.result_meta().shape);
-        });
+        return rules(
+            on<aten::col2im> = code<summed>(), on<aten::im2col> = [](auto x, const auto& a) {
+                const sizes s = x.shape();
+                const int_list planes{element_count(s.first(s.size() - 2)), s[s.size() - 2], s[s.size() - 1]};
+                const int_list padding{a.padding[1], a.padding[1], a.padding[0], a.padding[0]};
+                const auto image = call<aten::reshape>(x, planes);
+                const auto padded = choose(a.padding[0] == 0 && a.padding[1] == 0, image,
+                    [&] { return call<aten::constant_pad_nd>(image, padding, 0); });
+                // [planes, block rows, block columns, height of a block, width of a block]
+                const auto blocks = windows(windows(padded, 1, a, 0), 2, a, 1);
+                const auto columns = call<aten::permute>(blocks, int_list{0, 3, 4, 1, 2});
+                return call<aten::reshape>(columns, x.result_meta().shape);
+            });
     }
 
-    value operator()(const args<aten::col2im>& a, emit<produces>& e) const {
+private:
+    // Adds blocks up by a transposed convolution, whose filters each place one element of a block.
+    static value summed(emit<ops<aten::convolution, aten::reshape>> e, const args<aten::col2im>& a) {
         if (!is_floating(e.dtype(a.self)))
             return e.unsupported("blocks of integers are not added up; cast them to float");
         const std::int64_t kernel[] = {a.kernel_size[0], a.kernel_size[1]};
@@ -152,8 +150,6 @@ struct decompose_blocks : pass {
             .groups = 1});
         return e.make<aten::reshape>({.self = image, .shape = e.result_meta().shape});
     }
-
-private:
     // The extent of a block along an axis.
     static std::int64_t reach(const auto& a, std::size_t i) {
         return a.dilation[i] * (a.kernel_size[i] - 1) + 1;

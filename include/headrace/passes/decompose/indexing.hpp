@@ -6,14 +6,9 @@
 #include <algorithm>
 #include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/arithmetic.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 

@@ -11,15 +11,8 @@
 #include <memory_resource>
 #include <string>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten/einsum.hpp>
-#include <headrace/infer/shape_builder.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 
@@ -33,11 +26,18 @@ struct decompose_einsum : pass {
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
 
-    using targeted_ops = ops<aten::einsum>;
-    using produces =
-        ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand>;
+    static auto rewrites() { return rules(on<aten::einsum> = code<contracted>()); }
 
-    value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
+private:
+    using made =
+        ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand>;
+    /// A tensor and a label for each of its axes.
+    struct labelled {
+        value tensor;
+        std::pmr::string labels;
+    };
+
+    static value contracted(emit<made> e, const args<aten::einsum>& a) {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
         pmr_vector<labelled> operands;
@@ -55,13 +55,6 @@ struct decompose_einsum : pass {
         }
         return arranged(e, summed(e, so_far, result), result);
     }
-
-private:
-    /// A tensor and a label for each of its axes.
-    struct labelled {
-        value tensor;
-        std::pmr::string labels;
-    };
 
     static bool has(const std::pmr::string& labels, char c) {
         return labels.find(c) != std::pmr::string::npos;
@@ -138,7 +131,7 @@ private:
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
 
-    static labelled contract(emit<produces>& e, labelled a, labelled b, const std::pmr::string& needed) {
+    static labelled contract(emit<made> e, labelled a, labelled b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
         b = summed(e, b, needed + a.labels);

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 

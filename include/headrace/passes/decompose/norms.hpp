@@ -3,14 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_NORMS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_NORMS_HPP
 
-#include <limits>
-
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/shape_builder.hpp>
-#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/powers.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -106,7 +100,6 @@ struct decompose_distances : pass {
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::string_view needs_singular_values =
         "this norm needs singular values, for which there is no lowering; use the Frobenius norm";
 
@@ -135,9 +128,8 @@ private:
         return a.p == 2 && (mode == 1 || (mode == 0 && (x.size(-2) > few || y.size(-2) > few)));
     }
     static auto by_product(const auto& x, const auto& y) {
-        const auto transposed = [](const auto& v) { return call<aten::transpose_int>(v, -2, -1); };
-        const auto squares = sum(x * x, int_list{-1}) + transposed(sum(y * y, int_list{-1}));
-        return sqrt(max(squares - call<aten::matmul>(x, transposed(y)) * 2, 0));
+        const auto squares = sum(x * x, int_list{-1}) + transposed_matrix(sum(y * y, int_list{-1}));
+        return sqrt(max(squares - call<aten::matmul>(x, transposed_matrix(y)) * 2, 0));
     }
     // Returns the first or the second row index of each pair of rows.
     static pmr_vector<std::int64_t> pair_members(std::int64_t rows, bool second) {
@@ -177,8 +169,6 @@ struct decompose_norms : pass {
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     static auto norm(const auto& x, double p, const int_list& axes) {
         return choose(
             p == 2, [&] { return sqrt(sum(x * x, axes)); }, p == 1, [&] { return sum(abs(x), axes); },

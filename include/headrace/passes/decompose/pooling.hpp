@@ -8,11 +8,8 @@
 #include <limits>
 #include <tuple>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 

@@ -10,9 +10,7 @@
 #include <limits>
 #include <numbers>
 
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {

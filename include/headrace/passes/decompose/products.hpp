@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include <headrace/infer/aten/distance.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -19,15 +17,20 @@ struct decompose_products : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
-    using targeted_ops = ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power>;
-    using produces = ops<aten::matmul>;
 
     static auto rewrites() {
         return rules(
+            on<aten::chain_matmul> =
+                code<made>([](emit<made> e, const auto& a) { return chained(e, a.matrices); }),
+            on<aten::linalg_multi_dot> =
+                code<made>([](emit<made> e, const auto& a) { return chained(e, a.tensors); }),
+            on<aten::linalg_matrix_power> = code<power>(),
             on<aten::vdot> = [](auto x, auto y) { return call<aten::dot>(x, y); },
             on<aten::inner> =
                 [](auto x, auto y) {
-                    const auto product = [&] { return call<aten::matmul>(rows(x), transposed(rows(y))); };
+                    const auto product = [&] {
+                        return call<aten::matmul>(rows(x), transposed_matrix(rows(y)));
+                    };
                     return choose(
                         x.rank() == 0 || y.rank() == 0, [&] { return x * y; },
                         [&] { return viewed(product(), x.result_meta().shape); });
@@ -142,39 +145,31 @@ struct decompose_products : pass {
                     const auto square = covariance(observations(x), 1);
                     const auto deviation =
                         sqrt(viewed(call<aten::diagonal>(square), int_list{square.size(0), 1}));
-                    const auto ratio = square / deviation / transposed(deviation);
+                    const auto ratio = square / deviation / transposed_matrix(deviation);
                     return as_result(clamp(ratio, scalar(-1.0), scalar(1.0)));
                 });
     }
 
-    template <one_of<ops<aten::chain_matmul, aten::linalg_multi_dot>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const list<value>& factors = [&]() -> const list<value>& {
-            if constexpr (requires { a.tensors; }) {
-                return a.tensors;
-            } else {
-                return a.matrices;
-            }
-        }();
+private:
+    using made = ops<aten::matmul>;
+    static value chained(emit<made> e, const list<value>& factors) {
         value product = factors[0];
         for (std::size_t i = 1; i != factors.size(); ++i) product = e.make<aten::matmul>(product, factors[i]);
         return product;
     }
-    /// By repeated squaring: matrices do not commute, but powers of the same matrix do.
-    value operator()(const args<aten::linalg_matrix_power>& a, emit<produces>& e) const {
+    // By repeated squaring: matrices do not commute, but powers of the same matrix do.
+    static value power(emit<made> e, const args<aten::linalg_matrix_power>& a) {
         if (a.n < 0)
             return e.unsupported("a negative power needs an inverse, for which there is no lowering");
         if (a.n == 0) return identity(e, e.result_meta());
-        value power = a.self;
+        value squared = a.self;
         value product;
         for (std::int64_t left = a.n; left != 0; left /= 2) {
-            if (left % 2 == 1) product = product ? e.make<aten::matmul>(product, power) : power;
-            if (left > 1) power = e.make<aten::matmul>(power, power);
+            if (left % 2 == 1) product = product ? e.make<aten::matmul>(product, squared) : squared;
+            if (left > 1) squared = e.make<aten::matmul>(squared, squared);
         }
         return product;
     }
-
-private:
     static value identity(emitter e, const tensor_meta& meta) {
         const std::int64_t n = meta.shape.back();
         return e.constant_of(meta.dtype, meta.shape, [n](std::size_t i) {
@@ -183,7 +178,6 @@ private:
         });
     }
 
-    static auto transposed(const auto& x) { return call<aten::transpose_int>(x, -2, -1); }
     // Reshapes to [rows, columns]: all axes except the last become rows.
     static auto rows(const auto& x) {
         const std::int64_t columns = x.size(-1);
@@ -226,7 +220,7 @@ private:
     static auto covariance(const auto& x, double correction) {
         const auto centred = x - mean(x, int_list{1});
         const double freedom = static_cast<double>(x.size(1)) - correction;
-        return call<aten::matmul>(centred, transposed(centred)) * (1 / (freedom > 0 ? freedom : 0));
+        return call<aten::matmul>(centred, transposed_matrix(centred)) * (1 / (freedom > 0 ? freedom : 0));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_products);

@@ -5,15 +5,9 @@
 
 #include <algorithm>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten/join.hpp>
-#include <headrace/infer/shape_builder.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {

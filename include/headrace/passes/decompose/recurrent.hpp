@@ -7,13 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/emit.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace::build {
 
@@ -92,12 +88,12 @@ struct decompose_recurrent : pass {
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 
-    using targeted_ops = ops_where<aten::dialect, trait::recurrent_network>;
-    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat,
-        aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
-
     static auto rewrites() {
+        constexpr auto network = code<made>(
+            []<class Op>(Op, emit<made> e, const args<Op>& a) { return of_hidden_state<Op>(e, a); });
         return rules(
+            on<aten::gru_input> = network, on<aten::lstm_input> = code<of_both_states>(),
+            on<aten::rnn_relu_input, aten::rnn_tanh_input> = network,
             on<aten::lstm_cell> =
                 [](auto x, auto w_ih, auto w_hh, const auto& a) {
                     const auto refused = [&] {
@@ -123,17 +119,6 @@ struct decompose_recurrent : pass {
                 });
     }
 
-    template <one_of<build::hidden_state_networks> Op>
-    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const unrolled all = unroll<Op>(e, a, a.hx, {});
-        return {all.outputs, stacked(e, all.h)};
-    }
-    std::tuple<value, value, value> operator()(const args<aten::lstm_input>& a, emit<produces>& e) const {
-        if (a.hx.size() != 2) return {e.fail(malformed("lstm needs a hidden and a cell state")), {}, {}};
-        const unrolled all = unroll<aten::lstm_input>(e, a, a.hx[0], a.hx[1]);
-        return {all.outputs, stacked(e, all.h), stacked(e, all.c)};
-    }
-
 private:
     static auto linear(const auto& x, const auto& weight, const std::optional<value>& bias) {
         return call<aten::linear>(x, weight, bias);
@@ -155,6 +140,8 @@ private:
         return fresh + sigmoid(sum(1)) * (h - fresh);
     }
 
+    using made = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat,
+        aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
     using state = build::recurrent_state;
     using unrolled = build::unrolled_layers;
     using weights = build::recurrent_weights;
@@ -163,9 +150,19 @@ private:
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
     }
 
+    template <class Op>
+    static std::tuple<value, value> of_hidden_state(emit<made> e, const args<Op>& a) {
+        const unrolled all = unroll<Op>(e, a, a.hx, {});
+        return {all.outputs, stacked(e, all.h)};
+    }
+    static std::tuple<value, value, value> of_both_states(emit<made> e, const args<aten::lstm_input>& a) {
+        if (a.hx.size() != 2) return {e.fail(malformed("lstm needs a hidden and a cell state")), {}, {}};
+        const unrolled all = unroll<aten::lstm_input>(e, a, a.hx[0], a.hx[1]);
+        return {all.outputs, stacked(e, all.h), stacked(e, all.c)};
+    }
     // Computes one step; `from_input` is W x + b, which a network computes for all steps at once.
     template <class Op>
-    static state step(emit<produces>& e, value from_input, const state& before, const weights& w) {
+    static state step(emit<made> e, value from_input, const state& before, const weights& w) {
         const auto from_hidden = [&](const auto& h) { return linear(h, h.of(w.hidden), w.hidden_bias); };
         if constexpr (std::is_same_v<Op, aten::lstm_input>) {
             const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
@@ -187,7 +184,7 @@ private:
     }
 
     template <class Op>
-    static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
+    static unrolled unroll(emit<made> e, const args<Op>& a, value h0, value c0) {
         return build::unroll_layers<Op>(e, a, h0, c0, [&](unrolled& all, const state& before, auto... rest) {
             return run_layer<Op>(e, all, before, rest...);
         });
@@ -195,7 +192,7 @@ private:
 
     template <class Op>
     static value run_layer(
-        emit<produces>& e, unrolled& all, state s, const weights& w, std::int64_t time_axis, bool backward) {
+        emit<made> e, unrolled& all, state s, const weights& w, std::int64_t time_axis, bool backward) {
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};

@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {

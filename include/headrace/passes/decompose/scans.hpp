@@ -6,10 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -147,8 +145,7 @@ private:
             const term ones = where(elements == elements, number(1), number(0));
             const term numbers = call<aten::sum_dim_intlist>(ones, int_list{s.axis}, true);
             const term at = call<aten::floor>((numbers - number(1)) * number(0.5));
-            const term index =
-                as(clamp(at, scalar(0.0), scalar(static_cast<double>(half))), dtype::int64);
+            const term index = as(clamp(at, scalar(0.0), scalar(static_cast<double>(half))), dtype::int64);
             return {call<aten::gather>(elements, s.axis, index).value(),
                 call<aten::gather>(positions, s.axis, index).value()};
         }

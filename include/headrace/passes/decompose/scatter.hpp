@@ -7,9 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -25,10 +23,9 @@ struct decompose_scatter_reduction : pass {
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
 
     static auto rewrites() {
-        return rules(
-            on<aten::scatter_reduce_two> = code<made>([](emit<made> e, const auto& a) {
-                return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce, a.include_self});
-            }),
+        return rules(on<aten::scatter_reduce_two> = code<made>([](emit<made> e, const auto& a) {
+            return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce, a.include_self});
+        }),
             on<aten::scatter_src_reduce> = code<made>([](emit<made> e, const auto& a) {
                 return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce == "add" ? "sum" : "prod", true});
             }),
@@ -71,8 +68,8 @@ private:
         const term self = wide(r.self);
         const term index = wide(r.index);
         const std::size_t axis = self.axis(r.dim);
-        const std::int64_t comparisons = saturating_mul(
-            self.meta().elements(), index.rank() == self.rank() ? index.shape()[axis] : 1);
+        const std::int64_t comparisons =
+            saturating_mul(self.meta().elements(), index.rank() == self.rank() ? index.shape()[axis] : 1);
         if (comparisons > max_comparisons) {
             return e.unsupported({"it takes ", comparisons,
                 " comparisons of indices, all in memory at once; at most 2^24 are made"});
@@ -86,8 +83,7 @@ private:
         const term source = filled_up(cropped(wide(r.src), index.shape()), self.shape(), axis, 0);
         const term at = call<aten::unsqueeze>(last(places), -2);
         const term from = call<aten::unsqueeze>(last(source), -2);
-        const term hit =
-            as(at, dtype::int64) == numbered(own, dtype::int64, shape_builder{own.size(-1), 1});
+        const term hit = as(at, dtype::int64) == numbered(own, dtype::int64, shape_builder{own.size(-1), 1});
         const term combination = combined(r, own, hit, from);
         return viewed(call<aten::movedim_int>(combination, -1, dim), e.shape(r.self)).value();
     }
@@ -179,8 +175,8 @@ private:
         const term weighted = a.per_sample_weights
             ? rows * call<aten::unsqueeze>(as(term(e, *a.per_sample_weights), dtype::float32), 1)
             : rows;
-        return in_result_type(a.mode == 2 ? largest_rows(belongs, weighted)
-                                          : summed_rows(belongs, weighted, a.mode))
+        return in_result_type(
+            a.mode == 2 ? largest_rows(belongs, weighted) : summed_rows(belongs, weighted, a.mode))
             .value();
     }
     template <class Args>

@@ -4,10 +4,8 @@
 #define HEADRACE_PASSES_DECOMPOSE_SEARCHES_HPP
 
 #include <headrace/infer/aten/search.hpp>
-#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
@@ -18,13 +16,18 @@ struct decompose_searches : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
-    using splits = ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array,
-        aten::vsplit_array, aten::dsplit_array>;
-    using targeted_ops = splits;
-    using produces = ops<aten::tensor_split_sections, aten::tensor_split_indices>;
-
     static auto rewrites() {
         return rules(
+            on_each<ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int>> =
+                code<made>([](auto op, emit<made> e, const auto& a) -> value_list {
+                    const std::int64_t axis = axis_of(op, e.rank(a.self));
+                    return results_of(e.make_node<aten::tensor_split_sections>({a.self, a.sections, axis}));
+                }),
+            on_each<ops<aten::hsplit_array, aten::vsplit_array, aten::dsplit_array>> =
+                code<made>([](auto op, emit<made> e, const auto& a) -> value_list {
+                    const std::int64_t axis = axis_of(op, e.rank(a.self));
+                    return results_of(e.make_node<aten::tensor_split_indices>({a.self, a.indices, axis}));
+                }),
             on<aten::isin_tensor_tensor> =
                 [](auto x, auto test, const auto& a) {
                     const std::int64_t count = test.meta().elements();
@@ -135,19 +138,15 @@ struct decompose_searches : pass {
                 });
     }
 
-    template <one_of<splits> Op>
-    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool down = one_of<Op, ops<aten::vsplit_int, aten::vsplit_array>>;
-        constexpr bool deep = one_of<Op, ops<aten::dsplit_int, aten::dsplit_array>>;
-        const std::int64_t axis = deep ? 2 : down || e.rank(a.self) == 1 ? 0 : 1;
-        if constexpr (requires { a.sections; }) {
-            return results_of(e.make_node<aten::tensor_split_sections>({a.self, a.sections, axis}));
-        } else {
-            return results_of(e.make_node<aten::tensor_split_indices>({a.self, a.indices, axis}));
-        }
+private:
+    using made = ops<aten::tensor_split_sections, aten::tensor_split_indices>;
+    // The axis of columns, of rows, or of depth.
+    template <class Split>
+    static std::int64_t axis_of(Split, std::size_t rank) {
+        if (one_of<Split, ops<aten::dsplit_int, aten::dsplit_array>>) return 2;
+        return one_of<Split, ops<aten::vsplit_int, aten::vsplit_array>> || rank == 1 ? 0 : 1;
     }
 
-private:
     static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
     static bool is_large(const auto& x, std::int64_t count) {
@@ -156,9 +155,6 @@ private:
     static auto too_large(const auto& x, std::int64_t count) {
         return x.unsupported({"comparing ", x.meta().elements(), " elements with ", count,
             " takes more than 2^24 comparisons, all in memory at once; search in parts"});
-    }
-    static auto expanded(const auto& x, const int_list& shape) {
-        return choose(x.shape() == shape, x, [&] { return call<aten::expand>(x, shape); });
     }
     static auto inverted(const auto& found, bool invert) {
         return choose(

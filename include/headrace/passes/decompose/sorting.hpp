@@ -5,9 +5,7 @@
 
 #include <tuple>
 
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -47,8 +45,8 @@ private:
             const term best = extremum(a.largest);
             // Taken positions hold the lowest number, which differs once the tensor is quantized.
             if (i != 0) ranked = where(best == extremum(!a.largest), open, rest);
-            const term found = a.largest ? call<aten::argmax>(ranked, axis, true)
-                                         : call<aten::argmin>(ranked, axis, true);
+            const term found =
+                a.largest ? call<aten::argmax>(ranked, axis, true) : call<aten::argmin>(ranked, axis, true);
             values.push_back(best.value());
             positions.push_back(found.value());
             if (i + 1 == a.k) break;
@@ -83,9 +81,8 @@ struct decompose_sort : pass {
             on<aten::argsort, aten::argsort_stable> = code<made>([](emit<made> e, const auto& a) -> value {
                 return in_order(e, a.self, a.dim, a.descending).positions;
             }),
-            on<aten::msort> = code<made>([](emit<made> e, const auto& a) -> value {
-                return in_order(e, a.self, 0, false).elements;
-            }),
+            on<aten::msort> = code<made>(
+                [](emit<made> e, const auto& a) -> value { return in_order(e, a.self, 0, false).elements; }),
             on<aten::sort, aten::sort_stable> =
                 code<made>([](emit<made> e, const auto& a) -> std::tuple<value, value> {
                     const sorted s = in_order(e, a.self, a.dim, a.descending);
@@ -151,9 +148,7 @@ private:
         return call<aten::sum_dim_intlist>(x, int_list{axis});
     }
     // Floats are counted in floats, so that the target does not need integers as well.
-    static dtype number_type(const term& v) {
-        return is_floating(v.dtype()) ? dtype::float32 : dtype::int64;
-    }
+    static dtype number_type(const term& v) { return is_floating(v.dtype()) ? dtype::float32 : dtype::int64; }
     static term number(const term& v, int n) { return v.of(v.owner().splat(n, number_type(v), 0)); }
     static term less(const term& a, const term& b) {
         if (!is_floating(a.dtype())) return b > a;

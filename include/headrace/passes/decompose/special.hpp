@@ -3,16 +3,12 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SPECIAL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SPECIAL_HPP
 
-#include <limits>
 #include <numbers>
 #include <tuple>
 
 #include <headrace/infer/aten/quantile.hpp>
 #include <headrace/ir/unknown_op.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 
@@ -146,8 +142,6 @@ struct decompose_special : pass {
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     static auto refused(const auto& x) { return x.unsupported(no_complex_numbers); }
     static auto is_infinite(const auto& x, double which) {
         return choose(
@@ -192,19 +186,26 @@ struct decompose_gradients : pass {
     using by_number = ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
         aten::gradient_scalarrayint, aten::gradient_scalarrayarray>;
     using by_coordinates = ops<aten::gradient_tensorarrayint, aten::gradient_tensorarray>;
-    using targeted_ops = joined<by_number, by_coordinates>;
-    using produces = ops<aten::add_tensor, aten::cat, aten::mul_tensor, aten::narrow, aten::reciprocal,
-        aten::sub_tensor, aten::view, aten::_to_copy>;
 
-    template <one_of<targeted_ops> Op>
-    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(on_each<joined<by_number, by_coordinates>> = code<made>(
+                         []<class Op>(Op, emit<made> e, const args<Op>& a) { return slopes_of<Op>(e, a); }));
+    }
+
+private:
+    using made = ops<aten::add_tensor, aten::cat, aten::mul_tensor, aten::narrow, aten::reciprocal,
+        aten::sub_tensor, aten::view, aten::_to_copy>;
+    template <class Op>
+    static value_list slopes_of(emit<made> e, const args<Op>& a) {
         const shape_builder axes = gradient_axes(a, e.rank(a.self));
         value_list results;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const std::int64_t axis = axes[i];
             if constexpr (one_of<Op, by_coordinates>) {
                 const auto along = [&](auto x, auto coordinates) {
-                    const auto d = in_line(differences(as(coordinates, dtype::float32), 0), axis, x.rank());
+                    const auto steps = differences(as(coordinates, dtype::float32), 0);
+                    const auto d =
+                        viewed(steps, int_list(line_shape(x.rank(), axis, steps.meta().elements())));
                     return in_result_type(slopes(x, d, axis, a.edge_order), i);
                 };
                 results.push_back(e.build(along, a.self, a.spacing[i]));
@@ -218,8 +219,6 @@ struct decompose_gradients : pass {
         }
         return results;
     }
-
-private:
     static double distance(const auto& a, std::size_t i) {
         if constexpr (requires { a.spacing.size(); }) {
             return a.spacing[i];
@@ -230,12 +229,6 @@ private:
         } else {
             return 1;
         }
-    }
-    // Reshapes a vector to lie along an axis of a tensor of that rank.
-    static auto in_line(const auto& v, std::int64_t axis, std::size_t rank) {
-        shape_builder shape = shape_builder::filled(rank, 1);
-        if (const auto at = normalized_axis(axis, rank); at && rank != 0) shape[*at] = v.meta().elements();
-        return viewed(v, int_list(shape));
     }
     // A distance that is the same everywhere has size 1.
     static auto part(const auto& v, std::int64_t axis, std::int64_t start, std::int64_t count) {

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {

@@ -7,14 +7,10 @@
 #include <cmath>
 #include <numbers>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten/loss.hpp>
 #include <headrace/infer/aten/search.hpp>
-#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
-#include <headrace/passes/decompose/shapes.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -183,7 +179,7 @@ struct decompose_tables : pass {
                         return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
                     },
                     theta);
-                const auto turned = call<aten::transpose_int>(as(theta, dtype::float32), -2, -1);
+                const auto turned = transposed_matrix(as(theta, dtype::float32));
                 return as_result(call<aten::matmul>(grid, turned));
             });
     }

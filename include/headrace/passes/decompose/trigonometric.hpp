@@ -6,9 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 
