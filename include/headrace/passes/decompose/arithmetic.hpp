@@ -179,10 +179,7 @@ struct decompose_rounding : pass {
     static auto rewrites() {
         return rules(
             on<aten::round> =
-                [](auto x) {
-                    return choose(
-                        is_floating(x.dtype()), [&] { return nearest_even(x); }, x);
-                },
+                [](auto x) { return choose(!is_floating(x.dtype()), x, [&] { return nearest_even(x); }); },
             on<aten::round_decimals> =
                 [](auto x, const auto& a) {
                     const auto real = [&] { return as(x, dtype::float32); };
@@ -195,10 +192,7 @@ struct decompose_rounding : pass {
                         [&] { return in_result_type(nearest_even(real() / power()) * power()); });
                 },
             on<aten::trunc> =
-                [](auto x) {
-                    return choose(
-                        is_floating(x.dtype()), [&] { return trunc(x); }, x);
-                },
+                [](auto x) { return choose(!is_floating(x.dtype()), x, [&] { return trunc(x); }); },
             on<aten::frac> = [](auto x) { return x - trunc(x); },
             on<aten::sign, aten::sgn> =
                 [](auto x) {

@@ -100,7 +100,7 @@ private:
         const auto y = in_result_type(b);
         const auto both = extremum(x, y);
         return choose(
-            is_floating(x.dtype()), [&] { return where(x == x, where(y == y, both, x), y); }, both);
+            !is_floating(x.dtype()), both, [&] { return where(x == x, where(y == y, both, x), y); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_limits);
@@ -114,8 +114,7 @@ struct decompose_comparisons : pass {
 
 private:
     static auto truth_of(const auto& x) {
-        return choose(
-            is_floating(x.dtype()), [&] { return !(x == 0); }, x);
+        return choose(!is_floating(x.dtype()), x, [&] { return !(x == 0); });
     }
     template <class... Ops>
     static auto connectives() {
@@ -134,7 +133,7 @@ private:
                 return e.template make<Ops>(of_truth);
             };
             return choose(
-                is_floating(x.dtype()), [&] { return code<ops<Ops>>(reduced, truth_of(x)); }, unchanged);
+                !is_floating(x.dtype()), unchanged, [&] { return code<ops<Ops>>(reduced, truth_of(x)); });
         })...);
     }
 
@@ -145,15 +144,11 @@ public:
             on<aten::le_tensor> = [](auto a, auto b) { return b >= a; },
             on<aten::ne_tensor> = [](auto a, auto b) { return !(a == b); },
             on<aten::logical_not> =
-                [](auto x) {
-                    return choose(
-                        is_floating(x.dtype()), [&] { return x == 0; }, unchanged);
-                },
+                [](auto x) { return choose(!is_floating(x.dtype()), unchanged, [&] { return x == 0; }); },
             on<aten::_to_copy> =
                 [](auto x) {
                     const bool to_truth = is_floating(x.dtype()) && is_boolean(x.result_meta().dtype);
-                    return choose(
-                        to_truth, [&] { return truth_of(x); }, unchanged);
+                    return choose(!to_truth, unchanged, [&] { return truth_of(x); });
                 },
             connectives<aten::logical_and, aten::logical_or, aten::logical_xor>(),
             reductions<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>());

@@ -192,8 +192,8 @@ private:
                 index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
             return call<aten::index_select>(x, axis, x.tensor(dtype::int32, sizes(&count, 1), index));
         };
-        const auto taken = choose(
-            a.size == a.step, [&] { return call<aten::narrow>(x, axis, 0, count); }, by_index);
+        const auto taken =
+            choose(a.size != a.step, by_index, [&] { return call<aten::narrow>(x, axis, 0, count); });
         const auto split =
             call<aten::reshape>(taken, build::with_axes(x.shape(), static_cast<std::size_t>(axis), 1, sides));
         return call<aten::movedim_int>(split, axis + 1, -1);

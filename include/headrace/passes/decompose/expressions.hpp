@@ -16,6 +16,13 @@ namespace headrace {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// Returns the expression that `make` returns, or refuses the node for `reason`.
+template <reading X, class Make>
+[[nodiscard]] auto refuse_if(bool is_refused, const X& x, std::string_view reason, const Make& make) {
+    return choose(
+        is_refused, [&] { return x.unsupported(reason); }, make);
+}
+
 /// x in another shape.
 template <reading X>
 [[nodiscard]] auto viewed(const X& x, const int_list& shape) {

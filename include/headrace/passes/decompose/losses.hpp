@@ -10,6 +10,14 @@
 
 namespace headrace {
 
+/// Returns the mean or the sum of all losses, or the losses themselves.
+template <reading X>
+[[nodiscard]] auto reduced(const X& loss, const auto& a) {
+    return choose(
+        a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); }, a.reduction == 2,
+        [&] { return call<aten::sum_dim_intlist>(loss, std::nullopt, false); }, loss);
+}
+
 /// Decomposes elementwise losses between two tensors, and their mean or sum (PyTorch, torch.nn.functional).
 struct decompose_losses : pass {
     using phase = decomposition;
@@ -80,14 +88,12 @@ struct decompose_losses : pass {
                             a.log_input, [&] { return exp(x) - y * x; },
                             [&] { return x - y * log(x + a.eps); });
                         // Stirling's approximation of log(y!).
-                        return reduced(choose(
-                                           a.full,
+                        return reduced(choose(!a.full, plain,
                                            [&] {
                                                const auto stirling =
                                                    y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
                                                return plain + where(y <= 1, 0, stirling);
-                                           },
-                                           plain),
+                                           }),
                             a);
                     },
                 on<aten::margin_ranking_loss> =
@@ -120,11 +126,6 @@ private:
     static dtype loss_type(const auto& x, dtype type) {
         return is_floating(x.result_meta().dtype) ? dtype::float32 : type;
     }
-    static auto reduced(const auto& loss, const auto& a) {
-        return choose(
-            a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
-            a.reduction == 2, [&] { return call<aten::sum_dim_intlist>(loss, std::nullopt, false); }, loss);
-    }
     static auto weighted(const auto& loss, const std::optional<value>& weight) {
         return with_operand(loss, weight, [](auto v, auto w) { return v * as(w, dtype::float32); });
     }
@@ -142,19 +143,19 @@ struct decompose_class_losses : pass {
         return rules(
             on<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd> =
                 [](auto x, auto target, const auto& a) {
-                    return in_result_type(by_index(as(x, dtype::float32), target, a, 0).loss);
+                    return in_result_type(std::get<0>(by_index(as(x, dtype::float32), target, a, 0)));
                 },
             on<aten::nll_loss_forward, aten::nll_loss2d_forward> =
                 [](auto x, auto target, const auto& a) {
-                    const auto found = by_index(as(x, dtype::float32), target, a, 0);
-                    return std::tuple(in_result_type(found.loss), in_result_type(found.total, 1));
+                    const auto [loss, weight] = by_index(as(x, dtype::float32), target, a, 0);
+                    return std::tuple(in_result_type(loss), in_result_type(weight, 1));
                 },
             on<aten::cross_entropy_loss> =
                 [](auto x, auto target, const auto& a) {
                     const auto logs = call<aten::log_softmax_int>(as(x, dtype::float32), axis_of_classes(x));
                     const bool names = !(shape_builder(x.shape()) == shape_builder(target.shape()));
                     return in_result_type(choose(
-                        names, [&] { return by_index(logs, target, a, a.label_smoothing).loss; },
+                        names, [&] { return std::get<0>(by_index(logs, target, a, a.label_smoothing)); },
                         [&] { return by_probability(logs, as(target, dtype::float32), a); }));
                 },
             on<aten::multi_margin_loss> =
@@ -166,17 +167,14 @@ struct decompose_class_losses : pass {
                     const auto is_own = index == numbers(x, classes);
                     const auto own = call<aten::gather>(wide, 1, index);
                     const auto margin = max(wide - own + a.margin.to_double(), 0);
-                    const auto raised = choose(
-                        a.p.to_double() == 2, [&] { return margin * margin; }, margin);
+                    const auto raised = choose(a.p.to_double() != 2, margin, [&] { return margin * margin; });
                     const auto scaled = with_operand(raised, a.weight, [&](auto v, auto w) {
                         return v * viewed(of_classes(as(w, dtype::float32), index), int_list{rows, 1});
                     });
                     const auto sums =
                         call<aten::sum_dim_intlist>(where(is_own, 0, scaled), int_list{1}, false);
                     const auto each = sums / static_cast<double>(classes);
-                    return as_result(choose(
-                        a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
-                        a.reduction == 2, [&] { return total(each); }, each));
+                    return as_result(reduced(each, a));
                 },
             // Compares each class that the target names, up to the first -1, with each other class.
             on<aten::multilabel_margin_loss> =
@@ -198,25 +196,14 @@ struct decompose_class_losses : pass {
                         max(call<aten::unsqueeze>(wide, 1) - call<aten::unsqueeze>(own, 2) + 1, 0);
                     const auto loss =
                         sum(where(pairs, margin, 0), int_list{1, 2}) / static_cast<double>(classes);
-                    return as_result(choose(
-                        a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
-                        a.reduction == 2, [&] { return total(loss); }, loss));
+                    return as_result(reduced(loss, a));
                 });
     }
 
 private:
-    template <class Loss, class Total>
-    struct loss_and_total {
-        Loss loss;
-        Total total;  ///< the total weight of all rows
-    };
-
     // 0, 1, …, as a row.
     static auto numbers(const auto& x, std::int64_t count) {
-        pmr_vector<std::int64_t> all;
-        const std::int64_t computed = x.may_compute(count, dtype::int64) ? count : 0;
-        for (std::int64_t i = 0; i != computed; ++i) all.push_back(i);
-        return x.tensor(dtype::int64, shape_builder{1, count}, all);
+        return numbered(x, dtype::int64, shape_builder{1, count});
     }
     static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
     static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
@@ -225,7 +212,7 @@ private:
         return viewed(call<aten::embedding>(call<aten::unsqueeze>(weight, 1), index), index.shape());
     }
 
-    // Rows whose target is ignore_index do not count.
+    // Returns the loss, and the total weight of all rows; those whose target is ignore_index do not count.
     static auto by_index(const auto& logs, const auto& target, const auto& a, double smoothing) {
         const std::int64_t axis = axis_of_classes(logs);
         const auto index = as(target, dtype::int64);
@@ -243,21 +230,16 @@ private:
             return own * weights * (smoothing - 1) -
                 rows * (smoothing / static_cast<double>(logs.size(axis)));
         };
-        const auto each = where(counts,
-            choose(
-                smoothing == 0, [&] { return -(own * weights); }, smoothed),
-            0);
+        const auto each =
+            where(counts, choose(smoothing != 0, smoothed, [&] { return -(own * weights); }), 0);
         const auto sum_of_weights = total(weights);
         const auto loss = choose(
             a.reduction == 1, [&] { return total(each) / sum_of_weights; }, a.reduction == 2,
             [&] { return total(each); }, each);
-        return loss_and_total<std::remove_cvref_t<decltype(loss)>,
-            std::remove_cvref_t<decltype(sum_of_weights)>>{loss, sum_of_weights};
+        return std::tuple(loss, sum_of_weights);
     }
     static auto along(const auto& weight, std::int64_t axis, std::size_t rank) {
-        shape_builder shape = shape_builder::filled(rank, 1);
-        if (!shape.empty()) shape[static_cast<std::size_t>(axis)] = weight.meta().elements();
-        return viewed(weight, int_list(shape));
+        return viewed(weight, int_list(line_shape(rank, axis, weight.meta().elements())));
     }
     static auto by_probability(const auto& logs, const auto& target, const auto& a) {
         const std::int64_t axis = axis_of_classes(logs);

@@ -236,8 +236,7 @@ struct decompose_attention : pass {
             const double width = static_cast<double>(q.size(-1));
             const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
             const auto for_heads = [&](const auto& x) {
-                return choose(
-                    a.enable_gqa, [&] { return repeated_heads(x, q.size(-3)); }, x);
+                return choose(!a.enable_gqa, x, [&] { return repeated_heads(x, q.size(-3)); });
             };
             const auto attention = [&] {
                 const auto keys = call<aten::transpose_int>(for_heads(k) * factor, -2, -1);
@@ -248,8 +247,7 @@ struct decompose_attention : pass {
                 return call<aten::matmul>(attended(scores, a.attn_mask), for_heads(v));
             };
             const char* dropout = "attention with dropout; export the model after model.eval()";
-            return choose(
-                a.dropout_p != 0, [&] { return q.unsupported(dropout); }, attention);
+            return refuse_if(a.dropout_p != 0, q, dropout, attention);
         });
     }
 

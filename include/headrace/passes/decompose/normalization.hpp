@@ -177,8 +177,7 @@ private:
         if constexpr (requires { a.training; }) training = a.training;
         const char* reason =
             "batch_norm that updates its running statistics; export the model after model.eval()";
-        return choose(
-            training, [&] { return x.unsupported(reason); }, normalized);
+        return refuse_if(training, x, reason, normalized);
     }
 
     static auto shifted(

@@ -40,10 +40,8 @@ struct decompose_distances : pass {
             on<aten::pdist, aten::_pdist_forward> =
                 [](auto x, const auto& a) {
                     const std::int64_t pairs = x.result_meta().shape[0];
-                    return choose(
-                        pairs == 0 || x.size(1) == 0,
-                        [&] { return x.unsupported("distances of nothing: TOSA has no empty tensors"); },
-                        [&] {
+                    return refuse_if(pairs == 0 || x.size(1) == 0, x,
+                        "distances of nothing: TOSA has no empty tensors", [&] {
                             const auto rows = [&](bool second) {
                                 return call<aten::index_select>(real(x), 0,
                                     x.tensor(dtype::int64, shape_builder{pairs},
@@ -60,9 +58,8 @@ struct decompose_distances : pass {
                     const auto equal = x == y;
                     const auto u = real(x);
                     const auto v = real(y);
-                    const auto alike = choose(
-                        a.equal_nan, [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); },
-                        equal);
+                    const auto alike = choose(!a.equal_nan, equal,
+                        [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); });
                     const auto error = abs(u - v);
                     const auto allowed = abs(v) * a.rtol + a.atol;
                     return logical_or(alike, logical_and(error < infinity, error <= allowed));

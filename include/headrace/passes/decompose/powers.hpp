@@ -24,8 +24,7 @@ template <reading X>
     const auto base = where(regular, x, 1);
     const auto raised = call<aten::pow_tensor_tensor>(base, x.constant(std::abs(exponent)));
     const auto y = where(regular, raised, x);
-    return choose(
-        exponent < 0, [&] { return reciprocal(y); }, y);
+    return choose(exponent >= 0, y, [&] { return reciprocal(y); });
 }
 
 /// Returns x to the power y, for x >= 0 or NaN. Where POW is not defined, it is exp(y · log(x)), or 1 if that

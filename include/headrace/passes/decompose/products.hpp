@@ -72,9 +72,7 @@ struct decompose_products : pass {
                         }
                         return viewed(v, int_list(shape));
                     };
-                    return choose(
-                        2 * rank > shape_builder::capacity,
-                        [&] { return x.unsupported("its rank is too large"); },
+                    return refuse_if(2 * rank > shape_builder::capacity, x, "its rank is too large",
                         [&] { return viewed(spread(x, false) * spread(y, true), x.result_meta().shape); });
                 },
             on<aten::linalg_cross, aten::cross> =
@@ -131,10 +129,8 @@ struct decompose_products : pass {
                 },
             on<aten::cov> =
                 [](auto x, const auto& a) {
-                    return choose(
-                        a.fweights || a.aweights,
-                        [&] { return x.unsupported("weights of observations; multiply them in before it"); },
-                        [&] {
+                    return refuse_if(a.fweights || a.aweights, x,
+                        "weights of observations; multiply them in before it", [&] {
                             const auto square =
                                 covariance(observations(x), static_cast<double>(a.correction));
                             return as_result(square);

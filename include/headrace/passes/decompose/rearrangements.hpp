@@ -43,14 +43,12 @@ struct decompose_rearrangements : pass {
                     flat.push_back(saturating_mul(x.size(a.dim1), columns));
                     const auto rows =
                         call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
-                    return choose(
-                        length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
-                        [&] {
-                            const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
-                            const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
-                            return call<aten::slice_tensor>(
-                                call<aten::reshape>(rows, flat), -1, begin, end, columns + 1);
-                        });
+                    return refuse_if(length == 0, x, "none is left: TOSA has no empty tensors", [&] {
+                        const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
+                        const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
+                        return call<aten::slice_tensor>(
+                            call<aten::reshape>(rows, flat), -1, begin, end, columns + 1);
+                    });
                 },
             on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
             // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
@@ -170,10 +168,8 @@ struct decompose_shuffles : pass {
                 [](auto x, const auto& a) {
                     const image s = image_of(x.shape());
                     const std::int64_t r = a.upscale_factor;
-                    return choose(
-                        r < 1 || s.channels % (r * r) != 0,
-                        [&] { return x.unsupported("the square of the factor must divide the channels"); },
-                        [&] {
+                    return refuse_if(r < 1 || s.channels % (r * r) != 0, x,
+                        "the square of the factor must divide the channels", [&] {
                             return moved(x, {s.batch, s.channels / (r * r), r, r, s.height, s.width},
                                 {0, 1, 4, 2, 5, 3});
                         });
@@ -182,10 +178,8 @@ struct decompose_shuffles : pass {
                 [](auto x, const auto& a) {
                     const image s = image_of(x.shape());
                     const std::int64_t r = a.downscale_factor;
-                    return choose(
-                        r < 1 || s.height % r != 0 || s.width % r != 0,
-                        [&] { return x.unsupported("the factor must divide height and width"); },
-                        [&] {
+                    return refuse_if(r < 1 || s.height % r != 0 || s.width % r != 0, x,
+                        "the factor must divide height and width", [&] {
                             return moved(x, {s.batch, s.channels, s.height / r, r, s.width / r, r},
                                 {0, 1, 3, 5, 2, 4});
                         });
@@ -193,10 +187,8 @@ struct decompose_shuffles : pass {
             on<aten::channel_shuffle> =
                 [](auto x, const auto& a) {
                     const sizes s = x.shape();
-                    return choose(
-                        s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0,
-                        [&] { return x.unsupported("the groups must divide the channels"); },
-                        [&] {
+                    return refuse_if(s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0, x,
+                        "the groups must divide the channels", [&] {
                             return moved(x, {s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
                                 {0, 2, 1, 3});
                         });

@@ -43,16 +43,10 @@ struct decompose_bicubic : pass {
                             return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a));
                         });
                     },
-                on_each<nearest_ops> =
-                    [](auto x, const auto& a) {
-                        return choose(fits_resize(x, a, sampling_mode::nearest), unchanged,
-                            [&] { return selected(x, a, 0); });
-                    },
+                on_each<nearest_ops> = [](auto x,
+                                           const auto& a) { return selected(x, a, sampling_mode::nearest); },
                 on_each<nearest_exact_ops> =
-                    [](auto x, const auto& a) {
-                        return choose(fits_resize(x, a, sampling_mode::nearest_exact), unchanged,
-                            [&] { return selected(x, a, 0.5F); });
-                    });
+                    [](auto x, const auto& a) { return selected(x, a, sampling_mode::nearest_exact); });
     }
 
 private:
@@ -64,10 +58,8 @@ private:
     };
 
     static auto of_floats(const auto& x, const auto& resampled) {
-        return choose(
-            !is_floating(x.result_meta().dtype),
-            [&] { return x.unsupported("interpolated integers are rounded; interpolate floats"); },
-            resampled);
+        return refuse_if(!is_floating(x.result_meta().dtype), x,
+            "interpolated integers are rounded; interpolate floats", resampled);
     }
     // Checks each spatial axis: the last two, or the last one.
     static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {
@@ -78,27 +70,23 @@ private:
         }
         return true;
     }
-    static auto selected(const auto& x, const auto& a, float shift) {
+    static auto selected(const auto& x, const auto& a, sampling_mode mode) {
         const auto scales = resize_scales(a);
         const auto along = [&](const auto& v, std::size_t i) {
             const std::int64_t in = x.shape()[i];
             const std::int64_t out = x.result_meta().shape[i];
+            const auto step = step_of<float>({in, out, counting_scale(mode, in, out, scales[i - 2]), false});
+            const float shift = mode == sampling_mode::nearest ? 0 : 0.5F;
             pmr_vector<std::int64_t> positions;
             const std::int64_t count = x.may_compute(out, dtype::int64) ? out : 0;
-            const double scale = shift == 0
-                ? counting_scale(sampling_mode::nearest, in, out, scales[i - 2])
-                : counting_scale(sampling_mode::nearest_exact, in, out, scales[i - 2]);
-            const float step =
-                scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
-            for (std::int64_t o = 0; o != count; ++o) {
-                const float at = std::floor((static_cast<float>(o) + shift) * step);
-                positions.push_back(whole_within(at, in - 1));
-            }
+            for (std::int64_t o = 0; o != count; ++o)
+                positions.push_back(whole_within(std::floor((static_cast<float>(o) + shift) * step), in - 1));
             return call<aten::index_select>(
                 v, static_cast<std::int64_t>(i), x.tensor(dtype::int64, shape_builder{out}, positions));
         };
         return choose(
-            x.rank() == 3, [&] { return along(x, 2); }, [&] { return along(along(x, 2), 3); });
+            fits_resize(x, a, mode), unchanged, x.rank() == 3, [&] { return along(x, 2); },
+            [&] { return along(along(x, 2), 3); });
     }
 
     template <taps Taps>
@@ -123,15 +111,18 @@ private:
             });
     }
 
+    // Returns the distance of the positions that neighbouring results are computed from.
+    template <class Real>
+    static Real step_of(const axis& a) {
+        if (a.align_corners)
+            return a.out > 1 ? static_cast<Real>(a.in - 1) / static_cast<Real>(a.out - 1) : 0;
+        return a.scale > 0 ? static_cast<Real>(1 / a.scale)
+                           : static_cast<Real>(a.in) / static_cast<Real>(a.out);
+    }
     // Computed in float32, as in PyTorch.
     static float position_of(const axis& a, std::int64_t o) {
         const auto n = static_cast<float>(o);
-        if (a.align_corners) {
-            return a.out > 1 ? n * (static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)) : 0.F;
-        }
-        const float step = a.scale > 0 ? static_cast<float>(1 / a.scale)
-                                       : static_cast<float>(a.in) / static_cast<float>(a.out);
-        return step * (n + 0.5F) - 0.5F;
+        return a.align_corners ? n * step_of<float>(a) : step_of<float>(a) * (n + 0.5F) - 0.5F;
     }
     static double kernel(double distance, double s = -0.75) {
         const double x = std::abs(distance);
@@ -178,10 +169,7 @@ private:
     template <taps Taps>
     static void add_wide(const axis& a, std::int64_t o, const auto& add) {
         constexpr bool is_cubic = Taps == taps::wide_cubic;
-        const double step = a.align_corners
-            ? (a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1) : 0)
-            : a.scale > 0 ? 1 / a.scale
-                          : static_cast<double>(a.in) / static_cast<double>(a.out);
+        const auto step = step_of<double>(a);
         const double width = std::max(step, 1.0);
         const double reach = (is_cubic ? 2 : 1) * width;
         const double center = step * (static_cast<double>(o) + 0.5);

@@ -66,9 +66,7 @@ private:
         const char* too_long =
             "the axis is too long: all elements up to each are more than 2^24 together, and "
             "all are in memory at once";
-        return choose(
-            saturating_mul(rows.meta().elements(), n) > max_elements,
-            [&] { return rows.unsupported(too_long); },
+        return refuse_if(saturating_mul(rows.meta().elements(), n) > max_elements, rows, too_long,
             [&] { return mask_of(rows, 2, n, n, [](auto i, auto j) { return j <= i; }); });
     }
     // Among equal elements, and among NaNs, the position of the last one is returned.

@@ -65,13 +65,9 @@ struct decompose_searches : pass {
                     const std::int64_t count = x.meta().elements();
                     const auto wide = as(index, dtype::int64);
                     const auto position = where(wide < 0, wide + wide.constant(scalar(count)), wide);
-                    return choose(
-                        count == 0,
-                        [&] { return x.unsupported("elements of nothing: TOSA has no empty tensors"); },
-                        [&] {
-                            return viewed(
-                                call<aten::index_select>(flat(x), 0, flat(position)), index.shape());
-                        });
+                    return refuse_if(count == 0, x, "elements of nothing: TOSA has no empty tensors", [&] {
+                        return viewed(call<aten::index_select>(flat(x), 0, flat(position)), index.shape());
+                    });
                 },
             on<aten::take_along_dim> =
                 [](auto x, auto index, const auto& a) {
@@ -157,8 +153,7 @@ private:
             " takes more than 2^24 comparisons, all in memory at once; search in parts"});
     }
     static auto inverted(const auto& found, bool invert) {
-        return choose(
-            invert, [&] { return !found; }, found);
+        return choose(!invert, found, [&] { return !found; });
     }
     // Compares x with a Python number, in the dtype to which PyTorch promotes both.
     static auto equals(const auto& x, const scalar& value) {

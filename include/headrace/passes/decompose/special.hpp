@@ -27,11 +27,9 @@ struct decompose_special : pass {
                        },
                    on<aten::angle> =
                        [](auto x) {
-                           return choose(
-                               is_complex(x.dtype()), [&] { return refused(x); },
-                               [&] {
-                                   return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x);
-                               });
+                           return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, [&] {
+                               return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x);
+                           });
                        },
                    on<aten::special_ndtr> =
                        [](auto x) { return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5; },
@@ -77,10 +75,8 @@ struct decompose_special : pass {
                        },
                    on<aten::cumulative_trapezoid_dx> =
                        [](auto y, const auto& a) {
-                           return choose(
-                               y.size(a.dim) < 2,
-                               [&] { return y.unsupported("areas of nothing: TOSA has no empty tensors"); },
-                               [&] {
+                           return refuse_if(
+                               y.size(a.dim) < 2, y, "areas of nothing: TOSA has no empty tensors", [&] {
                                    return call<aten::cumsum>(
                                        pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim);
                                });
@@ -92,30 +88,25 @@ struct decompose_special : pass {
                         const auto at_zero = as(values, wide.dtype());
                         const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
                         const auto whole = where(wide == 0, at_zero, step);
-                        return in_result_type(choose(
-                            is_floating(x.dtype()),
-                            [&] { return where(wide == wide, whole, wide.constant(0)); }, whole));
+                        return in_result_type(choose(!is_floating(x.dtype()), whole,
+                            [&] { return where(wide == wide, whole, wide.constant(0)); }));
                     },
                 on<aten::float_power_tensor_tensor> =
                     [](auto x, auto y) {
-                        return choose(
-                            is_complex(x.result_meta().dtype), [&] { return refused(x); },
-                            [&] {
-                                return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y));
-                            });
+                        return refuse_if(is_complex(x.result_meta().dtype), x, no_complex_numbers, [&] {
+                            return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y));
+                        });
                     },
                 on<aten::float_power_tensor_scalar> =
                     [](auto x, const auto& a) {
                         const scalar exponent(a.exponent.to_double());
-                        return choose(
-                            is_complex(x.dtype()), [&] { return refused(x); },
+                        return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
                             [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
                     },
                 on<aten::float_power_scalar> =
                     [](auto y, const auto& a) {
                         const scalar base(a.self.to_double());
-                        return choose(
-                            is_complex(y.dtype()), [&] { return refused(y); },
+                        return refuse_if(is_complex(y.dtype()), y, no_complex_numbers,
                             [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
                     },
                 on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
@@ -124,15 +115,11 @@ struct decompose_special : pass {
                 on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
                 on<aten::isreal> =
                     [](auto x) {
-                        return choose(
-                            is_complex(x.dtype()), [&] { return refused(x); },
+                        return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
                             [&] { return x.filled(true, dtype::boolean); });
                     },
                 on<aten::real, aten::conj> =
-                    [](auto x) {
-                        return choose(
-                            is_complex(x.dtype()), [&] { return refused(x); }, x);
-                    },
+                    [](auto x) { return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, x); },
                 on<aten::special_round> =
                     [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
                 on<aten::count_nonzero> =
@@ -142,7 +129,6 @@ struct decompose_special : pass {
     }
 
 private:
-    static auto refused(const auto& x) { return x.unsupported(no_complex_numbers); }
     static auto is_infinite(const auto& x, double which) {
         return choose(
             is_floating(x.dtype()), [&] { return x == which; },
@@ -258,8 +244,7 @@ private:
             return choose(
                 edge_order == 2, curved, [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
         };
-        return choose(
-            count == 0, [&] { return call<aten::cat>(tensors(first, last), axis); }, all);
+        return choose(count != 0, all, [&] { return call<aten::cat>(tensors(first, last), axis); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_gradients);
