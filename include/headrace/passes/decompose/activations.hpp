@@ -4,7 +4,6 @@
 #define HEADRACE_PASSES_DECOMPOSE_ACTIVATIONS_HPP
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <headrace/passes/decompose/expressions.hpp>

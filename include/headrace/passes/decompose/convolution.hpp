@@ -99,6 +99,7 @@ struct decompose_blocks : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_windows>;
     static constexpr std::string_view summary = "im2col as windows, col2im as a transposed convolution";
+
     static auto rewrites() {
         return rules(
             on<aten::col2im> = code<summed>(), on<aten::im2col> = [](auto x, const auto& a) {
@@ -186,11 +187,9 @@ private:
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
         const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
-            pmr_vector<std::int32_t> index;
-            const std::int64_t computed = x.may_compute(count, dtype::int32) ? count : 0;
-            for (std::int64_t i = 0; i != computed; ++i)
-                index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
-            return call<aten::index_select>(x, axis, x.tensor(dtype::int32, sizes(&count, 1), index));
+            const auto places = computed(x, dtype::int32, shape_builder{count},
+                [&](std::int64_t i) { return scalar(i / a.size * a.step + i % a.size); });
+            return call<aten::index_select>(x, axis, places);
         };
         const auto taken =
             choose(a.size != a.step, by_index, [&] { return call<aten::narrow>(x, axis, 0, count); });

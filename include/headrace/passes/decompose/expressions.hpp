@@ -55,32 +55,30 @@ template <reading X>
     return call<aten::view>(x, line_shape(rank, 0, x.meta().elements()));
 }
 
+/// A constant whose element i, in row-major order, is the scalar `number(i)`.
+template <reading X, class Number>
+[[nodiscard]] auto computed(const X& x, dtype type, const shape_builder& shape, const Number& number) {
+    return code<ops<>>(
+        [&](emit<ops<>> e, value) {
+            return e.constant_of(
+                type, shape, [&](std::size_t i) { return number(static_cast<std::int64_t>(i)); });
+        },
+        x);
+}
 /// The numbers 0, 1, … in row-major order, as a constant.
 template <reading X>
 [[nodiscard]] auto numbered(const X& x, dtype type, const shape_builder& shape) {
-    return code<ops<>>(
-        [&](emit<ops<>> e, value) {
-            return e.constant_of(type, shape, [&](std::size_t i) {
-                return is_floating(type) ? scalar(static_cast<double>(i))
-                                         : scalar(static_cast<std::int64_t>(i));
-            });
-        },
-        x);
+    return computed(x, type, shape,
+        [&](std::int64_t i) { return is_floating(type) ? scalar(static_cast<double>(i)) : scalar(i); });
 }
 /// A constant [1, …, 1, rows, columns] of that rank: true where `kept(row, column)` is.
 template <reading X, class Kept>
 [[nodiscard]] auto mask_of(
     const X& x, std::size_t rank, std::int64_t rows, std::int64_t columns, const Kept& kept) {
-    return code<ops<>>(
-        [&](emit<ops<>> e, value) {
-            shape_builder shape = shape_builder::filled(rank - 2, 1);
-            shape.append(shape_builder{rows, columns});
-            return e.constant_of(dtype::boolean, shape, [&](std::size_t i) {
-                const auto at = static_cast<std::int64_t>(i);
-                return scalar(kept(at / columns, at % columns));
-            });
-        },
-        x);
+    shape_builder shape = shape_builder::filled(rank - 2, 1);
+    shape.append(shape_builder{rows, columns});
+    return computed(
+        x, dtype::boolean, shape, [&](std::int64_t i) { return scalar(kept(i / columns, i % columns)); });
 }
 /// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
 template <reading X, class Kept>

@@ -120,7 +120,6 @@ private:
     static value viewed(emit<ops<aten::reshape>> e, value v, sizes shape) {
         return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
-
     static value replaced(
         emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t start, value part) {
         if (!part) return {};
@@ -207,7 +206,6 @@ private:
         for (std::size_t d = a.size.size(); d-- != 0; i /= a.size[d]) offset += i % a.size[d] * a.stride[d];
         return offset;
     }
-
     // Views that change strides, which values computed from them may inherit.
     static constexpr auto strided_views = set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;

@@ -211,7 +211,6 @@ private:
     static auto of_classes(const auto& weight, const auto& index) {
         return viewed(call<aten::embedding>(call<aten::unsqueeze>(weight, 1), index), index.shape());
     }
-
     // Returns the loss, and the total weight of all rows; those whose target is ignore_index do not count.
     static auto by_index(const auto& logs, const auto& target, const auto& a, double smoothing) {
         const std::int64_t axis = axis_of_classes(logs);

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory_resource>
 #include <string>
 
@@ -55,11 +54,9 @@ private:
         }
         return arranged(e, summed(e, so_far, result), result);
     }
-
     static bool has(const std::pmr::string& labels, char c) {
         return labels.find(c) != std::pmr::string::npos;
     }
-
     // Gives each label exactly one axis in each operand that has it, and one size.
     static void spread(emit<ops<aten::diagonal, aten::expand>> e, pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
@@ -91,7 +88,6 @@ private:
                 operand.tensor = e.make<aten::expand>({.self = operand.tensor, .size = int_list(shape)});
         }
     }
-
     // Sums over the labels that are no longer needed.
     static labelled summed(
         emit<ops<aten::sum_dim_intlist>> e, const labelled& t, const std::pmr::string& needed) {
@@ -107,7 +103,6 @@ private:
         if (axes.empty()) return t;
         return {e.make<aten::sum_dim_intlist>({.self = t.tensor, .dim = int_list(axes)}), left};
     }
-
     // Permutes the tensor's axes to the order of `labels`.
     static value arranged(emit<ops<aten::permute>> e, const labelled& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
@@ -115,13 +110,11 @@ private:
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
         return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
     }
-
     static shape_builder shape_of(const emitter& e, const labelled& t, const std::pmr::string& labels) {
         shape_builder shape;
         for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
         return shape;
     }
-
     // Reshapes to [batch…, rows, columns]; rows and columns may each combine several axes.
     static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
         const std::pmr::string& batch, const std::pmr::string& rows, const std::pmr::string& columns) {
@@ -130,7 +123,6 @@ private:
         shape.push_back(element_count(shape_of(e, t, columns)));
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
-
     static labelled contract(emit<made> e, labelled a, labelled b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
@@ -239,7 +231,7 @@ struct decompose_attention : pass {
                 return choose(!a.enable_gqa, x, [&] { return repeated_heads(x, q.size(-3)); });
             };
             const auto attention = [&] {
-                const auto keys = call<aten::transpose_int>(for_heads(k) * factor, -2, -1);
+                const auto keys = transposed_matrix(for_heads(k) * factor);
                 const auto all = call<aten::matmul>(q * factor, keys);
                 const auto not_after = [](auto row, auto column) { return column <= row; };
                 const auto causal = [&] { return keep_where(all, not_after, never); };
@@ -252,7 +244,7 @@ struct decompose_attention : pass {
     }
 
 private:
-    static constexpr double never = -std::numeric_limits<double>::infinity();
+    static constexpr double never = -infinity;
 
     // With a mask, a query that may attend to no key gets zeros.
     static auto attended(const auto& scores, const std::optional<value>& mask) {
@@ -264,7 +256,6 @@ private:
         };
         return choose(mask.has_value(), masked, [&] { return call<aten::softmax_int>(scores, -1); });
     }
-
     // [..., heads, S, E], with each head repeated once per query head that uses it.
     static auto repeated_heads(const auto& x, std::int64_t heads) {
         const auto repeated = [&] {

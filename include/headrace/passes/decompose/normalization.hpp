@@ -85,7 +85,6 @@ private:
         if (type == dtype::float32) return 0x1p-23;
         return type == dtype::float16 ? 0x1p-10 : 0x1p-7;
     }
-
     // Returns (x - mean) · scale, mean and scale, in float32 as in PyTorch, even for half precision.
     static auto normalized(const auto& input, sizes axes, double eps) {
         const auto x = as(input, dtype::float32);
@@ -102,7 +101,6 @@ private:
         const auto [y, mean, scale] = normalized(split, shape_builder{2}, a.eps);
         return std::tuple(affine_of_channels(call<aten::view>(y, shape), a), mean, scale);
     }
-
     static auto affine(const auto& x, const auto& a) {
         return affine(x, a, [](const auto& w) { return w; });
     }
@@ -155,12 +153,10 @@ private:
             [&] { return by_statistics(x, x.of(*a.running_mean), x.of(*a.running_var), a); },
             [&] { return by_batch_statistics(x, a); });
     }
-
     // Half-precision tensors are normalized in float32, as in PyTorch: their squares may not fit.
     static dtype computed_in(dtype t) {
         return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : t;
     }
-
     static auto by_statistics(const auto& x, const auto& mean, const auto& variance, const auto& a) {
         const auto normalized = [&] {
             const dtype type = computed_in(x.dtype());
@@ -179,7 +175,6 @@ private:
             "batch_norm that updates its running statistics; export the model after model.eval()";
         return refuse_if(training, x, reason, normalized);
     }
-
     static auto shifted(
         const auto& x, const auto& scale, const auto& mean, const std::optional<value>& bias) {
         const std::size_t rank = x.rank() - 1;
@@ -191,7 +186,6 @@ private:
         const auto sum = choose(bias.has_value(), with_bias, [&] { return y - along_channels(shift, rank); });
         return as(sum, x.dtype());
     }
-
     static const args<aten::convolution>* foldable(value input) {
         const auto* conv = match<aten::convolution>(input);
         const bool sole = conv != nullptr && has_one_use(input) &&
@@ -213,7 +207,6 @@ private:
             as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation, conv.transposed,
             conv.output_padding, conv.groups);
     }
-
     // Reduces over all axes except the channels.
     static auto by_batch_statistics(const auto& x, const auto& a) {
         const std::size_t rank = x.rank();

@@ -90,9 +90,8 @@ struct decompose_distances : pass {
                 },
             on<aten::linalg_matrix_norm_str_ord> =
                 [](auto x, const auto& a) {
-                    return as_result(choose(
-                        a.ord == "fro", [&] { return norm(real(x), 2, a.dim); },
-                        [&] { return x.unsupported(needs_singular_values); }));
+                    return refuse_if(a.ord != "fro", x, needs_singular_values,
+                        [&] { return as_result(norm(real(x), 2, a.dim)); });
                 });
     }
 
@@ -103,10 +102,8 @@ private:
     static auto real(const auto& x) { return as(x, dtype::float32); }
     // Along these axes, or all; reduced axes are kept with size 1.
     static auto norm(const auto& x, double order, const int_list& axes) {
-        return call<aten::linalg_vector_norm>(x, scalar(order), optional_axes(axes), true);
-    }
-    static std::optional<int_list> optional_axes(const int_list& axes) {
-        return axes.empty() ? std::nullopt : std::optional(axes);
+        const auto named = axes.empty() ? std::nullopt : std::optional(axes);
+        return call<aten::linalg_vector_norm>(x, scalar(order), named, true);
     }
     static auto matrix_norm(const auto& x, double order, const int_list& axes) {
         const bool by_columns = order == 1 || order == -1;
@@ -118,7 +115,6 @@ private:
             [&] { return largest(sum(abs(x), summed), left); },
             [&] { return smallest(sum(abs(x), summed), left); });
     }
-
     static bool is_product(const auto& x, const auto& y, const auto& a) {
         constexpr std::int64_t few = 25;
         const std::int64_t mode = a.compute_mode.value_or(0);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 
 #include <headrace/infer/window.hpp>
@@ -83,7 +82,6 @@ private:
             call<aten::reshape>(step(images, part{false, plane}), int_list{batch, channels, in[lead], area});
         return call<aten::reshape>(step(columns, part{true, {out[lead], area}}), out);
     }
-
     static const int_list& stride_of(const auto& a) { return a.stride.empty() ? a.kernel_size : a.stride; }
 
     static auto max_pool(const auto& x, const auto& a) {
@@ -110,7 +108,6 @@ private:
         e.unsupported("TOSA's poolings give no indices; use only the first result");
         return true;
     }
-
     template <class Plane>
     static auto nearest(const auto& x, const auto& a) {
         return separately(x, [&](const auto& v, const part& p) {
@@ -178,7 +175,6 @@ private:
         // The mean over a bin is the mean of its row means, since all rows of a bin have the same length.
         return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
     }
-
     template <class Pool>
     static value along(emit<made<Pool>> e, value v, std::int64_t axis, const bins& b) {
         const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
@@ -230,7 +226,7 @@ private:
         return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
     static scalar lowest(dtype t) {
-        if (is_floating(t)) return -std::numeric_limits<double>::infinity();
+        if (is_floating(t)) return -infinity;
         return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,

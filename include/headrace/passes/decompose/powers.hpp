@@ -117,7 +117,6 @@ private:
             },
             x);
     }
-
     // By repeated squaring, for each bit of |y|: halving a negative y, rounded toward zero, gives the same
     // bits. Negative powers are 0, except those of 1 and -1.
     static auto power_of_integers(const auto& x, const auto& y) {
@@ -160,7 +159,6 @@ private:
         const bool negative = std::any_of(known->begin(), known->end(), [](std::int64_t n) { return n < 0; });
         return {static_cast<int>(std::bit_width(all)), negative};
     }
-
     // For base >= 0. Where y is not finite, the result is the limit, which exp(y · log(base)) gives.
     static auto power_of(double base, const auto& y) {
         const auto limit = [&] { return exp(y * std::log(base)); };

@@ -173,7 +173,6 @@ private:
             return scalar(at / n % n == at % n ? 1.0 : 0.0);
         });
     }
-
     // Reshapes to [rows, columns]: all axes except the last become rows.
     static auto rows(const auto& x) {
         const std::int64_t columns = x.size(-1);

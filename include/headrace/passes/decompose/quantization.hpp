@@ -55,11 +55,9 @@ private:
                                           : e.splat(0, dtype::int32, e.rank(a.input));
         return dequantized(e, a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros);
     }
-
     static value cast(emit<ops<tosa::cast>> e, value v, dtype to) {
         return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
     }
-
     // Reshapes a vector along the axis, ready to broadcast.
     template <class Args>
     static value along_axis(emit<build::reshape_ops> e, const Args& a, value v) {
@@ -70,7 +68,6 @@ private:
         shape[*axis] = e.shape(a.input)[*axis];
         return build::reshape(e, v, shape);
     }
-
     template <class Args>
     static value quantized(emit<made> e, const Args& a, value inverse, value zeros, value real_zeros) {
         const auto bound = [&](std::int64_t integer) {

@@ -149,7 +149,6 @@ private:
     static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
     }
-
     template <class Op>
     static std::tuple<value, value> of_hidden_state(emit<made> e, const args<Op>& a) {
         const unrolled all = unroll<Op>(e, a, a.hx, {});
@@ -182,14 +181,12 @@ private:
             return {e.build(cell, from_input, before.h), {}};
         }
     }
-
     template <class Op>
     static unrolled unroll(emit<made> e, const args<Op>& a, value h0, value c0) {
         return build::unroll_layers<Op>(e, a, h0, c0, [&](unrolled& all, const state& before, auto... rest) {
             return run_layer<Op>(e, all, before, rest...);
         });
     }
-
     template <class Op>
     static value run_layer(
         emit<made> e, unrolled& all, state s, const weights& w, std::int64_t time_axis, bool backward) {

@@ -77,18 +77,15 @@ private:
             const std::int64_t out = x.result_meta().shape[i];
             const auto step = step_of<float>({in, out, counting_scale(mode, in, out, scales[i - 2]), false});
             const float shift = mode == sampling_mode::nearest ? 0 : 0.5F;
-            pmr_vector<std::int64_t> positions;
-            const std::int64_t count = x.may_compute(out, dtype::int64) ? out : 0;
-            for (std::int64_t o = 0; o != count; ++o)
-                positions.push_back(whole_within(std::floor((static_cast<float>(o) + shift) * step), in - 1));
-            return call<aten::index_select>(
-                v, static_cast<std::int64_t>(i), x.tensor(dtype::int64, shape_builder{out}, positions));
+            const auto positions = computed(x, dtype::int64, shape_builder{out}, [&](std::int64_t o) {
+                return scalar(whole_within(std::floor((static_cast<float>(o) + shift) * step), in - 1));
+            });
+            return call<aten::index_select>(v, static_cast<std::int64_t>(i), positions);
         };
         return choose(
             fits_resize(x, a, mode), unchanged, x.rank() == 3, [&] { return along(x, 2); },
             [&] { return along(along(x, 2), 3); });
     }
-
     template <taps Taps>
     static auto resampled(const auto& x, const auto& a) {
         const auto scales = resize_scales(a);
@@ -110,7 +107,6 @@ private:
                     call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
             });
     }
-
     // Returns the distance of the positions that neighbouring results are computed from.
     template <class Real>
     static Real step_of(const axis& a) {
@@ -214,9 +210,8 @@ private:
         const sizes s = image.shape();
         const auto rows = call<aten::permute>(image, int_list{0, 2, 3, 1});
         const auto table = call<aten::reshape>(rows, int_list{s[0] * s[2] * s[3], s[1]});
-        pmr_vector<float> starts;
-        for (std::int64_t n = 0; n != s[0]; ++n) starts.push_back(static_cast<float>(n * s[2] * s[3]));
-        const auto first = image.tensor(dtype::float32, shape_builder{s[0], 1, 1}, starts);
+        const auto first = computed(image, dtype::float32, shape_builder{s[0], 1, 1},
+            [&](std::int64_t n) { return scalar(n * s[2] * s[3]); });
         const auto x = position(call<aten::select_int>(grid, -1, 0), s[3], a);
         const auto y = position(call<aten::select_int>(grid, -1, 1), s[2], a);
         const auto pixel = [&](const auto& at_x, const auto& at_y, const auto& weight) {
@@ -239,7 +234,6 @@ private:
         };
         return call<aten::permute>(choose(a.interpolation_mode == 1, nearest, linear), int_list{0, 3, 1, 2});
     }
-
     // Maps [-1, 1] to positions between pixels, rounding in the same order as PyTorch.
     static auto position(const auto& g, std::int64_t size, const auto& a) {
         const auto n = static_cast<double>(size);

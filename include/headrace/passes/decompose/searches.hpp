@@ -16,6 +16,7 @@ struct decompose_searches : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
+
     static auto rewrites() {
         return rules(
             on_each<ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int>> =
@@ -119,12 +120,8 @@ struct decompose_searches : pass {
                 },
             on<aten::repeat_interleave_self_tensor> =
                 [](auto x, auto repeats, const auto& a) {
-                    const auto line = [](const auto& v, std::int64_t size) {
-                        return choose(v.shape() == int_list{size}, v,
-                            [&] { return call<aten::expand>(v, int_list{size}); });
-                    };
                     const auto along = [&](const auto& v, std::int64_t axis) {
-                        const auto each = line(repeats, v.size(axis));
+                        const auto each = expanded(repeats, int_list{v.size(axis)});
                         const auto position = call<aten::repeat_interleave_tensor>(each, *a.output_size);
                         return call<aten::index_select>(v, axis, position);
                     };
@@ -142,7 +139,6 @@ private:
         if (one_of<Split, ops<aten::dsplit_int, aten::dsplit_array>>) return 2;
         return one_of<Split, ops<aten::vsplit_int, aten::vsplit_array>> || rank == 1 ? 0 : 1;
     }
-
     static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
     static bool is_large(const auto& x, std::int64_t count) {

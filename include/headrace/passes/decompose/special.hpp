@@ -149,7 +149,6 @@ private:
         for (const std::int64_t axis : axes) by.push_back((x.size(axis) + rounding) / 2);
         return choose(axes.empty(), x, [&] { return call<aten::roll>(x, int_list(by), int_list(axes)); });
     }
-
     // Returns all elements except the first along an axis, or all except the last.
     static auto part(const auto& x, std::int64_t dim, bool later) {
         return call<aten::narrow>(x, dim, std::int64_t{later ? 1 : 0}, x.size(dim) - 1);

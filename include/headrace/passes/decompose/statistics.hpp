@@ -64,9 +64,16 @@ struct decompose_var : pass {
 private:
     // Returns the variance, and the mean with reduced axes kept.
     static auto moments(const auto& x, const auto& a) {
-        return moments(x, axes_of(a), keepdim_of(a), correction_of(a));
-    }
-    static auto moments(const auto& x, const std::optional<int_list>& axes, bool keepdim, double correction) {
+        std::optional<int_list> axes;
+        bool keepdim = false;
+        double correction = 1;
+        if constexpr (requires { a.dim; }) axes = a.dim;
+        if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
+        if constexpr (requires { a.unbiased; }) {
+            correction = a.unbiased ? 1 : 0;
+        } else if (a.correction) {
+            correction = a.correction->to_double();
+        }
         const dtype wide = build::summing_type(x.dtype());
         const auto mean = average(x, axes, true, wide);
         const auto off = as(x, wide) - mean;
@@ -76,28 +83,6 @@ private:
     }
     static auto without_axes(const auto& mean) {
         return in_result_type(call<aten::reshape>(mean, mean.result_meta(1).shape), 1);
-    }
-
-    static std::optional<int_list> axes_of(const auto& a) {
-        if constexpr (requires { a.dim; }) {
-            return a.dim;
-        } else {
-            return std::nullopt;
-        }
-    }
-    static bool keepdim_of(const auto& a) {
-        if constexpr (requires { a.keepdim; }) {
-            return a.keepdim;
-        } else {
-            return false;
-        }
-    }
-    static double correction_of(const auto& a) {
-        if constexpr (requires { a.unbiased; }) {
-            return a.unbiased ? 1 : 0;
-        } else {
-            return a.correction ? a.correction->to_double() : 1;
-        }
     }
 };
 HEADRACE_COMPILED_PASS(decompose_var);
@@ -160,10 +145,8 @@ private:
     // The last rank of 0, 1, …, n numbers. For 0 numbers it is rank 0, where the line holds NaN.
     static auto last_ranks(const auto& sorted) {
         const std::int64_t rows = sorted.size(-1) + 1;
-        pmr_vector<double> ranks;
-        const std::int64_t computed = sorted.may_compute(rows, dtype::float64) ? rows : 0;
-        for (std::int64_t i = 0; i != computed; ++i) ranks.push_back(i == 0 ? 0 : static_cast<double>(i - 1));
-        return sorted.tensor(dtype::float64, shape_builder{rows, 1}, ranks);
+        return computed(sorted, dtype::float64, shape_builder{rows, 1},
+            [](std::int64_t i) { return scalar(i == 0 ? 0.0 : static_cast<double>(i - 1)); });
     }
     static auto at_ranks(
         const auto& ranks, std::string_view interpolation, const auto& at, const auto& weights_at) {

@@ -99,7 +99,6 @@ private:
         if (block.size() == 2) return shape_builder(block);
         return {1, block.empty() ? 1 : block[0]};
     }
-
     // Returns `other` [..., rows, columns] with x [..., length] along its diagonal.
     static auto selected(
         const auto& x, std::int64_t rows, std::int64_t columns, std::int64_t offset, const auto& other) {
@@ -158,27 +157,19 @@ struct decompose_tables : pass {
             on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
                 const std::size_t axes = a.size.size() - 2;
                 const sizes image = sizes(a.size).subspan(2);
-                const std::int64_t points = element_count(image);
-                const bool aligned = a.align_corners;
                 const auto width = static_cast<std::int64_t>(axes + 1);
+                const shape_builder shape{1, element_count(image), width};
                 // Each row holds the coordinates of a point, the last axis of the image first, and 1.
-                const auto coordinate = [axes, image, aligned](std::size_t i) {
-                    std::size_t point = i / (axes + 1);
-                    const std::size_t which = i % (axes + 1);
+                const auto grid = computed(theta, dtype::float32, shape, [&](std::int64_t i) {
+                    const auto which = static_cast<std::size_t>(i) % (axes + 1);
                     if (which == axes) return scalar(1.0);
-                    for (std::size_t d = 0; d != which; ++d)
-                        point /= static_cast<std::size_t>(image[axes - 1 - d]);
+                    std::int64_t point = i / width;
+                    for (std::size_t d = 0; d != which; ++d) point /= image[axes - 1 - d];
                     const auto size = static_cast<double>(image[axes - 1 - which]);
-                    const auto at =
-                        static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
-                    if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
+                    const auto at = static_cast<double>(point % image[axes - 1 - which]);
+                    if (a.align_corners) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
                     return scalar((at * 2 + 1) / size - 1);
-                };
-                const auto grid = code<ops<>>(
-                    [&](emit<ops<>> e, value) {
-                        return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
-                    },
-                    theta);
+                });
                 const auto turned = transposed_matrix(as(theta, dtype::float32));
                 return as_result(call<aten::matmul>(grid, turned));
             });
