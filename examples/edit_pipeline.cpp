@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include <headrace/pass/algebra.hpp>
-#include <headrace/passes/decompose/decompose_gelu.hpp>
+#include <headrace/passes/decompose/activations.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 

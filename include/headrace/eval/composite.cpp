@@ -11,7 +11,7 @@
 #include <headrace/eval/aten/composite.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>
-#include <headrace/passes/decompose/composite.hpp>
+#include <headrace/passes/decompose/decompose.hpp>
 
 namespace headrace::eval {
 

@@ -8,7 +8,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
 

@@ -6,7 +6,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/recurrent_layers.hpp>
+#include <headrace/passes/decompose/recurrent.hpp>
 
 namespace headrace {
 

@@ -2,8 +2,7 @@
 // Tests the decompositions of rectifiers and gates.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_rectifiers.hpp>
-#include <headrace/passes/decompose/decompose_sigmoids.hpp>
+#include <headrace/passes/decompose/activations.hpp>
 
 #include "functions.hpp"
 

@@ -2,7 +2,7 @@
 // Tests the decompositions of ops that turn numbers into booleans.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_comparisons.hpp>
+#include <headrace/passes/decompose/comparisons.hpp>
 
 #include "functions.hpp"
 

@@ -8,9 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/composite_definitions.hpp>
-#include <headrace/passes/decompose/decompose_bicubic.hpp>
-#include <headrace/passes/decompose/decompose_einsum.hpp>
+#include <headrace/passes/decompose/definitions.hpp>
 
 #include "../../support/pass_test.hpp"
 

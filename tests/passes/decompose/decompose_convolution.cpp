@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_batch_norm.hpp>
-#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/normalization.hpp>
 
 #include "../../support/pass_test.hpp"
 

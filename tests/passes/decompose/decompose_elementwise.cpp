@@ -6,24 +6,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_comparisons.hpp>
-#include <headrace/passes/decompose/decompose_division.hpp>
-#include <headrace/passes/decompose/decompose_elu.hpp>
-#include <headrace/passes/decompose/decompose_erfinv.hpp>
-#include <headrace/passes/decompose/decompose_exponentials.hpp>
-#include <headrace/passes/decompose/decompose_fused_arithmetic.hpp>
-#include <headrace/passes/decompose/decompose_gelu.hpp>
-#include <headrace/passes/decompose/decompose_hyperbolic.hpp>
-#include <headrace/passes/decompose/decompose_limits.hpp>
-#include <headrace/passes/decompose/decompose_masks.hpp>
-#include <headrace/passes/decompose/decompose_norms.hpp>
-#include <headrace/passes/decompose/decompose_pow.hpp>
-#include <headrace/passes/decompose/decompose_predicates.hpp>
-#include <headrace/passes/decompose/decompose_rectifiers.hpp>
-#include <headrace/passes/decompose/decompose_rounding.hpp>
-#include <headrace/passes/decompose/decompose_sigmoids.hpp>
-#include <headrace/passes/decompose/decompose_softmax.hpp>
-#include <headrace/passes/decompose/decompose_trigonometric.hpp>
+#include <headrace/passes/decompose/activations.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/comparisons.hpp>
+#include <headrace/passes/decompose/norms.hpp>
+#include <headrace/passes/decompose/powers.hpp>
+#include <headrace/passes/decompose/trigonometric.hpp>
 
 #include "../../support/pass_test.hpp"
 

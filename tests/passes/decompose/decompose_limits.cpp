@@ -4,11 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_exponentials.hpp>
-#include <headrace/passes/decompose/decompose_limits.hpp>
-#include <headrace/passes/decompose/decompose_masks.hpp>
-#include <headrace/passes/decompose/decompose_pow.hpp>
-#include <headrace/passes/decompose/decompose_rounding.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/comparisons.hpp>
+#include <headrace/passes/decompose/powers.hpp>
 
 #include "functions.hpp"
 

@@ -4,9 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_attention.hpp>
-#include <headrace/passes/decompose/decompose_einsum.hpp>
-#include <headrace/passes/decompose/decompose_matmul.hpp>
+#include <headrace/passes/decompose/matmul.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests the decomposition of layer, group, instance and RMS normalization.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_normalization.hpp>
+#include <headrace/passes/decompose/normalization.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -4,10 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_mean.hpp>
-#include <headrace/passes/decompose/decompose_norms.hpp>
-#include <headrace/passes/decompose/decompose_softmax.hpp>
-#include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/decompose/activations.hpp>
+#include <headrace/passes/decompose/norms.hpp>
+#include <headrace/passes/decompose/statistics.hpp>
 
 #include "functions.hpp"
 

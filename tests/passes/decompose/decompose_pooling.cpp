@@ -2,8 +2,7 @@
 // Tests the decomposition of adaptive and dilated poolings.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>
-#include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
+#include <headrace/passes/decompose/pooling.hpp>
 
 #include "../../support/pass_test.hpp"
 

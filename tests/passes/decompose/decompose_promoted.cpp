@@ -3,10 +3,9 @@
 // float32.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_division.hpp>
-#include <headrace/passes/decompose/decompose_exponentials.hpp>
-#include <headrace/passes/decompose/decompose_hyperbolic.hpp>
-#include <headrace/passes/decompose/decompose_trigonometric.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/powers.hpp>
+#include <headrace/passes/decompose/trigonometric.hpp>
 
 #include "../../support/pass_test.hpp"
 

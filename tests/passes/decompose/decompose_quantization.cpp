@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_quantization.hpp>
+#include <headrace/passes/decompose/quantization.hpp>
 
 #include "../../support/quantized_test.hpp"
 

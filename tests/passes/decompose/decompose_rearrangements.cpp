@@ -2,7 +2,7 @@
 // Tests the decomposition of NumPy-like rearrangements into permutations, flips, joins and expansions.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_rearrangements.hpp>
+#include <headrace/passes/decompose/rearrangements.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests the decomposition of LSTM, GRU and RNN: cells, and whole networks of layers and directions.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_recurrent.hpp>
+#include <headrace/passes/decompose/recurrent.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,8 +2,8 @@
 // Tests the decompositions of rounding and signs, and of degrees and radians.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_rounding.hpp>
-#include <headrace/passes/decompose/decompose_trigonometric.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/trigonometric.hpp>
 
 #include "functions.hpp"
 

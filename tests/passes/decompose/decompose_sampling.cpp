@@ -4,9 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_sampling.hpp>
-#include <headrace/passes/decompose/decompose_sort.hpp>
-#include <headrace/passes/decompose/decompose_topk.hpp>
+#include <headrace/passes/decompose/resampling.hpp>
+#include <headrace/passes/decompose/sorting.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -3,15 +3,10 @@
 // partial writes, windows and as_strided.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_as_strided.hpp>
-#include <headrace/passes/decompose/decompose_blocks.hpp>
-#include <headrace/passes/decompose/decompose_cumprod.hpp>
-#include <headrace/passes/decompose/decompose_partial_writes.hpp>
-#include <headrace/passes/decompose/decompose_repeats.hpp>
-#include <headrace/passes/decompose/decompose_roll.hpp>
-#include <headrace/passes/decompose/decompose_shuffles.hpp>
-#include <headrace/passes/decompose/decompose_stack.hpp>
-#include <headrace/passes/decompose/decompose_windows.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/indexing.hpp>
+#include <headrace/passes/decompose/rearrangements.hpp>
+#include <headrace/passes/decompose/scans.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,8 +2,7 @@
 // Tests the decompositions of means, variances and standard deviations.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_mean.hpp>
-#include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/decompose/statistics.hpp>
 
 #include "../../support/pass_test.hpp"
 

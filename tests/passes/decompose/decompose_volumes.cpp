@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include <headrace/passes/decompose/decompose_bicubic.hpp>
-#include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
-#include <headrace/passes/decompose/decompose_volumes.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/pooling.hpp>
+#include <headrace/passes/decompose/resampling.hpp>
 
 #include "../../support/pass_test.hpp"
 

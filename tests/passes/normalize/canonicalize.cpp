@@ -6,7 +6,7 @@
 #include <functional>
 
 #include <headrace/infer/verify.hpp>
-#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 #include <headrace/passes/normalize/canonicalize_fills.hpp>

@@ -7,9 +7,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_division.hpp>
-#include <headrace/passes/decompose/decompose_erfinv.hpp>
-#include <headrace/passes/decompose/decompose_rectifiers.hpp>
+#include <headrace/passes/decompose/activations.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/trigonometric.hpp>
 #include <headrace/passes/quantize/lower_quantized.hpp>
 
 #include "../../support/quantized_test.hpp"

@@ -2,7 +2,7 @@
 // Tests convolutions and matrix products of dequantized operands: every kind of weight, bias and dtype.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::decompose_passes: from compound ATen ops to simple ones.
+// Defines headrace::composite_passes and decompose_passes: from compound ATen ops to simple ones.
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 
 #include <boost/mp11/algorithm.hpp>
 
-#include <headrace/passes/decompose/composite.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
+
+/// Ordered so that no pass makes an op that an earlier one decomposes.
+using composite_passes = pass_list<decompose_losses, decompose_class_losses, decompose_distances,
+    decompose_diagonals, decompose_products, decompose_searches, decompose_extrema, decompose_quantiles,
+    decompose_gradients, decompose_scatter_reduction, decompose_bags, decompose_tables, decompose_special>;
 
 using decompose_passes = boost::mp11::mp_append<composite_passes,
     pass_list<decompose_einsum, decompose_rearrangements, decompose_normalization, decompose_recurrent,

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_DEFINITIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_DEFINITIONS_HPP
 
-#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 #include <headrace/passes/normalize/canonicalize_convolutions.hpp>

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_DEFINITIONS_HPP
 #define HEADRACE_PASSES_QUANTIZE_DEFINITIONS_HPP
 
-#include <headrace/passes/decompose/decompose_quantization.hpp>
+#include <headrace/passes/decompose/quantization.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/merge_duplicates.hpp>
 #include <headrace/passes/quantize/canonicalize_quantization.hpp>

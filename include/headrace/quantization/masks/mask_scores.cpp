@@ -11,7 +11,7 @@
 
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/quantization/masks/score_splitter.hpp>
 #include <headrace/quantization/masks/seen_numbers.hpp>
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Defines the expressions that decompositions share: views, reductions, constants, headrace::reduction_rules.
+#ifndef HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
+#define HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
+
+#include <algorithm>
+#include <limits>
+
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
+
+namespace headrace {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Returns the expression that `make` returns, or refuses the node for `reason`.
+template <reading X, class Make>
+[[nodiscard]] auto refuse_if(bool is_refused, const X& x, std::string_view reason, const Make& make) {
+    return choose(
+        is_refused, [&] { return x.unsupported(reason); }, make);
+}
+
+/// x in another shape.
+template <reading X>
+[[nodiscard]] auto viewed(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
+}
+/// x broadcast to another shape.
+template <reading X>
+[[nodiscard]] auto expanded(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::expand>(x, shape); });
+}
+/// Swaps the last two axes.
+template <reading X>
+[[nodiscard]] auto transposed_matrix(const X& x) {
+    return call<aten::transpose_int>(x, -2, -1);
+}
+/// Views x as one axis: for channel parameters, which PyTorch accepts in any shape.
+template <reading X>
+[[nodiscard]] auto flat(const X& x) {
+    return viewed(x, int_list{x.meta().elements()});
+}
+/// Returns (1, …, 1, size, 1, …, 1), the shape of a vector along an axis of a tensor of that rank.
+[[nodiscard]] inline shape_builder line_shape(std::size_t rank, std::int64_t axis, std::int64_t size) {
+    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
+    if (const auto at = normalized_axis(axis, rank); at && *at < shape.size()) shape[*at] = size;
+    return shape;
+}
+/// Views [C] as [C, 1, …, 1] of that rank: channel parameters, ready to broadcast with [C, H, W].
+template <reading X>
+[[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
+    return call<aten::view>(x, line_shape(rank, 0, x.meta().elements()));
+}
+
+/// A constant whose element i, in row-major order, is the scalar `number(i)`.
+template <reading X, class Number>
+[[nodiscard]] auto computed(const X& x, dtype type, const shape_builder& shape, const Number& number) {
+    return code<ops<>>(
+        [&](emit<ops<>> e, value) {
+            return e.constant_of(
+                type, shape, [&](std::size_t i) { return number(static_cast<std::int64_t>(i)); });
+        },
+        x);
+}
+/// The numbers 0, 1, … in row-major order, as a constant.
+template <reading X>
+[[nodiscard]] auto numbered(const X& x, dtype type, const shape_builder& shape) {
+    return computed(x, type, shape,
+        [&](std::int64_t i) { return is_floating(type) ? scalar(static_cast<double>(i)) : scalar(i); });
+}
+/// A constant [1, …, 1, rows, columns] of that rank: true where `kept(row, column)` is.
+template <reading X, class Kept>
+[[nodiscard]] auto mask_of(
+    const X& x, std::size_t rank, std::int64_t rows, std::int64_t columns, const Kept& kept) {
+    shape_builder shape = shape_builder::filled(rank - 2, 1);
+    shape.append(shape_builder{rows, columns});
+    return computed(
+        x, dtype::boolean, shape, [&](std::int64_t i) { return scalar(kept(i / columns, i % columns)); });
+}
+/// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
+template <reading X, class Kept>
+[[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
+    return choose(
+        x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
+        [&] { return where(mask_of(x, x.rank(), x.size(-2), x.size(-1), kept), x, other); });
+}
+
+// Reduce along these axes, or all if there are none; reduced axes are kept with size 1.
+auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
+auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
+auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
+auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
+
+/// Returns how many elements of x are reduced to one element of `reduced`.
+template <reading X, reading Y>
+[[nodiscard]] double reduced_count(const X& x, const Y& reduced) {
+    const std::int64_t left = std::max<std::int64_t>(reduced.meta().elements(), 1);
+    return static_cast<double>(x.meta().elements() / left);
+}
+
+/// Σx · (1/N), computed in `type`.
+template <reading X>
+[[nodiscard]] auto average(const X& x, const std::optional<int_list>& axes, bool keepdim, dtype type) {
+    const auto total = call<aten::sum_dim_intlist>(x, axes, keepdim, type);
+    return scaled(total, 1 / reduced_count(x, total));
+}
+
+/// Ends a rewrite that kept the axes along which it reduced: x in the shape and the dtype of the result that
+/// it replaces.
+template <reading X>
+[[nodiscard]] auto as_result(const X& x, std::uint32_t result = 0) {
+    return viewed(in_result_type(x, result), x.result_meta(result).shape);
+}
+
+/// The policy for real functions along axes: computed in float32; a tensor of rank 0 has an axis of size 1.
+struct reduced_in_float32 {
+    static constexpr auto made = ops_in<aten::_to_copy, aten::view>;
+    static term operand(const term& x) {
+        const term real = as(x, dtype::float32);
+        return real.rank() == 0 ? viewed(real, int_list{1}) : real;
+    }
+    static term result(const term& y, std::uint32_t i) { return as_result(y, i); }
+};
+/// Rules for real functions along axes.
+template <class... Lists>
+constexpr auto reduction_rules(Lists... lists) {
+    return rules_with<reduced_in_float32>(lists...);
+}
+
+}  // namespace headrace
+
+#endif
