@@ -88,7 +88,7 @@ result<int> write_pte(
     }
     page_collector pages;
     pte_options lowering{.delegate = delegates(options),
-        .integer_interface = options.io == "int8",
+        .integer_signature = options.io == "int8",
         .target = target,
         .observer = pages.observer(is_page_path(options.report))};
     if (is_accelerator(options.delegate)) {

@@ -235,15 +235,15 @@ TEST_CASE("layer_sums: decibels, cosine, and numbers that integers cannot say", 
     CHECK(nothing.cosine() == 1);
 }
 
-TEST_CASE("annotate_interface: a description of other inputs is refused", "[compare]") {
+TEST_CASE("annotate_signature: a description of other inputs is refused", "[compare]") {
     program p;
     network(p);
     io_description io;
-    CHECK_FALSE(annotate_interface(p.g, io));
+    CHECK_FALSE(annotate_signature(p.g, io));
     io.inputs.push_back({.name = "x", .dtype = dtype::int8, .shape = {1, 2, 4, 4}});
-    CHECK_FALSE(annotate_interface(p.g, io));
+    CHECK_FALSE(annotate_signature(p.g, io));
     io.outputs.push_back({.name = "y", .dtype = dtype::int8, .shape = {1, 2, 4, 4}});
-    CHECK(annotate_interface(p.g, io));
+    CHECK(annotate_signature(p.g, io));
     io.inputs[0].shape = {1, 2, 4, 5};
-    CHECK_FALSE(annotate_interface(p.g, io));
+    CHECK_FALSE(annotate_signature(p.g, io));
 }

@@ -48,13 +48,13 @@ namespace detail {
     const bool same = exported.shape == meta.shape;
     if (!same && meta.rank() == 4 && exported.rank() == 4 &&
         std::ranges::equal(with_channels_last(exported.shape), meta.shape))
-        g.annotate(n, channels_last_interface{true});
+        g.annotate(n, channels_last_signature{true});
     if (!same && !is_channels_last(n, meta.rank())) {
         return malformed(join_text("input ", printable(n.name()), " of the second model has ",
             shape_text(meta.shape), ", the first one's has ", shape_text(exported.shape)));
     }
     const bool needs = is_floating(exported.dtype) && !is_floating(meta.dtype);
-    if (!needs || n.find_annotation<interface_quantization>() != nullptr) return {};
+    if (!needs || n.find_annotation<signature_quantization>() != nullptr) return {};
     for (const layer_value* layer : known) {
         if (layer == nullptr || layer->numbers.scale == 0 || meta_of(layer->stored)->dtype != meta.dtype)
             continue;
@@ -192,7 +192,7 @@ private:
 
 }  // namespace detail
 
-result<void> annotate_interface(graph& g, const io_description& io) {
+result<void> annotate_signature(graph& g, const io_description& io) {
     std::size_t i = 0;
     for (node& n : g.inputs()) {
         if (i == io.inputs.size()) return malformed("it describes fewer inputs than the model has");
@@ -201,17 +201,17 @@ result<void> annotate_interface(graph& g, const io_description& io) {
             return malformed(join_text("it gives input ", printable(n.name()), " the shape ",
                 shape_text(t.shape), ", the model has ", shape_text(n.results[0].meta->shape)));
         if (t.quantization) g.annotate(n, *t.quantization);
-        if (t.channels_last) g.annotate(n, channels_last_interface{true});
+        if (t.channels_last) g.annotate(n, channels_last_signature{true});
         if (t.dtype == dtype::uint8 && n.results[0].meta->dtype == dtype::int8)
-            g.annotate(n, unsigned_interface{});
+            g.annotate(n, unsigned_input{});
     }
     if (i != io.inputs.size()) return malformed("it describes more inputs than the model has");
     if (g.output() == nullptr || io.outputs.size() != g.outputs().size())
         return malformed("it describes a different number of outputs than the model has");
-    std::vector<interface_quantization> outputs;
+    std::vector<signature_quantization> outputs;
     for (const io_tensor& t : io.outputs)
-        outputs.push_back(t.quantization.value_or(interface_quantization{}));
-    g.annotate(*g.output(), output_quantizations{g.own(list<interface_quantization>(outputs))});
+        outputs.push_back(t.quantization.value_or(signature_quantization{}));
+    g.annotate(*g.output(), output_quantizations{g.own(list<signature_quantization>(outputs))});
     std::vector<std::int64_t> unsigned_ones;
     const list<value> given = g.outputs();
     for (i = 0; i != given.size(); ++i) {

@@ -51,7 +51,7 @@ struct comparison_options {
 
 /// Annotates the inputs and outputs of a lowered graph with the quantization that the lowering described.
 /// Returns an error if the description is of other inputs or outputs.
-[[nodiscard]] result<void> annotate_interface(graph& g, const io_description& io);
+[[nodiscard]] result<void> annotate_signature(graph& g, const io_description& io);
 
 /// Runs both models on the samples, and compares the layers that match_layers pairs. If `other` is a
 /// quantized program, a float reference is first brought into the form in which it is quantized, so that

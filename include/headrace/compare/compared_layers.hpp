@@ -15,7 +15,7 @@
 #include <headrace/compare/layer_difference.hpp>
 #include <headrace/compare/layer_runner.hpp>
 #include <headrace/compare/layer_values.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 namespace headrace::detail {
 
@@ -31,7 +31,7 @@ struct compared_layers {
     [[nodiscard]] sizes shape() const { return meta_of(reference->stored)->shape; }
 };
 
-[[nodiscard]] inline integer_meaning meaning_of(const interface_quantization& q) {
+[[nodiscard]] inline integer_meaning meaning_of(const signature_quantization& q) {
     return headrace::meaning_of(q.scale, -q.scale * static_cast<double>(q.zero_point), q.lowest, q.highest);
 }
 

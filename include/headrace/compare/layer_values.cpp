@@ -96,7 +96,7 @@ private:
             made.numbers = {q->scale, q->zero_point, q->quant_min, q->quant_max};
             break;
         }
-        if (const auto* said = v.producer->find_annotation<interface_quantization>()) made.numbers = *said;
+        if (const auto* said = v.producer->find_annotation<signature_quantization>()) made.numbers = *said;
         const node* out = g.output();
         const auto* all = out == nullptr ? nullptr : out->find_annotation<output_quantizations>();
         if (output != nullptr && all != nullptr && *output < all->values.size() &&

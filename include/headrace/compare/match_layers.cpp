@@ -169,7 +169,7 @@ private:
 }
 
 /// Inputs and outputs match by their positions.
-inline void match_interfaces(const graph& first, std::span<const layer_value> a, const graph& second,
+inline void match_signatures(const graph& first, std::span<const layer_value> a, const graph& second,
     std::span<const layer_value> b, std::vector<std::size_t>& found) {
     const std::map<result_key, std::size_t> mine = places_of(a);
     const std::map<result_key, std::size_t> its = places_of(b);
@@ -206,7 +206,7 @@ std::vector<layer_match> match_layers(const graph& reference, std::span<const la
     const bool by_name = is_lowered(reference) || is_lowered(other);
     std::vector<std::size_t> found =
         by_name ? detail::matches_by_name(a, b) : detail::matches_by_structure(reference, a, other, b);
-    detail::match_interfaces(reference, a, other, b, found);
+    detail::match_signatures(reference, a, other, b, found);
     std::vector<layer_match> matches;
     for (std::size_t i = 0; i != a.size(); ++i) {
         if (found[i] < b.size()) matches.push_back({i, found[i]});

@@ -35,15 +35,15 @@ namespace headrace {
 namespace detail {
 
 /// The rows of inputs or outputs.
-class interface_rows {
+class signature_rows {
 public:
-    explicit interface_rows(std::string_view which) : which_(which) {}
+    explicit signature_rows(std::string_view which) : which_(which) {}
 
-    result<void> add(const interface_tensor& t) {
+    result<void> add(const signature_tensor& t) {
         std::string row = join_text(
             '{', c_string_literal(t.name), ", ", dtype_text(t.meta.dtype), ", ", shape_text(t.meta));
         if (t.quantization != nullptr) {
-            const interface_quantization& q = *t.quantization;
+            const signature_quantization& q = *t.quantization;
             if (!std::isfinite(q.scale))
                 return unsupported(join_text(t.name, ": its scale is ",
                     std::isnan(q.scale) ? "nan"
@@ -75,14 +75,14 @@ private:
     std::vector<std::string> rows_;
 };
 
-[[nodiscard]] inline result<std::string> interface_text(const graph& g, std::size_t user_outputs) {
-    interface_rows inputs("inputs");
-    interface_rows outputs("outputs");
-    for (const interface_tensor& t : interface_inputs(g)) {
+[[nodiscard]] inline result<std::string> format_signature(const graph& g, std::size_t user_outputs) {
+    signature_rows inputs("inputs");
+    signature_rows outputs("outputs");
+    for (const signature_tensor& t : signature_inputs(g)) {
         HEADRACE_TRY(inputs.add(t));
     }
-    const std::vector<interface_tensor> given = interface_outputs(g);
-    for (const interface_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
+    const std::vector<signature_tensor> given = signature_outputs(g);
+    for (const signature_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
         HEADRACE_TRY(outputs.add(t));
     }
     return inputs.text() + outputs.text();
@@ -152,7 +152,7 @@ HEADRACE_INLINE result<std::string> contract_text(const contract_source& source)
     for (const std::string& header : headers) text += join_text("#include <", header, ">\n");
     text += join_text("#else\n#include <headrace.hpp>\n#endif\n\nstruct ", source.name, " {\n",
         detail::ops_alias("exported_ops", source.exported.types), '\n');
-    HEADRACE_TRY(border, detail::interface_text(source.model, source.user_outputs));
+    HEADRACE_TRY(border, detail::format_signature(source.model, source.user_outputs));
     text += border;
     if (source.lowered) {
         HEADRACE_TRY(lowered, detail::lowered_text(source));

@@ -19,7 +19,7 @@
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
-#include <headrace/lowering/integer_interface.hpp>
+#include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/pte_copies.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
@@ -41,7 +41,7 @@ public:
             eliminate_dead_code(*p.graph);
             HEADRACE_TRY(refuse_unread(*p.graph));
             leave_inputs_unwritten(p);
-            if (options_.integer_interface) {
+            if (options_.integer_signature) {
                 HEADRACE_TRY(take_integers(p));
             }
         }

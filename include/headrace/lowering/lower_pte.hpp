@@ -27,7 +27,7 @@ using delegate_compiler = std::function<result<pte_delegate>(std::span<const std
 struct pte_options {
     bool delegate = false;           ///< nodes that can be lowered become delegates of the backend "tosa"
     delegate_compiler compile{};     ///< compiles the delegates for another backend
-    bool integer_interface = false;  ///< the caller quantizes inputs and dequantizes outputs
+    bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
     lowering_observer observer{};
 };

@@ -20,7 +20,7 @@
 #include <headrace/infer/verify.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/run/execution.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 namespace headrace {
 
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] result<double> check(std::string_view pass, const graph& g) {
         if (auto sound = verify(g); !sound)
             return invalid(join_text(pass, " breaks the graph: ", sound.error().message));
-        HEADRACE_TRY(expect_for_interface(g));
+        HEADRACE_TRY(expect_for_signature(g));
         auto got = execute(g, inputs_for(g, inputs_), own_);
         if (!got) return invalid(join_text("after ", pass, ": ", got.error().message));
         const std::vector<tensor> outputs = outputs_of(g, std::move(got).value());
@@ -84,7 +84,7 @@ private:
 
     // Callers that pass integers round first: an input that was quantized in several ways is then quantized
     // in one.
-    [[nodiscard]] result<void> expect_for_interface(const graph& g) {
+    [[nodiscard]] result<void> expect_for_signature(const graph& g) {
         if (!exported_) return {};
         const auto rounded = rounded_inputs(g, inputs_);
         if (!rounded) return {};

@@ -80,7 +80,7 @@ inline node& replace_output(
         }
         g.annotate(made, unsigned_outputs{g.own(list<std::int64_t>(positions))});
     }
-    if (const auto* layout = before.find_annotation<channels_last_interface>()) g.annotate(made, *layout);
+    if (const auto* layout = before.find_annotation<channels_last_signature>()) g.annotate(made, *layout);
     if (const auto* notes = before.find_annotation<reading_notes>()) g.annotate(made, *notes);
     if (const auto* exported = before.find_annotation<exported_output_types>())
         g.annotate(made, exported_output_types{pick(exported->types)});

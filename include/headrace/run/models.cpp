@@ -43,7 +43,7 @@
 #include <headrace/pass/emit.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/external_data.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 namespace headrace {
 
@@ -115,8 +115,8 @@ namespace detail {
 }
 
 // Returns the annotation with the quantization of an input's integers, or null.
-[[nodiscard]] inline const interface_quantization* quantization_at(const node& placeholder) {
-    return if_quantized(placeholder.find_annotation<interface_quantization>());
+[[nodiscard]] inline const signature_quantization* quantization_at(const node& placeholder) {
+    return if_quantized(placeholder.find_annotation<signature_quantization>());
 }
 
 // Describes the tensor that an input takes, for an error message.
@@ -167,7 +167,7 @@ namespace detail {
 [[nodiscard]] inline bool takes_bytes(const node& placeholder) {
     const value v{&const_cast<node&>(placeholder), 0};
     return meta_of(v)->dtype == dtype::int8 &&
-        (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
+        (placeholder.find_annotation<unsigned_input>() != nullptr || is_read_unsigned(v));
 }
 
 // Converts integers of another dtype if the wanted one can hold all of them.
@@ -189,10 +189,10 @@ namespace detail {
 }
 
 [[nodiscard]] inline result<tensor> read_tensor(
-    const std::string& file, const node& placeholder, interface_side side, bool& quantizes) {
+    const std::string& file, const node& placeholder, signature_side side, bool& quantizes) {
     HEADRACE_TRY(array, read_npy(file));
     const tensor_meta& wanted = *placeholder.results[0].meta;
-    const bool permutes = side == interface_side::exported && is_channels_last(placeholder, wanted.rank());
+    const bool permutes = side == signature_side::exported && is_channels_last(placeholder, wanted.rank());
     eval::extents shape(wanted.shape.begin(), wanted.shape.end());
     if (permutes) shape = {shape[0], shape[3], shape[1], shape[2]};
     if (!std::ranges::equal(array.meta.shape, shape)) {
@@ -345,7 +345,7 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     return loaded;
 }
 
-result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, interface_side side) {
+result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, signature_side side) {
     given_inputs given;
     std::mt19937 engine(0);
     std::size_t k = 0;

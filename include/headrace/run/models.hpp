@@ -41,7 +41,7 @@ struct loaded_model {
 
 /// The interface that the tensors in a file belong to: that of the graph, or that of the exported program,
 /// whose images are NCHW. Integers for real numbers suit both.
-enum class interface_side : unsigned char { graph, exported };
+enum class signature_side : unsigned char { graph, exported };
 
 /// Inputs in the form that the graph takes.
 struct given_inputs {
@@ -54,7 +54,7 @@ struct given_inputs {
 /// annotation says (ir/signature.hpp). Errors state the dtype that an input takes, with its scale and zero
 /// point.
 [[nodiscard]] result<given_inputs> read_inputs(
-    const graph& g, const std::vector<std::string>& files, interface_side side = interface_side::graph);
+    const graph& g, const std::vector<std::string>& files, signature_side side = signature_side::graph);
 
 /// Returns only the tensors.
 [[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);

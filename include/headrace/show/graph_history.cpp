@@ -28,7 +28,7 @@ namespace headrace {
 
 namespace detail {
 
-[[nodiscard]] inline std::string quantization_text(const interface_quantization& q) {
+[[nodiscard]] inline std::string quantization_text(const signature_quantization& q) {
     return q.scale == 0 ? std::string()
                         : join_text("scale ", shortest_text(q.scale), ", zero point ", q.zero_point);
 }
@@ -99,10 +99,10 @@ private:
             print_field(text, f, n.arguments, [](value) { return std::string_view(); });
             put(equal_field(f, n.arguments, n.op->default_args) ? defaults : given, f.name, text);
         }
-        if (const auto* q = n.find_annotation<interface_quantization>(); q != nullptr && q->scale != 0)
+        if (const auto* q = n.find_annotation<signature_quantization>(); q != nullptr && q->scale != 0)
             put(given, "quantization", detail::quantization_text(*q));
         if (const auto* all = n.find_annotation<output_quantizations>()) {
-            for (const interface_quantization& q : all->values) {
+            for (const signature_quantization& q : all->values) {
                 if (q.scale != 0) put(given, "quantization", detail::quantization_text(q));
             }
         }

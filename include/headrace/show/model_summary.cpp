@@ -85,7 +85,7 @@ private:
 };
 
 [[nodiscard]] inline std::string described(
-    const interface_tensor& t, const quantization* quantized_by, dtype quantized_to) {
+    const signature_tensor& t, const quantization* quantized_by, dtype quantized_to) {
     const std::string plain(meta_text(t.meta));
     std::string text = join_text(printable(t.name), ": ");
     if (t.quantization != nullptr) {
@@ -103,7 +103,7 @@ private:
 
 [[nodiscard]] inline std::vector<std::string> described_inputs(const graph& g) {
     std::vector<std::string> all;
-    const std::vector<interface_tensor> tensors = interface_inputs(g);
+    const std::vector<signature_tensor> tensors = signature_inputs(g);
     for (const node& n : g.inputs()) {
         std::optional<quantization> q;
         dtype to = dtype::unknown;
@@ -121,7 +121,7 @@ private:
 [[nodiscard]] inline std::vector<std::string> described_outputs(const graph& g) {
     std::vector<std::string> all;
     if (g.output() == nullptr) return all;
-    const std::vector<interface_tensor> tensors = interface_outputs(g);
+    const std::vector<signature_tensor> tensors = signature_outputs(g);
     for (const value v : g.outputs()) {
         const auto read = match_dequantize(v);
         const tensor_meta* integers = read ? meta_of(read->integers) : nullptr;

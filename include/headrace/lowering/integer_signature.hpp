@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::take_integers, which leaves the quantization at a program's interface to its caller.
-#ifndef HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
-#define HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
+#ifndef HEADRACE_LOWERING_INTEGER_SIGNATURE_HPP
+#define HEADRACE_LOWERING_INTEGER_SIGNATURE_HPP
 
 #include <span>
 #include <tuple>
@@ -49,7 +49,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     pmr_vector<node*> readers;
     for (const edge& use : input.uses()) readers.push_back(use.target);
     g.set_meta(input.result(), {how->dtype, meta_of(input.result())->shape, {}});
-    g.annotate(input, interface_quantization{how->scale, how->zero_point, how->quant_min, how->quant_max});
+    g.annotate(input, signature_quantization{how->scale, how->zero_point, how->quant_min, how->quant_max});
     for (node* reader : readers) {
         g.replace_all_uses(reader->result(), input.result());
         g.erase(*reader);
@@ -58,7 +58,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 }
 
 [[nodiscard]] inline result<void> give_integers(graph& g, node& output, std::size_t count) {
-    pmr_vector<interface_quantization> given(output.operand_count);
+    pmr_vector<signature_quantization> given(output.operand_count);
     for (edge& operand : std::span(output.operands, count)) {
         if (!is_float(*operand.slot)) continue;
         const auto* how = match<quantized_decomposed::dequantize_per_tensor>(*operand.slot);
@@ -70,7 +70,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         g.set_operand(operand, how->input);
         erase_dead(g, last);
     }
-    g.annotate(output, output_quantizations{g.own(list<interface_quantization>(given))});
+    g.annotate(output, output_quantizations{g.own(list<signature_quantization>(given))});
     return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::inputs_for, headrace::rounded_inputs and headrace::outputs_of, which convert tensors
 // between the interface of the exported program and that of the lowered graph.
-#ifndef HEADRACE_RUN_INTERFACE_TENSORS_HPP
-#define HEADRACE_RUN_INTERFACE_TENSORS_HPP
+#ifndef HEADRACE_RUN_SIGNATURE_TENSORS_HPP
+#define HEADRACE_RUN_SIGNATURE_TENSORS_HPP
 
 #include <algorithm>
 #include <array>
@@ -28,14 +28,14 @@ namespace detail {
 inline constexpr std::array<std::size_t, 4> to_channels_last{0, 2, 3, 1};
 inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 
-[[nodiscard]] inline tensor quantized(const tensor& real, const interface_quantization& by, dtype type) {
+[[nodiscard]] inline tensor quantized(const tensor& real, const signature_quantization& by, dtype type) {
     const auto parameters = quantization::per_tensor(by.scale, by.zero_point, by.lowest, by.highest);
     std::vector<std::int64_t> integers;
     for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.quantized(real.real(i)));
     return tensor::of(type, real.shape(), integers);
 }
 
-[[nodiscard]] inline tensor dequantized(const tensor& integers, const interface_quantization& by) {
+[[nodiscard]] inline tensor dequantized(const tensor& integers, const signature_quantization& by) {
     std::vector<double> reals;
     for (std::int64_t i = 0; i != integers.size(); ++i)
         reals.push_back((integers.real(i) - static_cast<double>(by.zero_point)) * by.scale);
@@ -60,7 +60,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
         const tensor_meta& meta = *n.results[0].meta;
         const tensor real =
             is_channels_last(n, meta.rank()) ? eval::permuted(given, detail::to_channels_last) : given;
-        const auto* q = n.find_annotation<interface_quantization>();
+        const auto* q = n.find_annotation<signature_quantization>();
         inputs.push_back(q == nullptr ? real.cast(meta.dtype) : detail::quantized(real, *q, meta.dtype));
     }
     return inputs;
@@ -74,7 +74,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     bool changes = false;
     for (const node& n : g.inputs()) {
         const tensor& given = exported[rounded.size()];
-        const auto* q = n.find_annotation<interface_quantization>();
+        const auto* q = n.find_annotation<signature_quantization>();
         changes = changes || q != nullptr;
         const auto in_steps = [&] {
             return detail::dequantized(detail::quantized(given, *q, n.results[0].meta->dtype), *q);
@@ -99,7 +99,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     const auto* annotation = out->find_annotation<output_quantizations>();
     const std::size_t count = annotation == nullptr ? 0 : std::min(annotation->values.size(), given.size());
     for (std::size_t k = 0; k != count; ++k) {
-        const interface_quantization& q = annotation->values[k];
+        const signature_quantization& q = annotation->values[k];
         if (q.scale != 0) given[k] = detail::dequantized(given[k], q);
     }
     const auto* exported = out->find_annotation<exported_output_types>();
