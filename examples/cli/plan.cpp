@@ -8,7 +8,6 @@
 #include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/opt/planned_check.hpp>
-#include <headrace/run/external_data.hpp>
 #include <headrace/run/models.hpp>
 
 #include "commands.hpp"

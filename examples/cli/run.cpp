@@ -10,7 +10,6 @@
 #include <headrace/io/signature/io_description_reader.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/run/execution.hpp>
-#include <headrace/run/external_data.hpp>
 #include <headrace/run/models.hpp>
 #include <headrace/run/signature_tensors.hpp>
 
