@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_pte, which lowers exported programs to a program for ExecuTorch's runtime.
+// Declares headrace::lower_to_pte, which lowers exported programs to a program for ExecuTorch's runtime.
 #ifndef HEADRACE_LOWERING_LOWER_PTE_HPP
 #define HEADRACE_LOWERING_LOWER_PTE_HPP
 
