@@ -8,13 +8,9 @@
 #include <string>
 #include <utility>
 
-#include <headrace/io/file/json_writer.hpp>
-
 namespace headrace {
 
 namespace {
-
-double in_milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
 
 void write_pass_record(json_writer& w, const pass_record& p) {
     w.begin_object();
@@ -23,12 +19,16 @@ void write_pass_record(json_writer& w, const pass_record& p) {
     if (p.status == pass_status::ran) {
         w.member("rewritten", p.nodes.rewritten);
         w.member("declined", p.nodes.declined);
-        w.member("ms", in_milliseconds(p.nanoseconds));
+        w.member("ms", detail::in_milliseconds(p.nanoseconds));
     } else {
         w.member("reason", name_of(p.status));
     }
     w.end_object();
 }
+
+}  // namespace
+
+namespace detail {
 
 void write_transposes(json_writer& w, const lowering_report& report) {
     w.begin_object("transposes");
@@ -49,7 +49,7 @@ void write_transposes(json_writer& w, const lowering_report& report) {
     w.end_object();
 }
 
-}  // namespace
+}  // namespace detail
 
 std::string report_json(const lowering_report& report) {
     std::size_t ran = 0;
@@ -68,7 +68,7 @@ std::string report_json(const lowering_report& report) {
     w.member("in", report.nodes_in);
     w.member("out", report.nodes_out);
     w.end_object();
-    write_transposes(w, report);
+    detail::write_transposes(w, report);
     if (report.memory) {
         w.begin_object("memory");
         w.member("peak", report.memory->peak);
@@ -81,7 +81,7 @@ std::string report_json(const lowering_report& report) {
     w.member("nodes_copied", total.copied);
     w.member("nodes_inferred", total.inferred);
     w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, in_milliseconds(s.nanoseconds));
+    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
     w.end_object();
     w.begin_array("passes");
     for (const pass_record& p : report.passes) write_pass_record(w, p);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/vela/figures.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
@@ -66,6 +67,16 @@ struct lowering_report {
     std::vector<stage_time> stages{};
     std::optional<vela_figures> cost{};  ///< Vela's estimate for the result, if requested
 };
+
+namespace detail {
+
+[[nodiscard]] inline double in_milliseconds(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1e6;
+}
+/// Writes the member `transposes` of a report and of a page's data.
+void write_transposes(json_writer& w, const lowering_report& report);
+
+}  // namespace detail
 
 /// Returns the JSON that `headrace lower --report` writes, without a final newline. Times are in
 /// milliseconds.
