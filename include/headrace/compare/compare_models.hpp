@@ -58,7 +58,7 @@ struct comparison_options {
 /// folded norms and the steps of a softmax have counterparts.
 ///
 /// Integers are compared as the real numbers that they represent. Their scale is taken from their quantize
-/// node, from annotations of the interface, from the reference's layer or from that of `through`; otherwise,
+/// node, from annotations of the signature, from the reference's layer or from that of `through`; otherwise,
 /// as for a flatbuffer alone, scale and offset are fitted. A lowered model's images may be channels-last.
 ///
 /// If `other` takes integers for the reference's real numbers and has no annotations, its inputs are
