@@ -243,7 +243,7 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
 }
 
 result<void> refuse_mutations(const program& p) {
-    for (const auto& [buffer, write] : detail::buffer_writes(*p.graph)) {
+    for (const auto& [buffer, write] : buffer_writes(*p.graph)) {
         return unsupported(join_text(message_prefix(*write), "it writes to the buffer ", buffer->name(),
             " in place, and a TOSA graph without variables would lose that; return "
             "the new value as an output, or lower with --state io, or with --state variable and a "

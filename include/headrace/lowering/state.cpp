@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -69,8 +70,6 @@ node& replace_output(graph& g, std::span<const value> values, std::span<const st
 
 }  // namespace
 
-namespace detail {
-
 std::vector<buffer_write> buffer_writes(const graph& g) {
     std::vector<buffer_write> written;
     for (node& n : g.nodes()) {
@@ -82,8 +81,6 @@ std::vector<buffer_write> buffer_writes(const graph& g) {
     }
     return written;
 }
-
-}  // namespace detail
 
 namespace {
 
@@ -98,7 +95,7 @@ void find_writes(program& p) {
     const list<value> old = g.outputs();
     std::vector<value> values(old.begin(), old.end());
     std::vector<std::size_t> places(values.size());
-    for (std::size_t i = 0; i != places.size(); ++i) places[i] = i;
+    std::iota(places.begin(), places.end(), std::size_t{0});
     const auto* names = g.output()->find_annotation<output_names>();
     std::vector<std::string_view> all_names;
     if (names != nullptr) all_names.assign(names->names.begin(), names->names.end());

@@ -32,8 +32,6 @@ struct initial_state {
     tensor_meta meta;
 };
 
-namespace detail {
-
 /// A buffer, and the first node that writes to it in place.
 struct buffer_write {
     node* buffer;
@@ -42,8 +40,6 @@ struct buffer_write {
 
 /// Returns the in-place writes of exports that were not decomposed, which do not declare them.
 [[nodiscard]] std::vector<buffer_write> buffer_writes(const graph& g);
-
-}  // namespace detail
 
 /// Removes the outputs that the program writes to its inputs: TOSA and ExecuTorch's runtime take copies of
 /// these, and the other outputs do not depend on them.
