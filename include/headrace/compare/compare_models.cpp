@@ -10,6 +10,9 @@
 #include <span>
 #include <utility>
 
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/zip.hpp>
+
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
@@ -93,8 +96,8 @@ public:
     layer_order(
         const graph& g, std::span<const detail::compared_layers> pairs, std::span<const layer_sums> sums)
         : sums_(sums), before_(g.id_bound()) {
-        for (std::size_t i = 0; i != pairs.size(); ++i)
-            place_.emplace(detail::key_of(pairs[i].reference->real), i);
+        for (const auto& [i, pair] : ranges::views::enumerate(pairs))
+            place_.emplace(detail::key_of(pair.reference->real), i);
         for (const node& n : g.nodes()) {
             incoming& mine = before_[n.id];
             for (const edge& e : n.operand_edges()) {
@@ -132,23 +135,23 @@ std::vector<layer_comparison> figures_of(const graph& reference,
     std::span<const detail::compared_layers> pairs, std::span<const layer_sums> sums) {
     const layer_order order(reference, pairs, sums);
     std::vector<layer_comparison> layers;
-    for (std::size_t i = 0; i != pairs.size(); ++i) {
-        const layer_value& layer = *pairs[i].reference;
+    for (const auto& [pair, sum] : ranges::views::zip(pairs, sums)) {
+        const layer_value& layer = *pair.reference;
         const bool in_model = layer.real.producer->owner == &reference;
         const layer_order::incoming before =
             in_model ? order.before(*layer.real.producer) : layer_order::incoming{};
-        const double noise = sums[i].noise_ratio();
+        const double noise = sum.noise_ratio();
         layer_comparison& made = layers.emplace_back();
         made.name = layer.name;
         made.op = std::string(layer.real.producer->op->name);
-        made.other = pairs[i].other->name;
-        made.shape.assign(pairs[i].shape().begin(), pairs[i].shape().end());
+        made.other = pair.other->name;
+        made.shape.assign(pair.shape().begin(), pair.shape().end());
         made.sqnr = decibels_of(noise);
         made.own_sqnr = decibels_of(noise > before.noise ? noise - before.noise : 0);
-        made.largest_difference = sums[i].largest;
-        made.cosine = sums[i].cosine();
-        made.saturated = sums[i].share_beyond();
-        made.fitted = pairs[i].fitted;
+        made.largest_difference = sum.largest;
+        made.cosine = sum.cosine();
+        made.saturated = sum.share_beyond();
+        made.fitted = pair.fitted;
         made.is_output = layer.is_output;
         made.inputs = before.layers;
     }

@@ -7,11 +7,13 @@
 #include <map>
 #include <span>
 
+#include <range/v3/view/enumerate.hpp>
+
 namespace headrace::detail {
 
 std::map<result_key, std::size_t> places_of(std::span<const layer_value> layers) {
     std::map<result_key, std::size_t> places;
-    for (std::size_t i = 0; i != layers.size(); ++i) places.emplace(key_of(layers[i].real), i);
+    for (const auto& [i, layer] : ranges::views::enumerate(layers)) places.emplace(key_of(layer.real), i);
     return places;
 }
 

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <range/v3/view/enumerate.hpp>
+
 #include <headrace/compare/computed_values.hpp>
 #include <headrace/compare/layer_values.hpp>
 #include <headrace/op/reflect.hpp>
@@ -133,17 +135,17 @@ bool may_be_same(const layer_value& a, const layer_value& b) {
 
 std::vector<std::size_t> matches_by_name(std::span<const layer_value> a, std::span<const layer_value> b) {
     std::unordered_map<std::string_view, std::size_t> named;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        named.emplace(a[i].name, i);
-        if (a[i].stored == a[i].real) continue;
-        const std::string_view of_quantize = a[i].stored.producer->name();
+    for (const auto& [i, layer] : ranges::views::enumerate(a)) {
+        named.emplace(layer.name, i);
+        if (layer.stored == layer.real) continue;
+        const std::string_view of_quantize = layer.stored.producer->name();
         if (!of_quantize.empty()) named.emplace(of_quantize, i);
     }
     std::vector<std::size_t> found(a.size(), detail::no_layer);
-    for (std::size_t k = 0; k != b.size(); ++k) {
-        for (const std::string_view name : {std::string_view(b[k].name), origin_in(b[k].name)}) {
+    for (const auto& [k, layer] : ranges::views::enumerate(b)) {
+        for (const std::string_view name : {std::string_view(layer.name), origin_in(layer.name)}) {
             const auto at = named.find(name);
-            if (at == named.end() || !may_be_same(a[at->second], b[k])) continue;
+            if (at == named.end() || !may_be_same(a[at->second], layer)) continue;
             found[at->second] = k;  // the last value of a name is the layer's result
             break;
         }
@@ -156,9 +158,9 @@ std::vector<std::size_t> matches_by_structure(
     const structure_matcher matcher(first, second);
     const std::map<detail::result_key, std::size_t> places = detail::places_of(b);
     std::vector<std::size_t> found(a.size(), detail::no_layer);
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (a[i].real.producer->owner != &first) continue;
-        const value other = matcher[a[i].real];
+    for (const auto& [i, layer] : ranges::views::enumerate(a)) {
+        if (layer.real.producer->owner != &first) continue;
+        const value other = matcher[layer.real];
         const auto at = places.find(detail::key_of(other));
         if (other && at != places.end()) found[i] = at->second;
     }
@@ -171,8 +173,8 @@ void match_signatures(const graph& first, std::span<const layer_value> a, const 
     const std::map<detail::result_key, std::size_t> mine = detail::places_of(a);
     const std::map<detail::result_key, std::size_t> its = detail::places_of(b);
     std::vector<std::size_t> of_other(b.size(), detail::no_layer);
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (found[i] != detail::no_layer) of_other[found[i]] = i;
+    for (const auto& [i, other] : ranges::views::enumerate(found)) {
+        if (other != detail::no_layer) of_other[other] = i;
     }
     const auto pair = [&](value v, value w) {
         const auto i = mine.find(detail::key_of(v));
@@ -205,8 +207,8 @@ std::vector<layer_match> match_layers(const graph& reference, std::span<const la
         by_name ? matches_by_name(a, b) : matches_by_structure(reference, a, other, b);
     match_signatures(reference, a, other, b, found);
     std::vector<layer_match> matches;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (found[i] < b.size()) matches.push_back({i, found[i]});
+    for (const auto& [i, other_layer] : ranges::views::enumerate(found)) {
+        if (other_layer < b.size()) matches.push_back({i, other_layer});
     }
     return matches;
 }

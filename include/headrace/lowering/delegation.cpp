@@ -196,8 +196,8 @@ private:
     static result<void> find_in_region(method& m, graph& region, const trial_partitioner& partitioner) {
         HEADRACE_TRY(found, partitioner.propose_partitions(region));
         const std::size_t first = m.found.partitions.size();
-        for (node_group& nodes : found.partitions) m.found.partitions.push_back(std::move(nodes));
-        for (host_node& h : found.host) m.found.host.push_back(std::move(h));
+        std::ranges::move(found.partitions, std::back_inserter(m.found.partitions));
+        std::ranges::move(found.host, std::back_inserter(m.found.host));
         return find_in_regions(m, region, first, partitioner);
     }
 

@@ -13,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/concat.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
@@ -63,9 +67,10 @@ std::vector<pte_state> states_as_inputs(program& p) {
         inputs.push_back(input.result());
     }
     const list<value> made = g.outputs();
-    std::vector<value> outputs(made.begin(), made.begin() + p.user_outputs);
-    for (const std::size_t position : positions) outputs.push_back(made[position]);
-    outputs.insert(outputs.end(), inputs.begin(), inputs.end());
+    const auto outputs =
+        ranges::views::concat(std::span(made.begin(), p.user_outputs),
+            positions | ranges::views::transform([&](std::size_t at) { return made[at]; }), inputs) |
+        ranges::to<std::vector>();
     g.create<builtin::output>({.values = list<value>(outputs)});
     g.erase(before);
     p.mutations.clear();

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <headrace/base/strings.hpp>
+#include <headrace/infer/verify.hpp>
+#include <headrace/partition/extract.hpp>
 
 namespace headrace {
 

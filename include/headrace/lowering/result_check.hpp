@@ -3,16 +3,12 @@
 #ifndef HEADRACE_LOWERING_RESULT_CHECK_HPP
 #define HEADRACE_LOWERING_RESULT_CHECK_HPP
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <headrace/base/strings.hpp>
-#include <headrace/infer/verify.hpp>
-#include <headrace/partition/extract.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/signature_tensors.hpp>
 

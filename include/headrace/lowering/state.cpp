@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/indices.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/exported_types.hpp>
@@ -73,7 +77,7 @@ node& replace_output(graph& g, std::span<const value> values, std::span<const st
 std::vector<buffer_write> buffer_writes(const graph& g) {
     std::vector<buffer_write> written;
     for (node& n : g.nodes()) {
-        if (!writes_in_place(*n.op) || n.operand_count == 0) continue;
+        if (!detail::writes_in_place(*n.op) || n.operand_count == 0) continue;
         node* const buffer = written_constant(n);
         if (buffer != nullptr && !buffer->name().empty() &&
             std::ranges::find(written, buffer, &buffer_write::buffer) == written.end())
@@ -122,15 +126,14 @@ void leave_inputs_unwritten(program& p) {
     const auto is_input = [](const mutation& m) { return m.kind == mutation::kind_type::user_input; };
     if (std::ranges::none_of(p.mutations, is_input)) return;
     const list<value> all = p.graph->outputs();
-    std::vector<std::size_t> kept;
-    for (std::size_t i = 0; i != p.user_outputs; ++i) kept.push_back(i);
+    auto kept = ranges::views::indices(p.user_outputs) | ranges::to<std::vector>();
     std::erase_if(p.mutations, is_input);
     for (mutation& m : p.mutations) {
         kept.push_back(m.position);
         m.position = kept.size() - 1;
     }
-    std::vector<value> values;
-    for (const std::size_t i : kept) values.push_back(all[i]);
+    const auto values =
+        kept | ranges::views::transform([&](std::size_t i) { return all[i]; }) | ranges::to<std::vector>();
     replace_output(*p.graph, values, kept);
 }
 

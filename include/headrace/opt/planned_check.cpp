@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/zip.hpp>
+
 #include <headrace/base/text.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -20,8 +23,8 @@ result<void> check_planned_execution(
     HEADRACE_TRY(verify_plan(g, plan));
     HEADRACE_TRY(expected, execute(g, inputs, own));
     HEADRACE_TRY(got, execute_planned(g, plan, inputs, own));
-    for (std::size_t i = 0; i != expected.size(); ++i) {
-        if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
+    for (const auto& [i, outputs] : ranges::views::enumerate(ranges::views::zip(expected, got))) {
+        if (!std::ranges::equal(outputs.first.bytes(), outputs.second.bytes()))
             return invalid({"output ", i, " is not the same when the model runs in planned memory"});
     }
     return {};

@@ -5,6 +5,9 @@
 
 #include <span>
 
+#include <headrace/base/result.hpp>
+#include <headrace/eval/own_operators.hpp>
+#include <headrace/eval/tensor.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {

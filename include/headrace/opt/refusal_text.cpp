@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/take_exactly.hpp>
+
 #include <headrace/base/printable.hpp>
 
 namespace headrace {
@@ -47,8 +51,8 @@ std::vector<std::string> refusal_lines(std::span<const diagnostic> refusals) {
             for (const std::string& n : group.nodes) lines.push_back(join_text(n, why));
             continue;
         }
-        std::string nodes;
-        for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += group.nodes[i];
+        const auto nodes = group.nodes | ranges::views::take_exactly(listed) |
+            ranges::views::join(std::string_view(", ")) | ranges::to<std::string>();
         lines.push_back(join_text(nodes, " and ", group.nodes.size() - listed, " more", why));
     }
     return lines;

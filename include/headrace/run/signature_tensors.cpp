@@ -13,6 +13,10 @@
 #include <span>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/indices.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/eval/iterate.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
@@ -22,8 +26,9 @@ namespace headrace {
 
 tensor quantized(const tensor& real, const signature_quantization& by, dtype type) {
     const auto parameters = quantization::per_tensor(by.scale, by.zero_point, by.lowest, by.highest);
-    std::vector<std::int64_t> integers;
-    for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.quantized(real.real(i)));
+    const auto integers = ranges::views::indices(real.size()) |
+        ranges::views::transform([&](std::int64_t i) { return parameters.quantized(real.real(i)); }) |
+        ranges::to<std::vector>();
     return tensor::of(type, real.shape(), integers);
 }
 

@@ -10,6 +10,12 @@
 #include <string>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/cache1.hpp>
+#include <range/v3/view/indices.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/eval/tensor.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -48,9 +54,9 @@ std::optional<std::string> literal_of(const node& n) {
     if (n.results[0].meta->rank() > 1 && n.results[0].meta->elements() != 1) return std::nullopt;
     const auto elements = constant_elements(n);
     if (!elements) return std::nullopt;
-    std::string text;
-    for (std::int64_t i = 0; i != elements->size(); ++i)
-        text += (i == 0 ? "" : ", ") + format_element(*elements, i);
+    const auto text = ranges::views::indices(elements->size()) |
+        ranges::views::transform([&](std::int64_t i) { return format_element(*elements, i); }) |
+        ranges::views::cache1 | ranges::views::join(std::string_view(", ")) | ranges::to<std::string>();
     return n.results[0].meta->rank() == 0 ? text : '[' + text + ']';
 }
 

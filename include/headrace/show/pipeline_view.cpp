@@ -14,6 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/remove_if.hpp>
+
 namespace headrace {
 
 namespace {
@@ -35,20 +40,14 @@ std::string_view without_overload(std::string_view op) { return op.substr(0, op.
 
 op_name_list ops_in_both(const op_name_list& a, const op_name_list& b) {
     const name_set other = set_of_names(b);
-    op_name_list both;
-    for (const std::string_view name : a) {
-        if (other.contains(name)) both.push_back(name);
-    }
-    return both;
+    return a | ranges::views::filter([&](std::string_view op) { return other.contains(op); }) |
+        ranges::to<op_name_list>();
 }
 
 op_name_list ops_without(const op_name_list& a, const op_name_list& b) {
     const name_set other = set_of_names(b);
-    op_name_list rest;
-    for (const std::string_view name : a) {
-        if (!other.contains(name)) rest.push_back(name);
-    }
-    return rest;
+    return a | ranges::views::remove_if([&](std::string_view op) { return other.contains(op); }) |
+        ranges::to<op_name_list>();
 }
 
 op_name_list ops_of(const pipeline_description& d) {
@@ -66,8 +65,7 @@ op_name_list ops_of(const pipeline_description& d) {
 
 std::vector<meeting> meetings_of(const pipeline_description& d, std::string_view op) {
     std::vector<meeting> found;
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        const pass_description& p = d.passes[i];
+    for (const auto& [i, p] : ranges::views::enumerate(d.passes)) {
         if (is_among(op, p.targets) && is_among(op, p.before)) found.push_back({i, is_among(op, p.removes)});
     }
     return found;
@@ -75,9 +73,9 @@ std::vector<meeting> meetings_of(const pipeline_description& d, std::string_view
 
 std::vector<op_group> groups_of(const pipeline_description& d) {
     std::map<std::string_view, std::vector<meeting>> met;
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        const name_set removed = set_of_names(d.passes[i].removes);
-        for (const std::string_view op : met_by(d.passes[i])) met[op].push_back({i, removed.contains(op)});
+    for (const auto& [i, p] : ranges::views::enumerate(d.passes)) {
+        const name_set removed = set_of_names(p.removes);
+        for (const std::string_view op : met_by(p)) met[op].push_back({i, removed.contains(op)});
     }
     std::map<std::vector<meeting>, op_name_list> grouped;
     for (const std::string_view op : ops_of(d)) grouped[met[op]].push_back(op);
@@ -92,8 +90,7 @@ std::vector<op_group> groups_of(const pipeline_description& d) {
 std::vector<flow_step> flow_of(const pipeline_description& d, std::string_view op, op_name_list& left) {
     std::vector<flow_step> steps;
     op_name_list now{op};
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        const pass_description& p = d.passes[i];
+    for (const auto& [i, p] : ranges::views::enumerate(d.passes)) {
         const op_name_list met = ops_in_both(now, p.targets);
         if (met.empty()) continue;
         const op_name_list gone = ops_in_both(met, p.removes);
