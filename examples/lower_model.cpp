@@ -9,7 +9,7 @@
 using namespace headrace;
 
 //! [lower]
-// Another translation unit of the program includes headrace/lowering/definitions.hpp, which compiles slowly.
+// headrace::compiled has the passes, kernels, readers and writers that this needs.
 result<lowered_model> lower(const char* model, const char* output) {
     HEADRACE_TRY(exported, read_model(model));
     HEADRACE_TRY(lowered, lower_to_tosa(std::move(exported), {.channels_last = true}));

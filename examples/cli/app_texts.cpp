@@ -138,7 +138,7 @@ complete -o filenames -F _headrace headrace
 }
 
 // Escapes a description between brackets in a specification of _arguments.
-std::string zsh_text(const std::string& description) {
+std::string format_zsh(const std::string& description) {
     std::string out;
     for (const char c : first_clause(description)) {
         if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
@@ -163,7 +163,7 @@ _headrace() {
 )";
     for (const CLI::App* command : commands_of(app))
         text += fmt::format("        {}\n",
-            in_quotes(fmt::format("{}:{}", command->get_name(), zsh_text(command->get_description()))));
+            in_quotes(fmt::format("{}:{}", command->get_name(), format_zsh(command->get_description()))));
     text += R"(    )
     if (( CURRENT == 2 )); then
         _describe command commands
@@ -180,7 +180,7 @@ _headrace() {
             for (const std::string& name : spellings_of(*o))
                 text += fmt::format(" \\\n            {}",
                     in_quotes(
-                        fmt::format("*{}[{}]{}", name, zsh_text(o->get_description()), zsh_action(*o))));
+                        fmt::format("*{}[{}]{}", name, format_zsh(o->get_description()), zsh_action(*o))));
         }
         text += " \\\n            '*:file:_files' ;;\n";
     }
@@ -306,7 +306,7 @@ const CLI::App* chosen_command(const CLI::App& app, std::span<const char* const>
     return found.empty() ? nullptr : found.front();
 }
 
-std::string usage_error_text(
+std::string format_usage_error(
     const CLI::App& app, std::span<const char* const> words, std::string_view reason) {
     const CLI::App* const command = chosen_command(app, words);
     if (command == nullptr) {

@@ -21,7 +21,7 @@ namespace headrace::cli {
 [[nodiscard]] const CLI::App* chosen_command(const CLI::App& app, std::span<const char* const> words);
 
 /// Returns why the words cannot be parsed, with a suggestion for a misspelt command or option.
-[[nodiscard]] std::string usage_error_text(
+[[nodiscard]] std::string format_usage_error(
     const CLI::App& app, std::span<const char* const> words, std::string_view reason);
 
 }  // namespace headrace::cli

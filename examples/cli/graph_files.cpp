@@ -49,7 +49,7 @@ namespace {
 result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
     for (const io_tensor& t : tensors) {
         if (!t.quantization) continue;
-        const interface_quantization& q = *t.quantization;
+        const signature_quantization& q = *t.quantization;
         const auto [lowest, highest] = range_of(t.dtype);
         const auto is_held = [&, low = lowest, high = highest](
                                  std::int64_t n) { return low <= n && n <= high; };
@@ -65,7 +65,7 @@ result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
 
 }  // namespace
 
-result<void> describe_interface(graph& g, const io_description& io) {
+result<void> describe_signature(graph& g, const io_description& io) {
     HEADRACE_TRY(check_quantizations(io.inputs));
     HEADRACE_TRY(check_quantizations(io.outputs));
     std::size_t i = 0;
@@ -80,18 +80,18 @@ result<void> describe_interface(graph& g, const io_description& io) {
             return malformed(fmt::format("it gives input {} the type {}, the model has {}",
                 printable(n.name()), tosa_type_name(described), tosa_type_name(actual->dtype)));
     }
-    HEADRACE_TRY(annotate_interface(g, io));
+    HEADRACE_TRY(annotate_signature(g, io));
     if (std::ranges::any_of(io.outputs, &io_tensor::channels_last))
-        g.annotate(*g.output(), channels_last_interface{true});
+        g.annotate(*g.output(), channels_last_signature{true});
     return {};
 }
 
-result<void> describe_interface(graph& g, const std::string& path) {
+result<void> describe_signature(graph& g, const std::string& path) {
     HEADRACE_TRY(file, open_mapped(path));
     const auto io = read_io_description(file.bytes());
     HEADRACE_TRY(file.check());
     if (!io) return io.error().in(path);
-    const result<void> done = describe_interface(g, io.value());
+    const result<void> done = describe_signature(g, io.value());
     return done ? result<void>() : result<void>(done.error().in(path));
 }
 

@@ -22,8 +22,8 @@ namespace headrace::cli {
 
 /// Annotates inputs and outputs from a description, or from a file that `lower --io` wrote. Returns an error
 /// if it describes another graph.
-[[nodiscard]] result<void> describe_interface(graph& g, const io_description& io);
-[[nodiscard]] result<void> describe_interface(graph& g, const std::string& path);
+[[nodiscard]] result<void> describe_signature(graph& g, const io_description& io);
+[[nodiscard]] result<void> describe_signature(graph& g, const std::string& path);
 
 }  // namespace headrace::cli
 

@@ -123,7 +123,7 @@ core_model lower_for_core(const lower_options& options, const std::string& name,
     if (done.failure) return {.status = report_error(*done.failure)};
     say_notes(options.model, *done.model.graph);
     if (!done.refusals.empty()) {
-        fmt::print(stderr, "{}", diagnostics_text(done.refusals, options.model));
+        fmt::print(stderr, "{}", format_diagnostics(done.refusals, options.model));
         return {.status = status_unsupported};
     }
     for (const std::string& w : done.warnings)

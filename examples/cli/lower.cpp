@@ -103,7 +103,7 @@ std::string reproduce(const lower_options& options, const std::optional<target_s
     for (const pass_description& p : describe_standard_pipeline().passes) names.emplace_back(p.name);
     const auto written =
         write_lower_reproducer(options, target, names, ran.size() - (found_by_execution ? 1 : 0));
-    return written ? reproducer_text(options.reproducer) : "; " + std::string(written.error().message);
+    return written ? format_reproducer(options.reproducer) : "; " + std::string(written.error().message);
 }
 
 lowering_observer observer_of(const lower_options& options, watchers& to, const show_function& show) {
@@ -227,12 +227,12 @@ file_outcome lower_and_write(
     return outcome;
 }
 
-std::string transposes_text(const lowering_report& report) {
+std::string format_transposes(const lowering_report& report) {
     const std::size_t count = report.transposes_left.size();
     if (count == 0) return "no transposes";
     std::uint64_t bytes = 0;
     for (const remaining_transpose& t : report.transposes_left) bytes += static_cast<std::uint64_t>(t.bytes);
-    return fmt::format("{} ({})", counted(count, "transpose"), size_text(bytes));
+    return fmt::format("{} ({})", counted(count, "transpose"), format_size(bytes));
 }
 
 /// Prints the findings of --verify: how far the outputs are off, and which passes changed them.
@@ -273,8 +273,8 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     const lowering_report& report = done.report;
     if (options.verify) say_verified(report.verified, report.steps_off);
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
-        report.target, counted(report.nodes_in, "node"), report.nodes_out, transposes_text(report),
-        size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));
+        report.target, counted(report.nodes_in, "node"), report.nodes_out, format_transposes(report),
+        format_size(done.bytes), static_cast<double>(nanoseconds) / 1e9));
     if (report.cost) say_cost(*report.cost);
 }
 
@@ -323,7 +323,8 @@ std::string text_of(const file_outcome& outcome, const std::string& model) {
             text += fmt::format("warning: {}: {}\n", printable(model), printable(w, max_printed_message));
         return text;
     }
-    return outcome.refusals.empty() ? error_text(outcome.error) : diagnostics_text(outcome.refusals, model);
+    return outcome.refusals.empty() ? format_error(outcome.error)
+                                    : format_diagnostics(outcome.refusals, model);
 }
 
 namespace {

@@ -545,7 +545,7 @@ void add_texts(CLI::App& app) {
 
 int report_parse_error(const CLI::App& app, std::span<const char* const> words, const CLI::ParseError& e) {
     const CLI::App* command = chosen_command(app, words);
-    report_usage(usage_error_text(app, words, e.what()));
+    report_usage(format_usage_error(app, words, e.what()));
     fmt::print(stderr, "`headrace {}--help` lists the options.\n",
         command == nullptr ? "" : command->get_name() + ' ');
     return status_usage;

@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/opt/refusal_text.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include "suggestions.hpp"
 
@@ -57,7 +57,7 @@ std::string counted(std::size_t count, std::string_view one) {
     return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
-std::string size_text(std::uint64_t bytes) {
+std::string format_size(std::uint64_t bytes) {
     if (bytes < 1000) return counted(bytes, "byte");
     double size = static_cast<double>(bytes);
     const char* unit = "";
@@ -74,30 +74,30 @@ int status_of(const error& e) {
     return e.kind == error_kind::malformed ? status_malformed : status_unsupported;
 }
 
-std::string error_text(std::string_view message) {
+std::string format_error(std::string_view message) {
     return with_label("error", fmt::terminal_color::red, message);
 }
 
 int report_error(const error& e) {
-    fmt::print(stderr, "{}", error_text(e.message));
+    fmt::print(stderr, "{}", format_error(e.message));
     return status_of(e);
 }
 
 int report_usage(std::string_view message) {
-    fmt::print(stderr, "{}", error_text(message));
+    fmt::print(stderr, "{}", format_error(message));
     return status_usage;
 }
 
-std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
+std::string format_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
     std::string text;
-    for (const std::string& line : refusal_lines(refusals)) text += error_text(line);
+    for (const std::string& line : refusal_lines(refusals)) text += format_error(line);
     return text +
         fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
             counted(refusals.size(), "node"));
 }
 
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
-    fmt::print(stderr, "{}", diagnostics_text(refusals, model));
+    fmt::print(stderr, "{}", format_diagnostics(refusals, model));
     return status_unsupported;
 }
 

@@ -27,7 +27,7 @@ inline constexpr int status_malformed = 3;
 
 /// Returns the status for an error; the line for it contains nothing that could control a terminal.
 [[nodiscard]] int status_of(const error& e);
-[[nodiscard]] std::string error_text(std::string_view message);
+[[nodiscard]] std::string format_error(std::string_view message);
 
 /// Prints `error: …` and returns the status for the error.
 int report_error(const error& e);
@@ -49,12 +49,12 @@ inline constexpr std::string_view standard_output = "/dev/stdout";
 /// Returns "1 node", "2 nodes".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one);
 /// Returns "512 bytes", "4.1 kB".
-[[nodiscard]] std::string size_text(std::uint64_t bytes);
+[[nodiscard]] std::string format_size(std::uint64_t bytes);
 
 /// Returns a line for each refused node, or one for four or more that are refused for the same reason, and a
 /// line that counts them.
-[[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);
-/// Prints diagnostics_text; returns the status.
+[[nodiscard]] std::string format_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
+/// Prints format_diagnostics; returns the status.
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
 
 /// Runs a command on a file. Lack of memory becomes an error that names the file; a full disk is reported as

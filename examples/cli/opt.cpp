@@ -10,10 +10,10 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/opt/pass_watcher.hpp>
-#include <headrace/opt/refusal_text.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -86,7 +86,7 @@ result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& p
     }
     HEADRACE_TRY(model.file.check());
     for (const std::string& line : refusal_lines(context.diagnostics()))
-        fmt::print(stderr, "{}", error_text(line));
+        fmt::print(stderr, "{}", format_error(line));
     if (!context.diagnostics().empty()) return status_unsupported;
     if (options.output.empty()) {
         fmt::print("{}", listing(g));

@@ -88,7 +88,7 @@ result<int> write_pte(
     }
     page_collector pages;
     pte_options lowering{.delegate = delegates(options),
-        .integer_interface = options.io == "int8",
+        .integer_signature = options.io == "int8",
         .target = target,
         .observer = pages.observer(is_page_path(options.report))};
     if (is_accelerator(options.delegate)) {
@@ -119,8 +119,8 @@ result<int> write_pte(
     if (!written) return written.error();
     print_reports(made.reports, options.output);
     say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
-        counted(models.size(), "method"), size_text(made.file.size()),
-        size_text(made.file.constant_bytes())));
+        counted(models.size(), "method"), format_size(made.file.size()),
+        format_size(made.file.constant_bytes())));
     return status_ok;
 }
 

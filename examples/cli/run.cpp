@@ -10,9 +10,8 @@
 #include <headrace/io/signature/io_description_reader.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/run/execution.hpp>
-#include <headrace/run/external_data.hpp>
-#include <headrace/run/interface_tensors.hpp>
 #include <headrace/run/models.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -42,7 +41,7 @@ result<void> describe_by_package(const loaded_model& loaded, const std::string& 
     HEADRACE_TRY(method, loaded.source->method(name));
     if (!method->delegate || method->io.empty()) return {};
     HEADRACE_TRY(io, read_io_description(std::as_bytes(std::span(method->io))));
-    return describe_interface(*loaded.model.graph, io);
+    return describe_signature(*loaded.model.graph, io);
 }
 
 /// Reports bad usage if there are files, but a different number than tensors.
@@ -59,16 +58,16 @@ result<int> run_model(const run_model_options& options) {
     eliminate_dead_code(g);
     say_notes(options.model, g);
     if (!options.io.empty()) {
-        HEADRACE_TRY(describe_interface(g, options.io));
+        HEADRACE_TRY(describe_signature(g, options.io));
     } else if (loaded.source) {
         HEADRACE_TRY(describe_by_package(loaded, options.method));
     }
     const std::size_t output_count = std::min(g.outputs().size(), p.user_outputs);
-    for (const int status : {check_count("input", interface_inputs(g).size(), options.inputs.size()),
+    for (const int status : {check_count("input", signature_inputs(g).size(), options.inputs.size()),
              check_count("output", output_count, options.outputs.size())}) {
         if (status != status_ok) return status;
     }
-    const auto side = options.io.empty() ? interface_side::graph : interface_side::exported;
+    const auto side = options.io.empty() ? signature_side::graph : signature_side::exported;
     HEADRACE_TRY(given, read_inputs(g, options.inputs, side));
     warn_of_training(g);
     HEADRACE_TRY(outputs, execute(g, given.tensors));

@@ -12,7 +12,6 @@
 #include <headrace/io/package/package.hpp>
 #include <headrace/io/text/dot.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/run/external_data.hpp>
 #include <headrace/run/models.hpp>
 #include <headrace/show/model_summary.hpp>
 #include <headrace/show/short_listing.hpp>
@@ -47,15 +46,15 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
     return std::move(loaded);
 }
 
-std::string summary_text(const graph& g) {
+std::string format_summary(const graph& g) {
     using firmware::with_commas;
     const model_summary s = summary_of(g);
     std::string text = fmt::format("nodes        {}\nMACs         {}{}\nparameters   {} ({})\n", s.nodes,
         with_commas(s.macs),
         s.uncounted == 0 ? "" : fmt::format(" and those of {} more", counted(s.uncounted, "node")),
-        with_commas(s.parameters), size_text(s.parameter_bytes));
+        with_commas(s.parameters), format_size(s.parameter_bytes));
     text += fmt::format("peak memory  {}\n",
-        s.peak_bytes ? fmt::format("{} ({} bytes)", size_text(*s.peak_bytes), with_commas(*s.peak_bytes))
+        s.peak_bytes ? fmt::format("{} ({} bytes)", format_size(*s.peak_bytes), with_commas(*s.peak_bytes))
                      : "not known: `headrace plan` says why");
     for (const auto& [title, tensors] : {std::pair{"inputs", &s.inputs}, std::pair{"outputs", &s.outputs}}) {
         text += fmt::format("{}\n", title);
@@ -70,7 +69,7 @@ std::string summary_text(const graph& g) {
 
 /// Returns the text to print for a graph; the error says that the node of --around is not in it.
 result<std::string> shown(const graph& g, const show_options& options) {
-    if (options.summary) return summary_text(g);
+    if (options.summary) return format_summary(g);
     if (options.full) return std::string(listing(g));
     const short_listing lines(g);
     if (options.around.empty()) return lines.text();

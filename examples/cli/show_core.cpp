@@ -106,7 +106,7 @@ int show_core(const show_options& options) {
         return written ? status_ok : report_error(written.error());
     }
     fmt::print("{}code and stack depend on the compiler: tests/on_device/run.py measures them\n",
-        firmware::report_text(report));
+        firmware::format_report(report));
     return status_ok;
 }
 

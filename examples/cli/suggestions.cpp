@@ -21,9 +21,9 @@ std::string in_lower_case(std::string_view text) {
 
 std::vector<std::string_view> closest(
     std::string_view word, std::span<const std::string_view> candidates, std::size_t count) {
-    constexpr std::size_t longest =
+    constexpr std::size_t max_length =
         100;  // of a misspelt name; the distance takes time proportional to the product of both lengths
-    if (word.empty() || word.size() > longest) return {};
+    if (word.empty() || word.size() > max_length) return {};
     const std::string wanted = in_lower_case(word);
     // Two swapped letters count as two edits.
     const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);

@@ -74,11 +74,12 @@ libzip-dev (>= 1.7), libdeflate-dev (>= 1.3), libsimdjson-dev (>= 3.0), \
 libflatbuffers-dev (>= 2.0), flatbuffers-compiler-dev (>= 2.0)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS headrace-doc)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "static compiler pipelines over tensor graphs in C++20
-A library of headers for compiler pipelines over tensor graphs, whose
+Headers for compiler pipelines over tensor graphs, whose
 legality, order and operator support the C++ compiler proves, with the
 dialects of PyTorch and TOSA 1.0 and the passes between them. The core needs
-Boost alone; executing graphs, reading PyTorch's exports and writing
-flatbuffers need the recommended packages.")
+Boost alone. What the program does is in static libraries: executing,
+quantizing, reading, lowering and comparing models, with the recommended
+packages.")
 
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME headrace-doc)
 set(CPACK_DEBIAN_DOC_PACKAGE_SECTION doc)

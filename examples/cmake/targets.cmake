@@ -75,11 +75,13 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       "HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
   endif()
 
+  find_package(range-v3 REQUIRED)  # for sources alone: an installed library does not need it
   # headrace_room(NAME SOURCES DEPENDENCY…): the library of a folder whose sources are beside its headers.
   function(headrace_room name sources)
     add_library(headrace_${name} STATIC ${sources})
     add_library(headrace::${name} ALIAS headrace_${name})
     target_link_libraries(headrace_${name} PUBLIC ${ARGN})
+    target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:range-v3::range-v3>)
     if(headrace_is_top_level)
       target_compile_options(headrace_${name} PRIVATE ${headrace_warning_flags})
       target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)

@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+LIBRARIES = ("passes", "eval", "quantization", "io", "run", "lowering", "compare", "show", "opt")
 HELD = {
     "headrace": [
         "usr/bin/headrace",
@@ -21,7 +22,7 @@ HELD = {
     ],
     "libheadrace-dev": [
         "usr/include/headrace/headrace.hpp",
-        "usr/lib/libheadrace_compiled.a",
+        *(f"usr/lib/libheadrace_{name}.a" for name in LIBRARIES),
         "usr/lib/cmake/headrace/headraceConfig.cmake",
         "usr/share/pkgconfig/headrace.pc",
         "usr/lib/pkgconfig/headrace-compiled.pc",

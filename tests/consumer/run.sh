@@ -74,8 +74,9 @@ refuses() {
   fi
 }
 refuses "two models that are called KWS" -DTWICE=ON
-refuses "no component nonsense; there are headrace eval pt2 tosa compiled program" -DTWICE=OFF -DCOMPONENTS=nonsense
-refuses "headrace::pt2 needs libzip 1.7, found by pkg-config" -DCOMPONENTS=pt2 -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
+refuses "no component nonsense; there are headrace tosa compiled program" -DTWICE=OFF -DCOMPONENTS=nonsense
+refuses "headrace::compiled needs libzip 1.7, found by pkg-config" -DCOMPONENTS=compiled \
+  -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 
 # By pkg-config, if there is something to compile and to link.
 export PKG_CONFIG_PATH="$place/installed/lib/pkgconfig:$place/installed/share/pkgconfig"

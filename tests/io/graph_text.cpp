@@ -92,8 +92,8 @@ TEST_CASE("a graph is printed as the documentation says", "[graph_text]") {
     const std::vector<std::int64_t> order{0, 2, 3, 1};
     node& input = g.create<builtin::placeholder>({});
     const value x = typed(input, "x", {f32, {1, 2, 2, 2}, list<std::int64_t>(order)});
-    g.annotate(input, interface_quantization{0.5, -3, -128, 127});
-    g.annotate(input, channels_last_interface{true});
+    g.annotate(input, signature_quantization{0.5, -3, -128, 127});
+    g.annotate(input, channels_last_signature{true});
     const float elements[] = {1, 2.5, -0.0F, 1e-7F};
     const value w =
         typed(g.create<builtin::constant>({.data = {reinterpret_cast<const std::byte*>(elements), {}}}),

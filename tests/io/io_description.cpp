@@ -24,8 +24,8 @@ void build(graph& g) {
     node& x = g.create<builtin::placeholder>({});
     g.set_name(x.result(), "x");
     g.set_meta(x.result(), {dtype::int8, {1, 8, 8, 3}, {}});
-    g.annotate(x, interface_quantization{0.5, -3, -128, 127});
-    g.annotate(x, channels_last_interface{.applied = true});
+    g.annotate(x, signature_quantization{0.5, -3, -128, 127});
+    g.annotate(x, channels_last_signature{.applied = true});
     node& mask = g.create<builtin::placeholder>({});
     g.set_name(mask.result(), "mask");
     g.set_meta(mask.result(), {dtype::boolean, {}, {}});
@@ -72,7 +72,7 @@ TEST_CASE("what a 32-bit program cannot hold is not embedded", "[io_description]
     io.inputs[0].shape = {1 << 16, 1 << 16};
     CHECK_FALSE(check_embeddable(io));
     io.inputs[0].shape = {1};
-    io.inputs[0].quantization = interface_quantization{1e300, 0, 0, 1};
+    io.inputs[0].quantization = signature_quantization{1e300, 0, 0, 1};
     CHECK_FALSE(check_embeddable(io));
 }
 

@@ -36,7 +36,7 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/emit.hpp>
 #include <headrace/run/execution.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 #include <headrace/show/sample_arguments.hpp>
 
 using namespace headrace;

@@ -283,21 +283,21 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
     struct narrowing_backend {
         static constexpr std::string_view name() { return "narrowing"; }
         result<preprocess_result> preprocess(graph& program, std::span<const compile_spec>) const {
-            const interface_quantization q{0.5, 1, -128, 127};
+            const signature_quantization q{0.5, 1, -128, 127};
             for (node& n : program.inputs()) {
                 const tensor_meta meta = *n.results[0].meta;
                 if (is_floating(meta.dtype)) program.annotate(n, q);
                 program.set_meta(
                     n.result(), {is_floating(meta.dtype) ? dtype::int8 : dtype::int32, meta.shape, {}});
             }
-            std::vector<interface_quantization> given;
+            std::vector<signature_quantization> given;
             for (const value v : program.outputs()) {
                 const tensor_meta meta = *meta_of(v);
-                given.push_back(is_floating(meta.dtype) ? q : interface_quantization{});
+                given.push_back(is_floating(meta.dtype) ? q : signature_quantization{});
                 program.set_meta(v, {is_floating(meta.dtype) ? dtype::int8 : dtype::int32, meta.shape, {}});
             }
             program.annotate(
-                *program.output(), output_quantizations{program.own(list<interface_quantization>(given))});
+                *program.output(), output_quantizations{program.own(list<signature_quantization>(given))});
             return preprocess_result{};
         }
     };

@@ -10,6 +10,9 @@
 #include <span>
 #include <utility>
 
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/zip.hpp>
+
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
@@ -26,35 +29,34 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Returns the layers that are a graph's inputs, by position; null for an input that is not a layer.
-[[nodiscard]] inline std::vector<const layer_value*> input_layers(
-    const graph& g, std::span<const layer_value> layers) {
-    const std::map<result_key, std::size_t> places = places_of(layers);
+// Returns the layers that are a graph's inputs, by position; null for an input that is not a layer.
+std::vector<const layer_value*> input_layers(const graph& g, std::span<const layer_value> layers) {
+    const std::map<detail::result_key, std::size_t> places = detail::places_of(layers);
     std::vector<const layer_value*> found;
     for (node& n : g.inputs()) {
-        const auto at = places.find(key_of(n.result()));
+        const auto at = places.find(detail::key_of(n.result()));
         found.push_back(at == places.end() ? nullptr : &layers[at->second]);
     }
     return found;
 }
 
-/// Annotates an input of a lowered model with its missing metadata: the quantization of its integers, and the
-/// axis of its channels. `known` are layers of other forms of the model at that position.
-[[nodiscard]] inline result<void> complete_input(
+// Annotates an input of a lowered model with its missing metadata: the quantization of its integers, and the
+// axis of its channels. `known` are layers of other forms of the model at that position.
+result<void> complete_input(
     const tensor_meta& exported, node& n, graph& g, std::initializer_list<const layer_value*> known) {
     const tensor_meta& meta = *n.results[0].meta;
     const bool same = exported.shape == meta.shape;
     if (!same && meta.rank() == 4 && exported.rank() == 4 &&
-        std::ranges::equal(with_channels_last(exported.shape), meta.shape))
-        g.annotate(n, channels_last_interface{true});
+        std::ranges::equal(detail::with_channels_last(exported.shape), meta.shape))
+        g.annotate(n, channels_last_signature{true});
     if (!same && !is_channels_last(n, meta.rank())) {
         return malformed(join_text("input ", printable(n.name()), " of the second model has ",
             shape_text(meta.shape), ", the first one's has ", shape_text(exported.shape)));
     }
     const bool needs = is_floating(exported.dtype) && !is_floating(meta.dtype);
-    if (!needs || n.find_annotation<interface_quantization>() != nullptr) return {};
+    if (!needs || n.find_annotation<signature_quantization>() != nullptr) return {};
     for (const layer_value* layer : known) {
         if (layer == nullptr || layer->numbers.scale == 0 || meta_of(layer->stored)->dtype != meta.dtype)
             continue;
@@ -68,8 +70,8 @@ namespace detail {
             "stand for"));
 }
 
-[[nodiscard]] inline result<void> complete_inputs(const graph& from,
-    std::span<const layer_value* const> layers, std::span<const layer_value* const> between, graph& to) {
+result<void> complete_inputs(const graph& from, std::span<const layer_value* const> layers,
+    std::span<const layer_value* const> between, graph& to) {
     std::size_t i = 0;
     const std::vector<tensor_meta> exported = [&] {
         std::vector<tensor_meta> metas;
@@ -88,16 +90,18 @@ namespace detail {
         join_text("the first model has ", counted_text(exported.size(), "input"), ", the second ", i));
 }
 
-/// Tracks which layers precede which, and the noise of each layer's inputs.
+// Tracks which layers precede which, and the noise of each layer's inputs.
 class layer_order {
 public:
-    layer_order(const graph& g, std::span<const compared_layers> pairs, std::span<const layer_sums> sums)
+    layer_order(
+        const graph& g, std::span<const detail::compared_layers> pairs, std::span<const layer_sums> sums)
         : sums_(sums), before_(g.id_bound()) {
-        for (std::size_t i = 0; i != pairs.size(); ++i) place_.emplace(key_of(pairs[i].reference->real), i);
+        for (const auto& [i, pair] : ranges::views::enumerate(pairs))
+            place_.emplace(detail::key_of(pair.reference->real), i);
         for (const node& n : g.nodes()) {
             incoming& mine = before_[n.id];
             for (const edge& e : n.operand_edges()) {
-                const auto layer = place_.find(key_of(*e.slot));
+                const auto layer = place_.find(detail::key_of(*e.slot));
                 if (layer == place_.end()) {
                     const incoming& its = before_[e.source->id];
                     for (const std::size_t at : its.layers) mine.add(at, its.noise);
@@ -124,39 +128,39 @@ public:
 private:
     std::span<const layer_sums> sums_;
     std::vector<incoming> before_;  // by the node's id
-    std::map<result_key, std::size_t> place_;
+    std::map<detail::result_key, std::size_t> place_;
 };
 
-[[nodiscard]] inline std::vector<layer_comparison> figures_of(
-    const graph& reference, std::span<const compared_layers> pairs, std::span<const layer_sums> sums) {
+std::vector<layer_comparison> figures_of(const graph& reference,
+    std::span<const detail::compared_layers> pairs, std::span<const layer_sums> sums) {
     const layer_order order(reference, pairs, sums);
     std::vector<layer_comparison> layers;
-    for (std::size_t i = 0; i != pairs.size(); ++i) {
-        const layer_value& layer = *pairs[i].reference;
+    for (const auto& [pair, sum] : ranges::views::zip(pairs, sums)) {
+        const layer_value& layer = *pair.reference;
         const bool in_model = layer.real.producer->owner == &reference;
         const layer_order::incoming before =
             in_model ? order.before(*layer.real.producer) : layer_order::incoming{};
-        const double noise = sums[i].noise_ratio();
+        const double noise = sum.noise_ratio();
         layer_comparison& made = layers.emplace_back();
         made.name = layer.name;
         made.op = std::string(layer.real.producer->op->name);
-        made.other = pairs[i].other->name;
-        made.shape.assign(pairs[i].shape().begin(), pairs[i].shape().end());
+        made.other = pair.other->name;
+        made.shape.assign(pair.shape().begin(), pair.shape().end());
         made.sqnr = decibels_of(noise);
         made.own_sqnr = decibels_of(noise > before.noise ? noise - before.noise : 0);
-        made.largest_difference = sums[i].largest;
-        made.cosine = sums[i].cosine();
-        made.saturated = sums[i].share_beyond();
-        made.fitted = pairs[i].fitted;
+        made.largest_difference = sum.largest;
+        made.cosine = sum.cosine();
+        made.saturated = sum.share_beyond();
+        made.fitted = pair.fitted;
         made.is_output = layer.is_output;
         made.inputs = before.layers;
     }
     return layers;
 }
 
-/// Returns the float program in the form in which it is quantized; null if it cannot be brought into that
-/// form.
-[[nodiscard]] inline std::unique_ptr<graph> form_to_quantize(const graph& g) {
+// Returns the float program in the form in which it is quantized; null if it cannot be brought into that
+// form.
+std::unique_ptr<graph> form_to_quantize(const graph& g) {
     auto form = std::make_unique<graph>();
     copy_graph(g, *form);
     pass_context context(standard_functions);
@@ -164,11 +168,11 @@ private:
     return form;
 }
 
-/// Returns the pairs of layers, by way of a third model if there is one.
-[[nodiscard]] inline std::vector<compared_layers> pairs_of(const graph& reference,
-    std::span<const layer_value> a, const graph* between, std::span<const layer_value> t, const graph& other,
+// Returns the pairs of layers, by way of a third model if there is one.
+std::vector<detail::compared_layers> pairs_of(const graph& reference, std::span<const layer_value> a,
+    const graph* between, std::span<const layer_value> t, const graph& other,
     std::span<const layer_value> b) {
-    std::vector<compared_layers> pairs;
+    std::vector<detail::compared_layers> pairs;
     const auto add = [&](std::size_t i, std::size_t k, const layer_value* by) {
         const sizes mine = meta_of(a[i].stored)->shape;
         const sizes its = meta_of(b[k].stored)->shape;
@@ -176,23 +180,23 @@ private:
         std::vector<element_order> orders = possible_orders(mine, its);
         if (!is_lowered(other) && orders.size() > 1) orders.resize(1);
         if (!orders.empty())
-            pairs.push_back({&a[i], &b[k], std::move(orders), known_meaning(a[i], b[k], by)});
+            pairs.push_back({&a[i], &b[k], std::move(orders), detail::known_meaning(a[i], b[k], by)});
     };
     if (between == nullptr) {
         for (const layer_match m : match_layers(reference, a, other, b)) add(m.reference, m.other, nullptr);
         return pairs;
     }
-    std::vector<std::size_t> behind(t.size(), no_layer);
+    std::vector<std::size_t> behind(t.size(), detail::no_layer);
     for (const layer_match m : match_layers(*between, t, other, b)) behind[m.reference] = m.other;
     for (const layer_match m : match_layers(reference, a, *between, t)) {
-        if (behind[m.other] != no_layer) add(m.reference, behind[m.other], &t[m.other]);
+        if (behind[m.other] != detail::no_layer) add(m.reference, behind[m.other], &t[m.other]);
     }
     return pairs;
 }
 
-}  // namespace detail
+}  // namespace
 
-result<void> annotate_interface(graph& g, const io_description& io) {
+result<void> annotate_signature(graph& g, const io_description& io) {
     std::size_t i = 0;
     for (node& n : g.inputs()) {
         if (i == io.inputs.size()) return malformed("it describes fewer inputs than the model has");
@@ -201,17 +205,17 @@ result<void> annotate_interface(graph& g, const io_description& io) {
             return malformed(join_text("it gives input ", printable(n.name()), " the shape ",
                 shape_text(t.shape), ", the model has ", shape_text(n.results[0].meta->shape)));
         if (t.quantization) g.annotate(n, *t.quantization);
-        if (t.channels_last) g.annotate(n, channels_last_interface{true});
+        if (t.channels_last) g.annotate(n, channels_last_signature{true});
         if (t.dtype == dtype::uint8 && n.results[0].meta->dtype == dtype::int8)
-            g.annotate(n, unsigned_interface{});
+            g.annotate(n, unsigned_input{});
     }
     if (i != io.inputs.size()) return malformed("it describes more inputs than the model has");
     if (g.output() == nullptr || io.outputs.size() != g.outputs().size())
         return malformed("it describes a different number of outputs than the model has");
-    std::vector<interface_quantization> outputs;
+    std::vector<signature_quantization> outputs;
     for (const io_tensor& t : io.outputs)
-        outputs.push_back(t.quantization.value_or(interface_quantization{}));
-    g.annotate(*g.output(), output_quantizations{g.own(list<interface_quantization>(outputs))});
+        outputs.push_back(t.quantization.value_or(signature_quantization{}));
+    g.annotate(*g.output(), output_quantizations{g.own(list<signature_quantization>(outputs))});
     std::vector<std::int64_t> unsigned_ones;
     const list<value> given = g.outputs();
     for (i = 0; i != given.size(); ++i) {
@@ -234,16 +238,15 @@ result<model_comparison> compare_models(
     const graph& quantized = options.through == nullptr ? other : *options.through;
     std::unique_ptr<graph> prepared;
     if (!is_lowered(reference) && !is_quantized_program(reference) && is_quantized_program(quantized))
-        prepared = detail::form_to_quantize(reference);
+        prepared = form_to_quantize(reference);
     const graph& form = prepared == nullptr ? reference : *prepared;
     const std::vector<layer_value> a = layer_values_of(form);
     const std::vector<layer_value> t =
         options.through == nullptr ? std::vector<layer_value>() : layer_values_of(*options.through);
-    HEADRACE_TRY(detail::complete_inputs(form, detail::input_layers(form, a),
-        options.through == nullptr ? std::vector<const layer_value*>() : detail::input_layers(quantized, t),
-        other));
+    HEADRACE_TRY(complete_inputs(form, input_layers(form, a),
+        options.through == nullptr ? std::vector<const layer_value*>() : input_layers(quantized, t), other));
     const std::vector<layer_value> b = layer_values_of(other);
-    std::vector<detail::compared_layers> pairs = detail::pairs_of(form, a, options.through, t, other, b);
+    std::vector<detail::compared_layers> pairs = pairs_of(form, a, options.through, t, other, b);
     if (std::ranges::all_of(pairs, [](const detail::compared_layers& p) {
             return is<builtin::placeholder>(*p.reference->real.producer);
         }))
@@ -255,7 +258,7 @@ result<model_comparison> compare_models(
     };
     const detail::pair_runner runner(form, other, pairs, options);
     HEADRACE_TRY(sums, runner.sum<layer_sums>(add));
-    return model_comparison{detail::figures_of(form, pairs, sums), options.samples.count, a.size(), b.size()};
+    return model_comparison{figures_of(form, pairs, sums), options.samples.count, a.size(), b.size()};
 }
 
 }  // namespace headrace

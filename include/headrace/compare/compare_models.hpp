@@ -51,14 +51,14 @@ struct comparison_options {
 
 /// Annotates the inputs and outputs of a lowered graph with the quantization that the lowering described.
 /// Returns an error if the description is of other inputs or outputs.
-[[nodiscard]] result<void> annotate_interface(graph& g, const io_description& io);
+[[nodiscard]] result<void> annotate_signature(graph& g, const io_description& io);
 
 /// Runs both models on the samples, and compares the layers that match_layers pairs. If `other` is a
 /// quantized program, a float reference is first brought into the form in which it is quantized, so that
 /// folded norms and the steps of a softmax have counterparts.
 ///
 /// Integers are compared as the real numbers that they represent. Their scale is taken from their quantize
-/// node, from annotations of the interface, from the reference's layer or from that of `through`; otherwise,
+/// node, from annotations of the signature, from the reference's layer or from that of `through`; otherwise,
 /// as for a flatbuffer alone, scale and offset are fitted. A lowered model's images may be channels-last.
 ///
 /// If `other` takes integers for the reference's real numbers and has no annotations, its inputs are

@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <headrace/compare/compare_models.hpp>
 #include <headrace/compare/layer_difference.hpp>
 #include <headrace/compare/layer_runner.hpp>
 #include <headrace/compare/layer_values.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 namespace headrace::detail {
 
@@ -31,33 +29,13 @@ struct compared_layers {
     [[nodiscard]] sizes shape() const { return meta_of(reference->stored)->shape; }
 };
 
-[[nodiscard]] inline integer_meaning meaning_of(const interface_quantization& q) {
-    return headrace::meaning_of(q.scale, -q.scale * static_cast<double>(q.zero_point), q.lowest, q.highest);
-}
-
 /// Returns the reference's numbers; if the layer has a quantize node, the real numbers that its integers
 /// represent.
-[[nodiscard]] inline std::vector<double> real_numbers(const layer_value& layer, const tensor& t) {
-    std::vector<double> numbers = t.to<double>();
-    if (layer.numbers.scale == 0) return numbers;
-    const integer_meaning by = meaning_of(layer.numbers);
-    for (double& x : numbers) x = by.scale * x + by.offset;
-    return numbers;
-}
+[[nodiscard]] std::vector<double> real_numbers(const layer_value& layer, const tensor& t);
 
 /// Returns the known quantization of a value of the other model; none if it must be fitted.
-[[nodiscard]] inline std::optional<integer_meaning> known_meaning(
-    const layer_value& reference, const layer_value& other, const layer_value* between) {
-    const dtype type = meta_of(other.stored)->dtype;
-    const bool real = is_floating(meta_of(reference.stored)->dtype) || reference.numbers.scale != 0;
-    if (is_floating(type) || !real) return integer_meaning{};
-    if (other.numbers.scale != 0) return meaning_of(other.numbers);
-    for (const layer_value* layer : {&reference, between}) {
-        if (layer != nullptr && layer->numbers.scale != 0 && meta_of(layer->stored)->dtype == type)
-            return meaning_of(layer->numbers);
-    }
-    return std::nullopt;
-}
+[[nodiscard]] std::optional<integer_meaning> known_meaning(
+    const layer_value& reference, const layer_value& other, const layer_value* between);
 
 /// Runs both models on samples, and accumulates sums over each pair of layers.
 class pair_runner {
@@ -115,44 +93,9 @@ private:
     layer_runner run_other_;
 };
 
-/// One fitted line for each order.
-struct fits_by_order {
-    std::vector<fit_sums> of;
-    fits_by_order& operator+=(const fits_by_order& more) {
-        of.resize(more.of.size());
-        for (std::size_t i = 0; i != of.size(); ++i) of[i] += more.of[i];
-        return *this;
-    }
-};
-
-[[nodiscard]] inline std::int64_t lowest_of(dtype t) { return -(std::int64_t{1} << (traits_of(t).bits - 1)); }
-
 /// Chooses the order and the line of best fit for pairs for which they are unknown.
-[[nodiscard]] inline result<void> settle(const graph& reference, const graph& other,
-    std::vector<compared_layers>& pairs, const comparison_options& options) {
-    if (std::ranges::none_of(pairs, &compared_layers::is_open)) return {};
-    const pair_runner runner(reference, other, pairs, options);
-    const auto add = [&](fits_by_order& sums, std::size_t i, const tensor& x, const tensor& y) {
-        if (!pairs[i].is_open()) return;
-        const std::vector<double> real = real_numbers(*pairs[i].reference, x);
-        sums.of.resize(pairs[i].orders.size());
-        for (std::size_t k = 0; k != sums.of.size(); ++k)
-            sums.of[k].add(real, elements_in_order(y, pairs[i].orders[k]));
-    };
-    HEADRACE_TRY(fits, runner.sum<fits_by_order>(add));
-    for (std::size_t i = 0; i != pairs.size(); ++i) {
-        compared_layers& p = pairs[i];
-        if (!p.is_open()) continue;
-        const auto best = std::ranges::min_element(fits[i].of, {}, &fit_sums::residual);
-        p.orders = {p.orders[static_cast<std::size_t>(best - fits[i].of.begin())]};
-        if (p.meaning) continue;
-        const fit_sums& fit = *best;
-        const dtype type = meta_of(p.other->stored)->dtype;
-        p.meaning = headrace::meaning_of(fit.scale(), fit.offset(), lowest_of(type), -lowest_of(type) - 1);
-        p.fitted = true;
-    }
-    return {};
-}
+[[nodiscard]] result<void> settle(const graph& reference, const graph& other,
+    std::vector<compared_layers>& pairs, const comparison_options& options);
 
 }  // namespace headrace::detail
 

@@ -14,10 +14,10 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Returns a figure that is larger for worse layers.
-[[nodiscard]] inline double badness(const layer_comparison& l, comparison_order by) {
+// Returns a figure that is larger for worse layers.
+double badness(const layer_comparison& l, comparison_order by) {
     switch (by) {
         case comparison_order::own:
             return -l.own_sqnr;
@@ -35,7 +35,7 @@ namespace detail {
     return 0;
 }
 
-inline void write_layer(json_writer& w, const layer_comparison& l) {
+void write_layer(json_writer& w, const layer_comparison& l) {
     w.begin_object();
     w.member("name", l.name);
     w.member("op", l.op);
@@ -51,7 +51,7 @@ inline void write_layer(json_writer& w, const layer_comparison& l) {
     w.end_object();
 }
 
-[[nodiscard]] inline std::string_view color_of(double decibels) {
+std::string_view color_of(double decibels) {
     struct shade {
         double above;
         std::string_view color;
@@ -64,12 +64,12 @@ inline void write_layer(json_writer& w, const layer_comparison& l) {
     return "#ef9a9a";
 }
 
-[[nodiscard]] inline std::string decibel_text(double decibels) {
+std::string format_decibels(double decibels) {
     if (std::isinf(decibels)) return decibels > 0 ? "equal" : "noise alone";
     return std::string(number_text(std::round(decibels * 10) / 10)) + " dB";
 }
 
-}  // namespace detail
+}  // namespace
 
 result<comparison_order> parse_comparison_order(std::string_view text) {
     static constexpr std::array<std::string_view, 6> names{
@@ -83,7 +83,7 @@ std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_ord
     std::vector<std::size_t> places(c.layers.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
     std::ranges::stable_sort(
-        places, std::ranges::greater(), [&](std::size_t i) { return detail::badness(c.layers[i], by); });
+        places, std::ranges::greater(), [&](std::size_t i) { return badness(c.layers[i], by); });
     return places;
 }
 
@@ -94,7 +94,7 @@ std::string comparison_json(const model_comparison& c, comparison_order by) {
     w.member("reference_layers", c.reference_layers);
     w.member("other_layers", c.other_layers);
     w.begin_array("layers");
-    for (const std::size_t i : sorted_layers(c, by)) detail::write_layer(w, c.layers[i]);
+    for (const std::size_t i : sorted_layers(c, by)) write_layer(w, c.layers[i]);
     w.end_array();
     w.end_object();
     return w.text();
@@ -107,9 +107,9 @@ std::string comparison_dot(const model_comparison& c) {
         std::string label;
         append_json(label, l.name);  // escaped for Graphviz: names are printable
         label.pop_back();
-        label += join_text("\\n", l.op, "\\n", detail::decibel_text(l.sqnr), ", adds at ",
-            detail::decibel_text(l.own_sqnr), "\"");
-        out += join_text("  l", i, " [label=", label, ", fillcolor=\"", detail::color_of(l.sqnr), "\"]\n");
+        label += join_text(
+            "\\n", l.op, "\\n", format_decibels(l.sqnr), ", adds at ", format_decibels(l.own_sqnr), "\"");
+        out += join_text("  l", i, " [label=", label, ", fillcolor=\"", color_of(l.sqnr), "\"]\n");
         for (const std::size_t from : l.inputs) out += join_text("  l", from, " -> l", i, "\n");
     }
     return out += "}\n";

@@ -40,14 +40,12 @@ private:
 };
 
 using result_key = std::pair<const node*, std::uint32_t>;
+
 [[nodiscard]] inline result_key key_of(value v) { return {v.producer, v.result}; }
 
 /// Returns the position of each value among the layers.
-[[nodiscard]] inline std::map<result_key, std::size_t> places_of(std::span<const layer_value> layers) {
-    std::map<result_key, std::size_t> places;
-    for (std::size_t i = 0; i != layers.size(); ++i) places.emplace(key_of(layers[i].real), i);
-    return places;
-}
+[[nodiscard]] std::map<result_key, std::size_t> places_of(std::span<const layer_value> layers);
+
 inline constexpr auto no_layer = static_cast<std::size_t>(-1);
 
 }  // namespace headrace::detail

@@ -20,16 +20,16 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 template <class Dialect>
-[[nodiscard]] bool holds_dialect(const graph& g) {
+bool holds_dialect(const graph& g) {
     return std::ranges::any_of(
         g.census().present(info_of_dialect<Dialect>), [](std::uint64_t word) { return word != 0; });
 }
 
-/// Returns, by id, whether a node computes something from the graph's inputs.
-[[nodiscard]] inline std::vector<bool> depends_on_inputs(const graph& g) {
+// Returns, by id, whether a node computes something from the graph's inputs.
+std::vector<bool> depends_on_inputs(const graph& g) {
     std::vector<bool> depends(g.id_bound(), false);
     for (const node& n : g.nodes()) {
         depends[n.id] = is<builtin::placeholder>(n) ||
@@ -38,25 +38,25 @@ template <class Dialect>
     return depends;
 }
 
-[[nodiscard]] inline bool only_moves(const node& n) {
+bool only_moves(const node& n) {
     constexpr trait moving = trait::reshaping | trait::permuting | trait::forwarding | trait::broadcasting |
         trait::slicing | trait::splitting;
     return n.op->functional().has(moving);
 }
 
-[[nodiscard]] inline bool is_layer(const node& n) {
+bool is_layer(const node& n) {
     return !is<builtin::output>(n) && !is<builtin::constant>(n) && !is<delegate::call_delegate>(n) &&
         !is_of_dialect<quantized_decomposed::dialect>(n) && !only_moves(n) && out_buffers(n).empty();
 }
 
-[[nodiscard]] inline bool is_numeric(const tensor_meta* meta) {
+bool is_numeric(const tensor_meta* meta) {
     if (meta == nullptr || meta->elements() == 0) return false;
     return is_floating(meta->dtype) || is_boolean(meta->dtype) || meta->dtype == dtype::int8 ||
         meta->dtype == dtype::uint8 || meta->dtype == dtype::int16 || meta->dtype == dtype::int32 ||
         meta->dtype == dtype::int64;
 }
 
-/// Collects the layers of a graph and of the delegates that it calls.
+// Collects the layers of a graph and of the delegates that it calls.
 class layer_collector {
 public:
     explicit layer_collector(const graph& g) : names_(g) { collect(g, true); }
@@ -66,10 +66,10 @@ public:
 private:
     void collect(const graph& g, bool is_model) {
         const std::vector<bool> depends = depends_on_inputs(g);
-        std::map<result_key, std::size_t> outputs;
+        std::map<detail::result_key, std::size_t> outputs;
         if (is_model) {
-            const computed_values computed(g);
-            for (const value v : g.outputs()) outputs.emplace(key_of(computed[v]), outputs.size());
+            const detail::computed_values computed(g);
+            for (const value v : g.outputs()) outputs.emplace(detail::key_of(computed[v]), outputs.size());
         }
         for (const node& n : g.nodes()) {
             const auto* call = args_if<delegate::call_delegate>(n);
@@ -96,7 +96,7 @@ private:
             made.numbers = {q->scale, q->zero_point, q->quant_min, q->quant_max};
             break;
         }
-        if (const auto* said = v.producer->find_annotation<interface_quantization>()) made.numbers = *said;
+        if (const auto* said = v.producer->find_annotation<signature_quantization>()) made.numbers = *said;
         const node* out = g.output();
         const auto* all = out == nullptr ? nullptr : out->find_annotation<output_quantizations>();
         if (output != nullptr && all != nullptr && *output < all->values.size() &&
@@ -108,12 +108,12 @@ private:
     printed_names names_;
 };
 
-}  // namespace detail
+}  // namespace
 
-bool is_quantized_program(const graph& g) { return detail::holds_dialect<quantized_decomposed::dialect>(g); }
+bool is_quantized_program(const graph& g) { return holds_dialect<quantized_decomposed::dialect>(g); }
 
-bool is_lowered(const graph& g) { return detail::holds_dialect<tosa::dialect>(g); }
+bool is_lowered(const graph& g) { return holds_dialect<tosa::dialect>(g); }
 
-std::vector<layer_value> layer_values_of(const graph& g) { return detail::layer_collector(g).layers; }
+std::vector<layer_value> layer_values_of(const graph& g) { return layer_collector(g).layers; }
 
 }  // namespace headrace

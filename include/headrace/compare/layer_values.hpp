@@ -16,7 +16,7 @@ struct layer_value {
     std::string name;                  ///< as a listing shows it
     value real;                        ///< the result of the layer's node
     value stored;                      ///< the result of a quantize node that reads it; else equal to `real`
-    interface_quantization numbers{};  ///< quantization of the integers in `stored`; scale 0: unknown
+    signature_quantization numbers{};  ///< quantization of the integers in `stored`; scale 0: unknown
     bool is_output = false;            ///< of the model
 };
 

@@ -8,15 +8,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include <range/v3/view/enumerate.hpp>
+
 #include <headrace/compare/computed_values.hpp>
 #include <headrace/compare/layer_values.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Pairs the nodes of two programs of the same dialects, from their inputs on.
+// Pairs the nodes of two programs of the same dialects, from their inputs on.
 class structure_matcher {
 public:
     structure_matcher(const graph& a, const graph& b)
@@ -69,14 +71,14 @@ private:
     // Returns a node like `n` whose operand k is that value. If there are several, such as slices, the one
     // with equal arguments is taken, else that with the same name, else the first.
     [[nodiscard]] node* reader_like(const node& n, std::uint32_t k, value read) const {
-        constexpr std::size_t most_candidates = 256;  // files may claim any number of readers
+        constexpr std::size_t max_candidates = 256;  // files may claim any number of readers
         constexpr int best_rank = 3;
         const std::vector<reader>& candidates = readers_[read.producer->id];
         std::size_t seen = 0;
         node* best = nullptr;
         int rank = -1;
         for (const reader& r : candidates) {
-            if (++seen == most_candidates || rank == best_rank) break;
+            if (++seen == max_candidates || rank == best_rank) break;
             node* const m = r.target;
             if (taken_[m->id] || r.operand != k || !is_alike(n, *m)) continue;
             const int its_rank = (has_same_settings(n, *m) ? 2 : 0) + (m->name() == n.name() ? 1 : 0);
@@ -112,41 +114,38 @@ private:
         return true;
     }
 
-    computed_values in_a_;
-    computed_values in_b_;
+    detail::computed_values in_a_;
+    detail::computed_values in_b_;
     std::vector<node*> counterparts_;           // by the id of a node of the first program
     std::vector<std::vector<reader>> readers_;  // of the second's nodes, through views and quantize nodes
     std::vector<bool> taken_;
     std::unordered_map<std::string_view, node*> named_;  // of the second program
 };
 
-/// Returns the exported node for which a value of a TOSA file was made: `softmax` for `softmax.reduce_max`.
-[[nodiscard]] inline std::string_view origin_in(std::string_view name) {
-    return name.substr(0, name.find('.'));
-}
+// Returns the exported node for which a value of a TOSA file was made: `softmax` for `softmax.reduce_max`.
+std::string_view origin_in(std::string_view name) { return name.substr(0, name.find('.')); }
 
-/// True if two values may hold the same numbers: integers that represent real numbers are narrow.
-[[nodiscard]] inline bool may_be_same(const layer_value& a, const layer_value& b) {
+// True if two values may hold the same numbers: integers that represent real numbers are narrow.
+bool may_be_same(const layer_value& a, const layer_value& b) {
     const tensor_meta& real = *meta_of(a.real);
     const tensor_meta& lowered = *meta_of(b.stored);
     if (real.elements() != lowered.elements()) return false;
     return !is_floating(real.dtype) || lowered.dtype != dtype::int32;
 }
 
-[[nodiscard]] inline std::vector<std::size_t> matches_by_name(
-    std::span<const layer_value> a, std::span<const layer_value> b) {
+std::vector<std::size_t> matches_by_name(std::span<const layer_value> a, std::span<const layer_value> b) {
     std::unordered_map<std::string_view, std::size_t> named;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        named.emplace(a[i].name, i);
-        if (a[i].stored == a[i].real) continue;
-        const std::string_view of_quantize = a[i].stored.producer->name();
+    for (const auto& [i, layer] : ranges::views::enumerate(a)) {
+        named.emplace(layer.name, i);
+        if (layer.stored == layer.real) continue;
+        const std::string_view of_quantize = layer.stored.producer->name();
         if (!of_quantize.empty()) named.emplace(of_quantize, i);
     }
-    std::vector<std::size_t> found(a.size(), no_layer);
-    for (std::size_t k = 0; k != b.size(); ++k) {
-        for (const std::string_view name : {std::string_view(b[k].name), origin_in(b[k].name)}) {
+    std::vector<std::size_t> found(a.size(), detail::no_layer);
+    for (const auto& [k, layer] : ranges::views::enumerate(b)) {
+        for (const std::string_view name : {std::string_view(layer.name), origin_in(layer.name)}) {
             const auto at = named.find(name);
-            if (at == named.end() || !may_be_same(a[at->second], b[k])) continue;
+            if (at == named.end() || !may_be_same(a[at->second], layer)) continue;
             found[at->second] = k;  // the last value of a name is the layer's result
             break;
         }
@@ -154,34 +153,34 @@ private:
     return found;
 }
 
-[[nodiscard]] inline std::vector<std::size_t> matches_by_structure(
+std::vector<std::size_t> matches_by_structure(
     const graph& first, std::span<const layer_value> a, const graph& second, std::span<const layer_value> b) {
     const structure_matcher matcher(first, second);
-    const std::map<result_key, std::size_t> places = places_of(b);
-    std::vector<std::size_t> found(a.size(), no_layer);
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (a[i].real.producer->owner != &first) continue;
-        const value other = matcher[a[i].real];
-        const auto at = places.find(key_of(other));
+    const std::map<detail::result_key, std::size_t> places = detail::places_of(b);
+    std::vector<std::size_t> found(a.size(), detail::no_layer);
+    for (const auto& [i, layer] : ranges::views::enumerate(a)) {
+        if (layer.real.producer->owner != &first) continue;
+        const value other = matcher[layer.real];
+        const auto at = places.find(detail::key_of(other));
         if (other && at != places.end()) found[i] = at->second;
     }
     return found;
 }
 
-/// Inputs and outputs match by their positions.
-inline void match_interfaces(const graph& first, std::span<const layer_value> a, const graph& second,
+// Inputs and outputs match by their positions.
+void match_signatures(const graph& first, std::span<const layer_value> a, const graph& second,
     std::span<const layer_value> b, std::vector<std::size_t>& found) {
-    const std::map<result_key, std::size_t> mine = places_of(a);
-    const std::map<result_key, std::size_t> its = places_of(b);
-    std::vector<std::size_t> of_other(b.size(), no_layer);
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (found[i] != no_layer) of_other[found[i]] = i;
+    const std::map<detail::result_key, std::size_t> mine = detail::places_of(a);
+    const std::map<detail::result_key, std::size_t> its = detail::places_of(b);
+    std::vector<std::size_t> of_other(b.size(), detail::no_layer);
+    for (const auto& [i, other] : ranges::views::enumerate(found)) {
+        if (other != detail::no_layer) of_other[other] = i;
     }
     const auto pair = [&](value v, value w) {
-        const auto i = mine.find(key_of(v));
-        const auto k = its.find(key_of(w));
+        const auto i = mine.find(detail::key_of(v));
+        const auto k = its.find(detail::key_of(w));
         if (i == mine.end() || k == its.end() || !may_be_same(a[i->second], b[k->second])) return;
-        if (of_other[k->second] != no_layer) found[of_other[k->second]] = no_layer;
+        if (of_other[k->second] != detail::no_layer) found[of_other[k->second]] = detail::no_layer;
         found[i->second] = k->second;
         of_other[k->second] = i->second;
     };
@@ -191,25 +190,25 @@ inline void match_interfaces(const graph& first, std::span<const layer_value> a,
         pair(n.result(), (*input).result());
         ++input;
     }
-    const computed_values in_first(first);
-    const computed_values in_second(second);
+    const detail::computed_values in_first(first);
+    const detail::computed_values in_second(second);
     const list<value> outputs = first.outputs();
     const list<value> others = second.outputs();
     for (std::size_t i = 0; i != std::min(outputs.size(), others.size()); ++i)
         pair(in_first[outputs[i]], in_second[others[i]]);
 }
 
-}  // namespace detail
+}  // namespace
 
 std::vector<layer_match> match_layers(const graph& reference, std::span<const layer_value> a,
     const graph& other, std::span<const layer_value> b) {
     const bool by_name = is_lowered(reference) || is_lowered(other);
     std::vector<std::size_t> found =
-        by_name ? detail::matches_by_name(a, b) : detail::matches_by_structure(reference, a, other, b);
-    detail::match_interfaces(reference, a, other, b, found);
+        by_name ? matches_by_name(a, b) : matches_by_structure(reference, a, other, b);
+    match_signatures(reference, a, other, b, found);
     std::vector<layer_match> matches;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        if (found[i] < b.size()) matches.push_back({i, found[i]});
+    for (const auto& [i, other_layer] : ranges::views::enumerate(found)) {
+        if (other_layer < b.size()) matches.push_back({i, other_layer});
     }
     return matches;
 }

@@ -35,38 +35,38 @@ namespace headrace {
 namespace detail {
 
 /// The rows of inputs or outputs.
-class interface_rows {
+class signature_rows {
 public:
-    explicit interface_rows(std::string_view which) : which_(which) {}
+    explicit signature_rows(std::string_view which) : which_(which) {}
 
-    result<void> add(const interface_tensor& t) {
+    result<void> add(const signature_tensor& t) {
         std::string row = join_text(
-            '{', c_string_literal(t.name), ", ", dtype_text(t.meta.dtype), ", ", shape_text(t.meta));
+            '{', c_string_literal(t.name), ", ", format_dtype(t.meta.dtype), ", ", shape_text(t.meta));
         if (t.quantization != nullptr) {
-            const interface_quantization& q = *t.quantization;
+            const signature_quantization& q = *t.quantization;
             if (!std::isfinite(q.scale))
                 return unsupported(join_text(t.name, ": its scale is ",
                     std::isnan(q.scale) ? "nan"
                         : q.scale > 0   ? "inf"
                                         : "-inf",
                     ", not a number"));
-            row += join_text(", ", shortest_text(q.scale), ", ", integer_text(q.zero_point), ", ",
-                integer_text(q.lowest), ", ", integer_text(q.highest));
+            row += join_text(", ", shortest_text(q.scale), ", ", format_integer(q.zero_point), ", ",
+                format_integer(q.lowest), ", ", format_integer(q.highest));
         }
         rows_.push_back(row + "}");
         return {};
     }
     [[nodiscard]] std::string text() const {
-        return shapes_ + array_text("headrace::contract_tensor", which_, rows_);
+        return shapes_ + format_array("headrace::contract_tensor", which_, rows_);
     }
 
 private:
     // A list longer than int_list holds is a view of an array, which must be there.
     std::string shape_text(const tensor_meta& meta) {
-        if (!meta.shape.is_view()) return list_text(meta.shape);
+        if (!meta.shape.is_view()) return format_list(meta.shape);
         const std::string name = join_text("shape_of_", which_, '_', rows_.size());
         shapes_ += join_text("    static constexpr std::array<std::int64_t, ", meta.shape.size(), "> ", name,
-            list_text(meta.shape), ";\n");
+            format_list(meta.shape), ";\n");
         return join_text("headrace::int_list(headrace::sizes(", name, "))");
     }
 
@@ -75,14 +75,14 @@ private:
     std::vector<std::string> rows_;
 };
 
-[[nodiscard]] inline result<std::string> interface_text(const graph& g, std::size_t user_outputs) {
-    interface_rows inputs("inputs");
-    interface_rows outputs("outputs");
-    for (const interface_tensor& t : interface_inputs(g)) {
+[[nodiscard]] inline result<std::string> format_signature(const graph& g, std::size_t user_outputs) {
+    signature_rows inputs("inputs");
+    signature_rows outputs("outputs");
+    for (const signature_tensor& t : signature_inputs(g)) {
         HEADRACE_TRY(inputs.add(t));
     }
-    const std::vector<interface_tensor> given = interface_outputs(g);
-    for (const interface_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
+    const std::vector<signature_tensor> given = signature_outputs(g);
+    for (const signature_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
         HEADRACE_TRY(outputs.add(t));
     }
     return inputs.text() + outputs.text();
@@ -102,7 +102,7 @@ private:
 }
 
 // Members of members are indented once more.
-[[nodiscard]] inline std::string core_text(const core_figures& f) {
+[[nodiscard]] inline std::string format_core(const core_figures& f) {
     std::string text = join_text("\n    // The C++ type that `headrace lower -o NAME.hpp --core ",
         c_comment(f.core), "` writes; bytes.\n",
         f.stack_bytes
@@ -130,9 +130,9 @@ HEADRACE_INLINE exported_ops exported_ops_of(graph& g) {
     for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             if (const auto* a = args_if<builtin::opaque>(n))
-                found.types.insert(detail::foreign_op_text(a->target));
+                found.types.insert(detail::format_foreign_op(a->target));
             if (is_of_dialect<builtin::dialect>(n)) continue;
-            found.types.insert(detail::op_text(*n.op));
+            found.types.insert(detail::format_op(*n.op));
             if (const detail::dialect_spelling* spelling = detail::find_spelling(*n.op->dialect))
                 found.headers.insert(std::string(spelling->header));
         }
@@ -152,13 +152,13 @@ HEADRACE_INLINE result<std::string> contract_text(const contract_source& source)
     for (const std::string& header : headers) text += join_text("#include <", header, ">\n");
     text += join_text("#else\n#include <headrace.hpp>\n#endif\n\nstruct ", source.name, " {\n",
         detail::ops_alias("exported_ops", source.exported.types), '\n');
-    HEADRACE_TRY(border, detail::interface_text(source.model, source.user_outputs));
+    HEADRACE_TRY(border, detail::format_signature(source.model, source.user_outputs));
     text += border;
     if (source.lowered) {
         HEADRACE_TRY(lowered, detail::lowered_text(source));
         text += lowered;
     }
-    if (source.on_device != nullptr) text += detail::core_text(*source.on_device);
+    if (source.on_device != nullptr) text += detail::format_core(*source.on_device);
     return text + "};\n\n#endif\n";
 }
 

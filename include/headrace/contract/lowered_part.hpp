@@ -33,9 +33,9 @@ public:
     [[nodiscard]] std::string text() const {
         return ops_alias("lowered_ops", ops_) +
             "\n    // The operators, and the tensors that they refer to.\n" +
-            array_text("headrace::tensor_meta", "tensors", tensors_.rows) +
-            array_text("headrace::op_attributes", "attributes", attributes_.rows) + uses_text() +
-            array_text("headrace::contract_node", "nodes", nodes_);
+            format_array("headrace::tensor_meta", "tensors", tensors_.rows) +
+            format_array("headrace::op_attributes", "attributes", attributes_.rows) + format_uses() +
+            format_array("headrace::contract_node", "nodes", nodes_);
     }
     [[nodiscard]] std::uint64_t constant_bytes() const { return constant_bytes_; }
 
@@ -59,17 +59,18 @@ private:
         }
         if (!is_of_dialect<tosa::dialect>(n)) return;
         if (is<tosa::const_>(n) || is<tosa::const_shape>(n)) return;
-        ops_.insert(op_text(*n.op));
+        ops_.insert(format_op(*n.op));
         const op_facts f = facts_of(n);
         const std::size_t first = uses_.size();
         for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
             const tensor_meta& meta = *f.tensors[i];
-            const std::string row = join_text('{', dtype_text(meta.dtype), ", ", list_text(meta.shape), '}');
+            const std::string row =
+                join_text('{', format_dtype(meta.dtype), ", ", format_list(meta.shape), '}');
             uses_.push_back(join_text(tensors_.add(row)));
         }
-        std::string row = join_text("{&headrace::info_of<", op_text(*n.op), ">, ",
+        std::string row = join_text("{&headrace::info_of<", format_op(*n.op), ">, ",
             c_string_literal(origin_name(n)), ", ", first, ", ", f.operand_count, ", ", f.result_count, ", ",
-            hexadecimal(f.constants), ", ", attributes_.add(attributes_text(f.attributes)));
+            hexadecimal(f.constants), ", ", attributes_.add(format_attributes(f.attributes)));
         if (f.list_length != 0) row += join_text(", ", f.list_length);
         nodes_.push_back(row + "}");
     }
@@ -80,13 +81,13 @@ private:
     }
 
     // Only attributes that differ from their defaults are written.
-    static std::string attributes_text(const op_attributes& a) {
+    static std::string format_attributes(const op_attributes& a) {
         std::string all = "{";
         const auto add = [&](std::string_view name, std::string_view text) {
             all += join_text(all.size() == 1 ? "." : ", .", name, " = ", text);
         };
         const auto add_list = [&](std::string_view name, sizes items) {
-            if (!items.empty()) add(name, list_text(items));
+            if (!items.empty()) add(name, format_list(items));
         };
         add_list("kernel", a.kernel);
         add_list("stride", a.stride);
@@ -94,19 +95,19 @@ private:
         add_list("dilation", a.dilation);
         add_list("scale", a.scale);
         add_list("offset", a.offset);
-        if (a.axis != 0) add("axis", integer_text(a.axis));
-        if (a.declared != dtype::unknown) add("declared", dtype_text(a.declared));
+        if (a.axis != 0) add("axis", format_integer(a.axis));
+        if (a.declared != dtype::unknown) add("declared", format_dtype(a.declared));
         if (a.mode != resize_mode::unknown)
             add("mode", join_text("headrace::resize_mode::", name_of(a.mode)));
         if (a.round) add("round", "true");
-        if (a.weight_sum != 0) add("weight_sum", integer_text(a.weight_sum));
+        if (a.weight_sum != 0) add("weight_sum", format_integer(a.weight_sum));
         if (!a.bias_fits) add("bias_fits", "false");
         if (!a.only_rescaled) add("only_rescaled", "false");
         if (a.from_convolution) add("from_convolution", "true");
         return all + '}';
     }
 
-    [[nodiscard]] std::string uses_text() const {
+    [[nodiscard]] std::string format_uses() const {
         const std::string head =
             join_text("    static constexpr std::array<std::uint32_t, ", uses_.size(), "> uses{");
         return uses_.empty() ? head + "};\n" : join_text(head, '\n', wrapped(uses_, "        "), "};\n");

@@ -18,21 +18,21 @@
 namespace headrace::detail {
 
 /// Returns a C++ integer constant; INT64_MIN has no literal.
-[[nodiscard]] inline std::string integer_text(std::int64_t n) {
+[[nodiscard]] inline std::string format_integer(std::int64_t n) {
     return n == INT64_MIN ? "INT64_MIN" : join_text(n);
 }
 
 /// Returns "{1, 2, 3}".
-[[nodiscard]] inline std::string list_text(sizes items) {
+[[nodiscard]] inline std::string format_list(sizes items) {
     std::string all = "{";
     for (const std::int64_t item : items) {
         if (all.size() != 1) all += ", ";
-        all += integer_text(item);
+        all += format_integer(item);
     }
     return all += '}';
 }
 
-[[nodiscard]] inline std::string dtype_text(dtype type) {
+[[nodiscard]] inline std::string format_dtype(dtype type) {
     return join_text("headrace::dtype::", type == dtype::boolean ? "boolean" : name_of(type));
 }
 
@@ -61,7 +61,7 @@ template <class Items>
 }
 
 /// `static constexpr std::array<TYPE, …> NAME{{ row, … }};`
-[[nodiscard]] inline std::string array_text(
+[[nodiscard]] inline std::string format_array(
     std::string_view type, std::string_view name, const std::vector<std::string>& rows) {
     std::string all = join_text("    static constexpr std::array<", type, ", ", rows.size(), "> ", name);
     if (rows.empty()) return all + "{};\n";

@@ -53,12 +53,12 @@ constexpr dialect_spelling spelling_of(std::string_view header) {
     return found == spellings.end() ? nullptr : &*found;
 }
 
-[[nodiscard]] inline std::string foreign_op_text(std::string_view name) {
+[[nodiscard]] inline std::string format_foreign_op(std::string_view name) {
     return join_text("headrace::foreign_op<", c_string_literal(name), '>');
 }
-[[nodiscard]] inline std::string op_text(const op_info& op) {
+[[nodiscard]] inline std::string format_op(const op_info& op) {
     const dialect_spelling* spelling = find_spelling(*op.dialect);
-    return spelling == nullptr ? foreign_op_text(op.name) : std::string(spelling->types[op.index]);
+    return spelling == nullptr ? format_foreign_op(op.name) : std::string(spelling->types[op.index]);
 }
 
 }  // namespace headrace::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes a C function that runs a model, and its header.
 #include <headrace/firmware/c_interface.hpp>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ struct parameter {
     // C has no float of 16 bits everywhere: such elements are converted as they are copied.
     [[nodiscard]] std::string c_type() const {
         if (is_floating(type.type)) return "float";
-        std::string_view spelled = type_text(type.type);
+        std::string_view spelled = format_type(type.type);
         if (spelled.starts_with("std::")) spelled.remove_prefix(5);
         return std::string(spelled);
     }

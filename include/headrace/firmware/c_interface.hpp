@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::firmware::write_c_interface: a model as one C function.
+// Declares headrace::firmware::write_c_interface: a model as one C function.
 #ifndef HEADRACE_FIRMWARE_C_INTERFACE_HPP
 #define HEADRACE_FIRMWARE_C_INTERFACE_HPP
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Lists the cores that headers are written for.
 #include <algorithm>
 
 #include <headrace/firmware/layers.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes element-wise operators as C++ functions.
 #include <headrace/firmware/functions.hpp>
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ public:
             name(first, result == x ? x : add_line(result));
         }
         for (const node* n : nodes) {
-            HEADRACE_TRY(text, call_text(*n));
+            HEADRACE_TRY(text, format_call(*n));
             if (n == nodes.back()) {
                 body_ += fmt::format("        return {};\n", text);
                 break;
@@ -91,11 +92,11 @@ private:
     // The last one is rounded where it is stored, and not before it is added up.
     static std::string rounded(std::string text, dtype type) {
         if (type != dtype::float16 && type != dtype::bfloat16) return text;
-        return fmt::format("hr::cast<{}>({})", element_text(*element_of(type)), text);
+        return fmt::format("hr::cast<{}>({})", format_element(*element_of(type)), text);
     }
 
     // An operand in the function: what it was called before, a literal, or a new parameter.
-    std::string operand_text(value v) {
+    std::string format_operand(value v) {
         const auto known = std::ranges::find(texts_, v, &std::pair<value, std::string>::first);
         if (known != texts_.end()) return known->second;
         const value outside = outside_(v);
@@ -118,7 +119,7 @@ private:
 
     // --- operators -----------------------------------------------------------------------
 
-    result<std::string> call_text(const node& n) {
+    result<std::string> format_call(const node& n) {
         std::optional<result<std::string>> text;
         visit_args(tosa::dialect::all_ops{}, n, [&](auto op, const auto& a) { text = write(op, a, n); });
         return text ? *std::move(text)
@@ -135,66 +136,66 @@ private:
     static bool is_float(value v) { return is_floating(meta_of(v)->dtype); }
     static std::string element_of_result(const node& n) {
         const auto e = element_of(n.results[0].meta->dtype);
-        return element_text(e.value_or(on_device::element::int8));
+        return format_element(e.value_or(on_device::element::int8));
     }
 
     template <class Op>
     result<std::string> write(Op, const args<Op>&, const node& n) {
         std::string list;
         for (std::size_t i = 0; i != n.operand_count; ++i)
-            list += (i == 0 ? "" : ", ") + operand_text(n.operand(i));
+            list += (i == 0 ? "" : ", ") + format_operand(n.operand(i));
         return fmt::format("hr::{}({})", lower_name<Op>(), list);
     }
-    static std::string nan_text(nan_mode mode) {
+    static std::string format_nan_mode(nan_mode mode) {
         return fmt::format("<hr::nan_mode::{}>", mode == nan_mode::ignore ? "ignore" : "propagate");
     }
-    static std::string bound_text(const scalar& bound, dtype type) {
+    static std::string format_bound(const scalar& bound, dtype type) {
         const auto number = static_cast<float>(bound.to_double());
         if (type == dtype::float16) return float_literal(on_device::half_float(number));
         if (type == dtype::bfloat16) return float_literal(on_device::brain_float(number));
         return float_literal(number);
     }
     result<std::string> write(tosa::clamp, const args<tosa::clamp>& a, const node&) {
-        const std::string x = operand_text(a.input);
+        const std::string x = format_operand(a.input);
         if (is_float(a.input))
-            return fmt::format("hr::clamp{}({}, {}, {})", nan_text(a.nan_mode), x,
-                bound_text(a.min_val, meta_of(a.input)->dtype),
-                bound_text(a.max_val, meta_of(a.input)->dtype));
+            return fmt::format("hr::clamp{}({}, {}, {})", format_nan_mode(a.nan_mode), x,
+                format_bound(a.min_val, meta_of(a.input)->dtype),
+                format_bound(a.max_val, meta_of(a.input)->dtype));
         return fmt::format("hr::clamp<{}, {}>({})", a.min_val.to_int(), a.max_val.to_int(), x);
     }
     template <one_of<ops<tosa::maximum, tosa::minimum>> Op>
     result<std::string> write(Op, const args<Op>& a, const node&) {
-        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
-        const std::string mode = is_float(a.input1) ? nan_text(a.nan_mode) : "";
+        const std::string x = format_operand(a.input1), y = format_operand(a.input2);
+        const std::string mode = is_float(a.input1) ? format_nan_mode(a.nan_mode) : "";
         return fmt::format("hr::{}{}({}, {})", lower_name<Op>(), mode, x, y);
     }
     result<std::string> write(
         tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a, const node&) {
-        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        const std::string x = format_operand(a.input1), y = format_operand(a.input2);
         return fmt::format("hr::arithmetic_right_shift<{}>({}, {})", a.round, x, y);
     }
     /// The element's width counts.
     template <one_of<ops<tosa::logical_left_shift, tosa::logical_right_shift>> Op>
     result<std::string> write(Op, const args<Op>& a, const node& n) {
-        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        const std::string x = format_operand(a.input1), y = format_operand(a.input2);
         return fmt::format("hr::{}<{}>({}, {})", lower_name<Op>(), element_of_result(n), x, y);
     }
     result<std::string> write(tosa::bitwise_not, const args<tosa::bitwise_not>& a, const node& n) {
-        return fmt::format("hr::bitwise_not<{}>({})", element_of_result(n), operand_text(a.input1));
+        return fmt::format("hr::bitwise_not<{}>({})", element_of_result(n), format_operand(a.input1));
     }
     result<std::string> write(tosa::mul, const args<tosa::mul>& a, const node&) {
-        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        const std::string x = format_operand(a.input1), y = format_operand(a.input2);
         if (is_float(a.input1)) return fmt::format("hr::mul({}, {})", x, y);
         return fmt::format("hr::mul<{}>({}, {})", number(a.shift).value_or(0), x, y);
     }
     result<std::string> write(tosa::negate, const args<tosa::negate>& a, const node& n) {
-        const std::string x = operand_text(a.input1);
+        const std::string x = format_operand(a.input1);
         if (is_float(a.input1)) return fmt::format("hr::negate({})", x);
         return fmt::format("hr::negate<{}, {}, {}>({})", number(a.input1_zp).value_or(0),
             number(a.output_zp).value_or(0), element_of_result(n), x);
     }
     result<std::string> write(tosa::cast, const args<tosa::cast>& a, const node& n) {
-        return fmt::format("hr::cast<{}>({})", element_of_result(n), operand_text(a.input));
+        return fmt::format("hr::cast<{}>({})", element_of_result(n), format_operand(a.input));
     }
     result<std::string> write(tosa::table, const args<tosa::table>& a, const node& n) {
         const auto entries = constant_integers(outside_(a.table));
@@ -203,7 +204,7 @@ private:
         const bool is_wide = meta_of(a.input1)->dtype == dtype::int16;
         const std::string name =
             constants_.add("table", is_wide ? on_device::element::int16 : on_device::element::int8, *entries);
-        return fmt::format("hr::table({}, constants::{})", operand_text(a.input1), name);
+        return fmt::format("hr::table({}, constants::{})", format_operand(a.input1), name);
     }
     result<std::string> write(tosa::rescale, const args<tosa::rescale>& a, const node& n) {
         const auto multipliers = constant_integers(outside_(a.multiplier));
@@ -216,7 +217,7 @@ private:
             return element_of(meta_of(v)->dtype).value_or(on_device::element::int32);
         };
         std::string scale =
-            fmt::format(".input = {}, .output = {}", element_text(type(a.input)), element_of_result(n));
+            fmt::format(".input = {}, .output = {}", format_element(type(a.input)), element_of_result(n));
         if (is_single)
             scale += fmt::format(", .multiplier = {}, .shift = {}", (*multipliers)[0], (*shifts)[0]);
         if (*in_zero != 0) scale += fmt::format(", .input_zero = {}", *in_zero);
@@ -225,9 +226,9 @@ private:
         if (!a.scale32) scale += ", .scale32 = false";
         if (a.input_unsigned) scale += ", .input_unsigned = true";
         if (a.output_unsigned) scale += ", .output_unsigned = true";
-        const std::string x = operand_text(a.input);
+        const std::string x = format_operand(a.input);
         if (is_single) return fmt::format("hr::rescale<hr::rescaling{{{}}}>({})", scale, x);
-        const std::string m = operand_text(a.multiplier), s = operand_text(a.shift);
+        const std::string m = format_operand(a.multiplier), s = format_operand(a.shift);
         return fmt::format("hr::rescale<hr::rescaling{{{}}}>({}, {}, {})", scale, x, m, s);
     }
 

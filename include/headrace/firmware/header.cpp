@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the header of a model: constants, layers, memory plan and the type.
 #include <headrace/firmware/header.hpp>
 
 #include <fmt/format.h>
@@ -101,7 +102,7 @@ private:
         return name;
     }
     std::string report() const {
-        const std::string lines = report_text(model_.report);
+        const std::string lines = format_report(model_.report);
         std::string text;
         for (std::size_t at = 0; at < lines.size();) {
             const std::size_t end = lines.find('\n', at);
@@ -144,30 +145,30 @@ private:
             "    using plan = hr::memory_plan<\n";
         const auto& buffers = model_.layers.buffers;
         for (const planned_buffer& b : buffers)
-            text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", element_text(b.type),
+            text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", format_element(b.type),
                 b.count, b.offset, b.first, b.last, b.is_state ? ", true" : "",
                 &b == &buffers.back() ? ">;" : ",");
         return text + '\n';
     }
-    static std::string list_text(const std::vector<call>& calls, std::size_t indent) {
+    static std::string format_list(const std::vector<call>& calls, std::size_t indent) {
         std::string text;
         for (const call& c : calls)
-            text += fmt::format("{}\n{:{}}{}", text.empty() ? "" : ",", "", indent, call_text(c, indent));
+            text += fmt::format("{}\n{:{}}{}", text.empty() ? "" : ",", "", indent, format_call(c, indent));
         return text.empty() ? "hr::layers<>" : fmt::format("hr::layers<{}>", text);
     }
-    static std::string call_text(const call& c, std::size_t indent) {
+    static std::string format_call(const call& c, std::size_t indent) {
         const std::string name = c_string_literal(c.name);
         if (c.kind != call::kind_type::kernel)
             return fmt::format("hr::{}<{}, {}, {},\n{:{}}{}>",
                 c.kind == call::kind_type::loop ? "loop" : "branch", name, c.condition,
-                list_text(c.first, indent + 8), "", indent + 4, list_text(c.second, indent + 8));
+                format_list(c.first, indent + 8), "", indent + 4, format_list(c.second, indent + 8));
         return fmt::format("hr::layer<{}, {},\n{:{}}{}, {}>", name, c.op, "", indent + 10,
             c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch",
             fmt::join(c.operands, ", "));
     }
     std::string calls() const {
         return fmt::format("    using layers = {};\n\n    using first_states = {};\n\n",
-            list_text(model_.layers.calls, 8), list_text(model_.layers.first_states, 8));
+            format_list(model_.layers.calls, 8), format_list(model_.layers.first_states, 8));
     }
     std::string ports(std::string_view kind, const std::vector<io_tensor>& tensors,
         const std::vector<place>& places) const {
@@ -183,7 +184,7 @@ private:
                     type, tensors[i].quantization->scale, tensors[i].quantization->zero_point);
             }
             list += fmt::format("{}\n        hr::port<{}, {}, {}, {}>", i == 0 ? "" : ",",
-                c_string_literal(tensors[i].name), places[i].buffer, tensor_text(places[i].type), type);
+                c_string_literal(tensors[i].name), places[i].buffer, format_tensor(places[i].type), type);
         }
         return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
     }
@@ -242,7 +243,7 @@ std::vector<std::string> add_sample(const graph& g, const model_execution& execu
     return names;
 }
 
-std::string peak_text(const model_report& report) {
+std::string format_peak(const model_report& report) {
     std::vector<std::int64_t> sizes;
     for (const reported_tensor* t : report.peak()) sizes.push_back(t->bytes);
     return fmt::format("at {} there are tensors of {} bytes", report.fullest(), fmt::join(sizes, ", "));
@@ -251,7 +252,7 @@ std::string peak_text(const model_report& report) {
 result<void> check_limits(const model_report& report, const header_options& options) {
     if (options.largest_arena && report.arena.bytes > *options.largest_arena)
         return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", report.arena.bytes,
-            *options.largest_arena, peak_text(report)));
+            *options.largest_arena, format_peak(report)));
     if (options.largest_flash && report.constant_bytes > *options.largest_flash)
         return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
             report.constant_bytes, *options.largest_flash));

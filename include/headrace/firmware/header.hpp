@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::firmware::write_header: a lowered model as a C++ type.
+// Declares headrace::firmware::write_header: a lowered model as a C++ type.
 #ifndef HEADRACE_FIRMWARE_HEADER_HPP
 #define HEADRACE_FIRMWARE_HEADER_HPP
 

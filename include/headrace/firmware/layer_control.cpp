@@ -146,7 +146,7 @@ result<void> layer_writer::write(tosa::variable, const args<tosa::variable>& a, 
     if (a.initial_value.bytes == nullptr) {  // it begins undefined
         static constexpr std::byte zeros[8]{};
         const auto zero = add_constant("zero", {a.type, {}, {}}, {.bytes = zeros});
-        call_kernel(n, "hr::fill<" + tensor_text(*type) + ">", {*zero, at(made)});
+        call_kernel(n, "hr::fill<" + format_tensor(*type) + ">", {*zero, at(made)});
     } else if (const auto first = add_constant(a.variable_name, {a.type, a.shape, {}}, a.initial_value)) {
         done = copy(n, *first, at(made));
     } else {

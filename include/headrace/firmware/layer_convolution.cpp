@@ -37,10 +37,10 @@ std::vector<std::size_t> window_order(bool is_depthwise, const int_list& shape, 
     return order;
 }
 
-std::string convolution_text(const on_device::convolution& s) {
+std::string format_convolution(const on_device::convolution& s) {
     static constexpr std::string_view packings[] = {"rows", "c4", "c2k4", "c4k16"};
     std::string text = fmt::format(
-        "hr::convolution{{.input = {}, .output = {}", tensor_text(s.input), tensor_text(s.output));
+        "hr::convolution{{.input = {}, .output = {}", format_tensor(s.input), format_tensor(s.output));
     if (s.is_depthwise) text += ", .is_depthwise = true";
     const auto add = [&](std::string_view name, const on_device::extent& e) {
         if (!(e == on_device::extent{})) text += fmt::format(", .{} = {{{}, {}}}", name, e.height, e.width);
@@ -51,7 +51,7 @@ std::string convolution_text(const on_device::convolution& s) {
     text += fmt::format(", .weights = hr::packing::{}", packings[static_cast<std::size_t>(s.weights)]);
     if (s.input_zero != 0) text += fmt::format(", .input_zero = {}", s.input_zero);
     if (s.weight_zero != 0) text += fmt::format(", .weight_zero = {}", s.weight_zero);
-    text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(s.scale),
+    text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", format_scaling(s.scale),
         s.minimum, s.maximum);
     if (s.is_in_place) text += ", .is_in_place = true";
     if (s.is_over_extra) text += ", .is_over_extra = true";
@@ -106,8 +106,9 @@ std::vector<std::string> channel_rows(
         const std::int32_t m = for_channel(scale.multipliers, c);
         const std::int8_t shift = for_channel(scale.shifts, c);
         rows[c] = s.input.type == on_device::element::int8
-            ? channel_text(on_device::make_channel(size_of(biases[c]), m, shift, scale.output_zero, s.scale))
-            : channel_text(on_device::make_wide_channel(biases[c], m, shift, scale.output_zero));
+            ? format_channel(
+                  on_device::make_channel(size_of(biases[c]), m, shift, scale.output_zero, s.scale))
+            : format_channel(on_device::make_wide_channel(biases[c], m, shift, scale.output_zero));
     }
     return rows;
 }
@@ -163,8 +164,8 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     s.output = to.type;
     s.is_in_place = input.buffer == to.buffer;
     s.is_over_extra = extras.size() == 1 && extras[0].buffer == to.buffer;
-    std::string text = fmt::format("hr::conv2d<{}, {}", convolution_text(s), function);
-    for (const operand& e : extras) text += ", " + tensor_text(e.type);
+    std::string text = fmt::format("hr::conv2d<{}, {}", format_convolution(s), function);
+    for (const operand& e : extras) text += ", " + format_tensor(e.type);
     operands.insert(operands.end(), extras.begin(), extras.end());
     operands.insert(operands.end(), {constants.weights, constants.channels, at(to)});
     call& made = call_kernel(n, text + '>', operands);
@@ -247,7 +248,7 @@ result<void> layer_writer::write_computed(
         "hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, {}}}, "
         ".stride = {{1, {}, {}}}, .dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}, "
         ".weight_zero = {}",
-        tensor_text(volume(input.type)), tensor_text(volume(to.type)), kernel[0], kernel[1], a.stride[0],
+        format_tensor(volume(input.type)), format_tensor(volume(to.type)), kernel[0], kernel[1], a.stride[0],
         a.stride[1], a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero.input, zero.weight);
     if (is_depthwise) text += ", .is_depthwise = true";
     call& made = call_kernel(n, text + "}>", {input, weights, bias, at(to)});
@@ -261,9 +262,9 @@ result<void> layer_writer::write_computed(
     HEADRACE_TRY(result, add_result(n));
     std::vector<operand> operands{at(to)}, extras;
     HEADRACE_TRY(function, finish(body, rest, {const_cast<node*>(&anchor), 0}, extras, result.type));
-    text =
-        fmt::format("hr::elementwise<{}, {}, {}", function, tensor_text(result.type), tensor_text(to.type));
-    for (const operand& e : extras) text += ", " + tensor_text(e.type);
+    text = fmt::format(
+        "hr::elementwise<{}, {}, {}", function, format_tensor(result.type), format_tensor(to.type));
+    for (const operand& e : extras) text += ", " + format_tensor(e.type);
     operands.insert(operands.end(), extras.begin(), extras.end());
     operands.push_back(at(result));
     call_kernel(n, text + '>', operands);

@@ -52,8 +52,8 @@ result<void> layer_writer::write(device::elementwise, const args<device::element
     HEADRACE_TRY(to, add_result(n));
     std::vector<operand> operands;
     HEADRACE_TRY(function, finish(body, body.nodes, {}, operands, to.type));
-    std::string types = fmt::format("hr::elementwise<{}, {}", function, tensor_text(to.type));
-    for (const operand& o : operands) types += ", " + tensor_text(o.type);
+    std::string types = fmt::format("hr::elementwise<{}, {}", function, format_tensor(to.type));
+    for (const operand& o : operands) types += ", " + format_tensor(o.type);
     operands.push_back(at(to));
     call_kernel(n, types + '>', operands);
     return {};
@@ -96,7 +96,7 @@ result<void> layer_writer::write(device::reduction, const args<device::reduction
     std::string text = fmt::format(
         "hr::reduce<hr::reduction{{.input = {}, .output = {}, .axis = {}, .kind = "
         "hr::reduction_kind::{}{}}}, {}, {}>",
-        tensor_text(operands[0].type), tensor_text(to.type), axis, kind,
+        format_tensor(operands[0].type), format_tensor(to.type), axis, kind,
         mode == nan_mode::ignore ? ", .nan = hr::nan_mode::ignore" : "", start, end);
     call_kernel(n, text, {operands[0], at(to)});
     return {};
@@ -118,7 +118,7 @@ result<void> layer_writer::write(device::pooling, const args<device::pooling>& l
             a.kernel[0], a.kernel[1], a.stride[0], a.stride[1], a.pad[0], a.pad[1], a.pad[2], a.pad[3]);
     };
     std::string text = fmt::format("hr::{}<hr::pooling{{.input = {}, .output = {}, {}",
-        average != nullptr ? "avg_pool2d" : "max_pool2d", tensor_text(from.type), tensor_text(to.type),
+        average != nullptr ? "avg_pool2d" : "max_pool2d", format_tensor(from.type), format_tensor(to.type),
         average != nullptr ? window(*average) : window(*maximum));
     if (average != nullptr && !is_floating(from.type.type)) {
         const auto zero = constant_integer(body.outside(average->input_zp)),

@@ -127,7 +127,7 @@ result<void> layer_writer::write(tosa::pad, const args<tosa::pad>& a, const node
     HEADRACE_TRY(number, operand_of(a.pad_const));
     HEADRACE_TRY(to, add_result(n));
     operand part = at(to);
-    call_kernel(n, fmt::format("hr::fill<{}>", tensor_text(part.type)), {number, part});
+    call_kernel(n, fmt::format("hr::fill<{}>", format_tensor(part.type)), {number, part});
     for (int d = 0; d != part.type.rank; ++d) {
         part.type.offset +=
             static_cast<std::int32_t>(padding->values[static_cast<std::size_t>(2 * d)]) * part.type.stride[d];
@@ -140,7 +140,7 @@ result<void> layer_writer::write(tosa::tile, const args<tosa::tile>& a, const no
     HEADRACE_TRY(from, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(
-        n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, at(to)});
+        n, fmt::format("hr::tile<{}, {}>", format_tensor(from.type), format_tensor(to.type)), {from, at(to)});
     return {};
 }
 
@@ -149,8 +149,8 @@ result<void> layer_writer::write(tosa::gather, const args<tosa::gather>& a, cons
     HEADRACE_TRY(indices, operand_of(a.indices));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-        fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
-            tensor_text(to.type)),
+        fmt::format("hr::gather<{}, {}, {}>", format_tensor(values.type), format_tensor(indices.type),
+            format_tensor(to.type)),
         {values, indices, at(to)});
     return {};
 }
@@ -161,8 +161,8 @@ result<void> layer_writer::write(tosa::scatter, const args<tosa::scatter>& a, co
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-        fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
-            tensor_text(input.type), tensor_text(to.type)),
+        fmt::format("hr::scatter<{}, {}, {}, {}>", format_tensor(values.type), format_tensor(indices.type),
+            format_tensor(input.type), format_tensor(to.type)),
         {values, indices, input, at(to)});
     return {};
 }

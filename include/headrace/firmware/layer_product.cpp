@@ -31,7 +31,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     if (scale && scale->multipliers.size() != 1) scale.reset();
     const node* const last = scale ? scale->nodes.back() : &anchor;
     std::string text = fmt::format("hr::matmul<hr::matrix_product{{.a = {}, .b = {}, .output = {}",
-        tensor_text(left.type), tensor_text(right.type), tensor_text(to.type));
+        format_tensor(left.type), format_tensor(right.type), format_tensor(to.type));
     if (*left_zero != 0) text += fmt::format(", .a_zero = {}", *left_zero);
     if (*right_zero != 0) text += fmt::format(", .b_zero = {}", *right_zero);
     operand scaled{"hr::nothing"};
@@ -42,11 +42,11 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
         const auto how = is_narrow ? choose_scaling(core_.set, scale->multipliers, scale->shifts,
                                          scale->output_zero, largest, scale->type)
                                    : on_device::scaling::wide;
-        text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(how),
+        text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", format_scaling(how),
             scale->minimum, scale->maximum);
         const std::string row = is_narrow
-            ? channel_text(make_channel(0, m, shift, scale->output_zero, how))
-            : channel_text(on_device::make_wide_channel(0, m, shift, scale->output_zero));
+            ? format_channel(make_channel(0, m, shift, scale->output_zero, how))
+            : format_channel(on_device::make_wide_channel(0, m, shift, scale->output_zero));
         scaled = flash(done_.constants.add(name_of_node(n) + "_scale",
             is_narrow ? "hr::channel" : "hr::wide_channel", std::span(&row, 1), is_narrow ? 16 : 24));
     }
@@ -54,7 +54,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     HEADRACE_TRY(
         function, finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
     text += "}, " + function;
-    for (const operand& e : extras) text += ", " + tensor_text(e.type);
+    for (const operand& e : extras) text += ", " + format_tensor(e.type);
     std::vector<operand> operands{left, right};
     operands.insert(operands.end(), extras.begin(), extras.end());
     operands.insert(operands.end(), {scaled, at(to)});

@@ -14,7 +14,7 @@ result<void> layer_writer::write(tosa::argmax, const args<tosa::argmax>& a, cons
     HEADRACE_TRY(from, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     call_kernel(n,
-        fmt::format("hr::argmax<{}, {}, {}{}>", tensor_text(from.type), tensor_text(to.type), a.axis,
+        fmt::format("hr::argmax<{}, {}, {}{}>", format_tensor(from.type), format_tensor(to.type), a.axis,
             a.nan_mode == nan_mode::ignore ? ", hr::nan_mode::ignore" : ""),
         {from, at(to)});
     return {};
@@ -46,7 +46,7 @@ result<void> layer_writer::write(tosa::conv3d, const args<tosa::conv3d>& a, cons
     call& made = call_kernel(n,
         fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {}, .stride = {}, "
                     ".dilation = {}, .pad = {}, .input_zero = {}, .weight_zero = {}}}>",
-            tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]), axes(a.stride),
+            format_tensor(input.type), format_tensor(to.type), axes(&weights.type.size[1]), axes(a.stride),
             axes(a.dilation), axes(before), zero.input, zero.weight),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{to.type.elements()} * (weights.type.elements() / weights.type.size[0]);
@@ -65,7 +65,7 @@ result<void> layer_writer::write(
                     "{{{}, {}}}, "
                     ".stride = {{{}, {}}}, .out_pad = {{{}, {}, {}, {}}}, .input_zero = {}, "
                     ".weight_zero = {}}}>",
-            tensor_text(input.type), tensor_text(to.type), weights.type.size[1], weights.type.size[2],
+            format_tensor(input.type), format_tensor(to.type), weights.type.size[1], weights.type.size[2],
             a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3], zero.input,
             zero.weight),
         {input, weights, bias, at(to)});
@@ -91,7 +91,7 @@ result<void> layer_writer::write(tosa::resize, const args<tosa::resize>& a, cons
         fmt::format(
             "hr::resize<hr::resizing{{.input = {}, .output = {}, .y = {{{}, {}, {}}}, .x = {{{}, {}, {}}}, "
             ".mode = hr::resize_mode::{}}}>",
-            tensor_text(from.type), tensor_text(to.type), s[0], s[1], o[0], s[2], s[3], o[1],
+            format_tensor(from.type), format_tensor(to.type), s[0], s[1], o[0], s[2], s[3], o[1],
             a.mode == resize_mode::nearest ? "nearest" : "bilinear"),
         {from, at(to)});
     return {};
@@ -102,7 +102,7 @@ result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>& a, const 
     HEADRACE_TRY(imaginary, operand_of(a.input_imag));
     HEADRACE_TRY(to, add_results(n));
     call_kernel(n,
-        fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
+        fmt::format("hr::fft2d<{}, {}, {}>", format_tensor(real.type), format_tensor(to[0].type), a.inverse),
         {real, imaginary, at(to[0]), at(to[1])});
     return {};
 }
@@ -111,7 +111,7 @@ result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>& a, cons
     HEADRACE_TRY(real, operand_of(a.input_real));
     HEADRACE_TRY(to, add_results(n));
     call& made =
-        call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", tensor_text(real.type), tensor_text(to[0].type)),
+        call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", format_tensor(real.type), format_tensor(to[0].type)),
             {real, at(to[0]), at(to[1])});
     add_scratch(made, 8 * real.type.size[2]);
     return {};

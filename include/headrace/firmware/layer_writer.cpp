@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the layers of a graph one after the other: names, buffers, constants and calls.
 #include <headrace/firmware/layer_writer.hpp>
 
 #include <fmt/format.h>
@@ -270,7 +271,8 @@ void layer_writer::add_scratch(call& to, std::int64_t bytes) {
 }
 
 result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
-    call_kernel(n, fmt::format("hr::copy<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, to});
+    call_kernel(
+        n, fmt::format("hr::copy<{}, {}>", format_tensor(from.type), format_tensor(to.type)), {from, to});
     return {};
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Plans the memory of the buffers between layers.
 #include <headrace/firmware/plan.hpp>
 
 #include <algorithm>

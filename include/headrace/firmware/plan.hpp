@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::firmware::plan_buffers.
+// Declares headrace::firmware::plan_buffers.
 #ifndef HEADRACE_FIRMWARE_PLAN_HPP
 #define HEADRACE_FIRMWARE_PLAN_HPP
 

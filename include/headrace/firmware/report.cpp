@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Counts what a model's layers execute and need on a core, and prints it.
 #include <headrace/firmware/report.hpp>
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-std::string totals_text(const model_report& r) {
+std::string format_totals(const model_report& r) {
     std::string text = fmt::format("{}: {} {}, {} MACs", r.core, r.layers.size(),
         r.layers.size() == 1 ? "layer" : "layers", with_commas(static_cast<std::uint64_t>(r.macs)));
     if (r.estimated != 0)
@@ -78,7 +79,7 @@ std::string totals_text(const model_report& r) {
             "constants  {:>9} bytes, in flash\n", with_commas(static_cast<std::uint64_t>(r.constant_bytes)));
 }
 
-std::string layers_text(const model_report& r) {
+std::string format_layers(const model_report& r) {
     table t({false, false, true, true, false});
     t.add({"layer", "kernel", "MACs", "instructions", "no faster kernel, because"});
     for (const reported_layer& l : r.layers)
@@ -88,7 +89,7 @@ std::string layers_text(const model_report& r) {
     return t.text();
 }
 
-std::string peak_text(const model_report& r) {
+std::string format_peak(const model_report& r) {
     table t({true, true, false, false});
     t.add({"bytes", "offset", "layers", "tensor"});
     for (const reported_tensor* p : r.peak())
@@ -136,7 +137,9 @@ model_report report_of(
     return made;
 }
 
-std::string report_text(const model_report& r) { return totals_text(r) + layers_text(r) + peak_text(r); }
+std::string format_report(const model_report& r) {
+    return format_totals(r) + format_layers(r) + format_peak(r);
+}
 
 namespace {
 

@@ -55,7 +55,7 @@ struct model_report {
     const written_layers& layers, const arena_figures& arena, const core_description& core);
 
 /// Lines for people: totals, a table of the layers, the tensors at the peak.
-[[nodiscard]] std::string report_text(const model_report& report);
+[[nodiscard]] std::string format_report(const model_report& report);
 
 /// A JSON object with the same.
 void write_report(json_writer& w, const model_report& report);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads the RESCALE and the CLAMP after a sum of products, and writes them as arguments of its kernel.
 #include <headrace/firmware/scaled_result.hpp>
 
 #include <fmt/format.h>
@@ -53,20 +54,20 @@ std::vector<const node*> others(
     return left;
 }
 
-std::string_view scaling_text(on_device::scaling how) {
+std::string_view format_scaling(on_device::scaling how) {
     static constexpr std::string_view names[] = {"none", "high_word", "doubled", "wide"};
     return names[static_cast<std::size_t>(how)];
 }
 namespace {
 
-std::string row_text(const auto& q) {
+std::string format_row(const auto& q) {
     return fmt::format("{{{}, {}, {}, {}}}", number_literal(q.bias, on_device::element::int32), q.multiplier,
         q.addend, q.shift);
 }
 
 }  // namespace
 
-std::string channel_text(const on_device::channel& q) { return row_text(q); }
-std::string channel_text(const on_device::wide_channel& q) { return row_text(q); }
+std::string format_channel(const on_device::channel& q) { return format_row(q); }
+std::string format_channel(const on_device::wide_channel& q) { return format_row(q); }
 
 }  // namespace headrace::firmware

@@ -32,9 +32,9 @@ struct scaled_result {
 /// The layer's other operators: neither `anchor` nor part of its scale.
 [[nodiscard]] std::vector<const node*> others(
     const layer_body& body, const node& anchor, const std::optional<scaled_result>& scale = {});
-[[nodiscard]] std::string_view scaling_text(on_device::scaling how);
-[[nodiscard]] std::string channel_text(const on_device::channel& q);
-[[nodiscard]] std::string channel_text(const on_device::wide_channel& q);
+[[nodiscard]] std::string_view format_scaling(on_device::scaling how);
+[[nodiscard]] std::string format_channel(const on_device::channel& q);
+[[nodiscard]] std::string format_channel(const on_device::wide_channel& q);
 
 }  // namespace headrace::firmware
 

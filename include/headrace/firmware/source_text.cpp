@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes names, arrays and descriptions as C++.
 #include <headrace/firmware/source_text.hpp>
 
 #include <fmt/format.h>
@@ -110,7 +111,7 @@ std::string constant_arrays::add(
         else
             lines.add({number.data(), number.size()});
     }
-    return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
+    return add_lines(wanted, format_type(type), std::move(lines).end(), numbers.size(),
         numbers.size() * static_cast<std::size_t>(bytes_of(type)));
 }
 
@@ -120,12 +121,12 @@ std::string constant_arrays::add_floats(
     const bool is_small = type != on_device::element::float32;
     for (const float n : numbers)
         lines.add(is_small ? fmt::format("{}", bits_as(type, n)) : float_literal(n));
-    return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
+    return add_lines(wanted, format_type(type), std::move(lines).end(), numbers.size(),
         numbers.size() * static_cast<std::size_t>(bytes_of(type)),
         is_small ? form::bits : form::initializers);
 }
 
-std::string_view type_text(on_device::element e) {
+std::string_view format_type(on_device::element e) {
     using enum on_device::element;
     switch (e) {
         case boolean:
@@ -152,18 +153,18 @@ std::string_view type_text(on_device::element e) {
     return "void";
 }
 
-std::string element_text(on_device::element e) {
+std::string format_element(on_device::element e) {
     static constexpr std::string_view names[] = {
         "boolean", "int8", "uint8", "int16", "uint16", "int32", "int48", "float32", "float16", "bfloat16"};
     return fmt::format("hr::element::{}", names[static_cast<std::size_t>(e)]);
 }
 
-std::string tensor_text(const on_device::tensor& t) {
+std::string format_tensor(const on_device::tensor& t) {
     const std::span sizes(t.size, static_cast<std::size_t>(t.rank));
     const std::span strides(t.stride, static_cast<std::size_t>(t.rank));
     if (t == row_major(t) && t.rank != 0)
-        return fmt::format("hr::dense({}, {})", element_text(t.type), fmt::join(sizes, ", "));
-    std::string text = fmt::format("hr::tensor{{.type = {}, .rank = {}", element_text(t.type), t.rank);
+        return fmt::format("hr::dense({}, {})", format_element(t.type), fmt::join(sizes, ", "));
+    std::string text = fmt::format("hr::tensor{{.type = {}, .rank = {}", format_element(t.type), t.rank);
     if (t.rank != 0)
         text += fmt::format(
             ", .size = {{{}}}, .stride = {{{}}}", fmt::join(sizes, ", "), fmt::join(strides, ", "));

@@ -58,9 +58,9 @@ private:
     std::size_t least_shared_bytes_ = 256;  // a smaller one is not worth a name of its own
 };
 
-[[nodiscard]] std::string_view type_text(on_device::element e);  ///< std::int8_t
-[[nodiscard]] std::string element_text(on_device::element e);    ///< hr::element::int8
-[[nodiscard]] std::string tensor_text(const on_device::tensor& t);
+[[nodiscard]] std::string_view format_type(on_device::element e);  ///< std::int8_t
+[[nodiscard]] std::string format_element(on_device::element e);    ///< hr::element::int8
+[[nodiscard]] std::string format_tensor(const on_device::tensor& t);
 [[nodiscard]] std::string number_literal(std::int64_t number, on_device::element type);
 /// A float as C++ that gives its bits, infinities and NaNs included.
 [[nodiscard]] std::string float_literal(float number);

@@ -20,7 +20,7 @@ struct output_names {
 
 /// Annotation of a placeholder whose user provides real numbers: the input is real / scale, rounded half to
 /// even, plus zero_point, clamped to [lowest, highest]. A scale of 0 means that it is not quantized.
-struct interface_quantization {
+struct signature_quantization {
     static constexpr bool inherited = false;
     double scale = 0;
     std::int64_t zero_point = 0;
@@ -31,11 +31,11 @@ struct interface_quantization {
 /// Annotation of the output node: the quantization of each of its values, in order.
 struct output_quantizations {
     static constexpr bool inherited = false;
-    list<interface_quantization> values;
+    list<signature_quantization> values;
 };
 
 /// Annotation of a placeholder: its elements are int8 in the graph and uint8, of the same bits, for its user.
-struct unsigned_interface {
+struct unsigned_input {
     static constexpr bool inherited = false;
 };
 
@@ -47,7 +47,7 @@ struct unsigned_outputs {
 
 /// Annotation of a placeholder, or of the output node for all its values: tensors of rank 4 are NHWC for
 /// their user, not NCHW as exported.
-struct channels_last_interface {
+struct channels_last_signature {
     static constexpr bool inherited = false;
     bool applied = false;  ///< the shapes are NHWC already
 };

@@ -31,10 +31,10 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 // Ops that move or quantize elements without computing: a delegate of these alone is not worth a call.
-[[nodiscard]] inline op_list moving_ops() {
+op_list moving_ops() {
     constexpr trait moving = trait::forwarding | trait::copying | trait::reshaping | trait::permuting |
         trait::broadcasting | trait::quantizing | trait::dequantizing;
     op_list found;
@@ -48,14 +48,14 @@ namespace detail {
 
 // Lowers a part as the backend will, without writing bytes, so that parts that the backend could not write
 // are not proposed.
-inline result<void> lower_part(graph& g, pass_context& context) {
+result<void> lower_part(graph& g, pass_context& context) {
     HEADRACE_TRY(run_standard_pipeline(g, context));
     if (!context.diagnostics().empty()) return {};
     HEADRACE_TRY(tosa_size_bound(g));
     return {};
 }
 
-/// The state of a delegation: methods on their way to delegates.
+// The state of a delegation: methods on their way to delegates.
 class delegation {
 public:
     delegation(const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options)
@@ -196,8 +196,8 @@ private:
     static result<void> find_in_region(method& m, graph& region, const trial_partitioner& partitioner) {
         HEADRACE_TRY(found, partitioner.propose_partitions(region));
         const std::size_t first = m.found.partitions.size();
-        for (node_group& nodes : found.partitions) m.found.partitions.push_back(std::move(nodes));
-        for (host_node& h : found.host) m.found.host.push_back(std::move(h));
+        std::ranges::move(found.partitions, std::back_inserter(m.found.partitions));
+        std::ranges::move(found.host, std::back_inserter(m.found.host));
         return find_in_regions(m, region, first, partitioner);
     }
 
@@ -230,11 +230,11 @@ private:
     delegated_methods made_;
 };
 
-}  // namespace detail
+}  // namespace
 
 result<delegated_methods> delegate_to_tosa(
     const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options) {
-    return detail::delegation(methods, options).run();
+    return delegation(methods, options).run();
 }
 
 }  // namespace headrace

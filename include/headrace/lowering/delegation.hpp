@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::delegate_to_tosa, which lowers methods, or the parts that can be lowered, to TOSA
+// Declares headrace::delegate_to_tosa, which lowers methods, or the parts that can be lowered, to TOSA
 // delegates.
 #ifndef HEADRACE_LOWERING_DELEGATION_HPP
 #define HEADRACE_LOWERING_DELEGATION_HPP

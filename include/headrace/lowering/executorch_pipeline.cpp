@@ -10,22 +10,22 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 using executorch_pipeline = executorch_lowering;
 
-}  // namespace detail
+}  // namespace
 
 result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context, const run_options& options) {
     HEADRACE_TRY(check_evaluator(context));
-    auto statistics = detail::executorch_pipeline::run_unchecked(g, context, options);
+    auto statistics = executorch_pipeline::run_unchecked(g, context, options);
     if (statistics) {
-        report_unlowered<detail::executorch_pipeline>(g, context, "kernel",
+        report_unlowered<executorch_pipeline>(g, context, "kernel",
             "ExecuTorch's runtime has no kernel for this op, and no pass rewrites it to ops that have one");
     }
     return statistics;
 }
 
-operator_support executorch_support() { return supported_by<detail::executorch_pipeline>(); }
+operator_support executorch_support() { return supported_by<executorch_pipeline>(); }
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::run_executorch_pipeline, which lowers exported programs to the kernels of ExecuTorch's
+// Declares headrace::run_executorch_pipeline, which lowers exported programs to the kernels of ExecuTorch's
 // runtime.
 #ifndef HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP
 #define HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP

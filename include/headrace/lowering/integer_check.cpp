@@ -24,40 +24,40 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// True if a graph, or one of its regions, computes integers of 32 or 64 bits.
-[[nodiscard]] inline bool computes_integers(const graph& g) {
+// True if a graph, or one of its regions, computes integers of 32 or 64 bits.
+bool computes_integers(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
         for (const node& n : sub.nodes_alone()) {
             if (found || is_of_dialect<builtin::dialect>(n)) continue;
             for (std::uint32_t i = 0; i != n.result_count; ++i)
-                found = found || may_be_wide(n.results[i].meta);
+                found = found || detail::may_be_wide(n.results[i].meta);
         }
     });
     return found;
 }
 
-/// Returns "mul (net.py:12, int64)".
-[[nodiscard]] inline std::string described(const node& n, std::uint32_t result) {
+// Returns "mul (net.py:12, int64)".
+std::string described(const node& n, std::uint32_t result) {
     const std::string line(source_line(n));
     const std::string_view comma = line.empty() ? "" : ", ";
     const std::string_view name = origin_name(n).empty() ? n.op->name : origin_name(n);
     return join_text(printable(name), " (", line, comma, name_of(n.results[result].meta->dtype), ")");
 }
 
-[[nodiscard]] inline std::string bound_text(bound x) {
+std::string format_bound(bound x) {
     constexpr bound limit = 0x1p63L;
     if (x >= limit) return "2^63 and more";
     return x < -limit ? "less than -2^63" : std::to_string(static_cast<std::int64_t>(x));
 }
-[[nodiscard]] inline std::string range_text(const interval& range) {
-    return join_text("[", bound_text(range.low), ", ", bound_text(range.high), "]");
+std::string format_range(const interval& range) {
+    return join_text("[", format_bound(range.low), ", ", format_bound(range.high), "]");
 }
 
-/// Returns "a, b and 3 more".
-[[nodiscard]] inline std::string named_in_list(const std::vector<std::string>& names) {
+// Returns "a, b and 3 more".
+std::string named_in_list(const std::vector<std::string>& names) {
     constexpr std::size_t most = 6;
     std::string text;
     for (std::size_t i = 0; i != names.size(); ++i) {
@@ -68,7 +68,7 @@ namespace detail {
     return text;
 }
 
-[[nodiscard]] inline std::string warning_text(const integer_widths& widths) {
+std::string format_warning(const integer_widths& widths) {
     std::vector<std::string> values;
     std::vector<std::string> inputs;
     for (const wide_integer& w : widths.values) {
@@ -76,8 +76,8 @@ namespace detail {
     }
     for (const assumed_input& input : widths.inputs) {
         if (!input.computed_with) continue;
-        inputs.push_back(join_text(
-            "input '", printable(input.which->name()), "' (int64) holds values in ", range_text(input.held)));
+        inputs.push_back(join_text("input '", printable(input.which->name()), "' (int64) holds values in ",
+            format_range(input.held)));
     }
     if (values.empty() && inputs.empty()) return {};
     bool narrows = !inputs.empty();
@@ -92,19 +92,19 @@ namespace detail {
     return text + "; --strict refuses it";
 }
 
-[[nodiscard]] inline std::string reason_text(const wide_integer& w) {
+std::string format_reason(const wide_integer& w) {
     constexpr std::string_view way_out =
         "; lower to a .pte file, whose kernels compute it, or compute it as float32";
     const bool wraps = w.type == dtype::int32;
     const std::string_view why = wraps
         ? ", where PyTorch wraps int32 around and TOSA 1.0 leaves the result open"
         : ", which 32 bits do not hold, and TOSA 1.0 has no INT64";
-    if (w.certain) return join_text("its values are in ", range_text(w.computed), why, way_out);
+    if (w.certain) return join_text("its values are in ", format_range(w.computed), why, way_out);
     return join_text("it may not fit in 32 bits, as far as is known before the program runs",
         wraps ? "" : ", and TOSA 1.0 has no INT64", way_out);
 }
 
-/// In PyTorch, the least int32 is its own negation; TOSA leaves this case open (TOSA 1.0, 2.3: SUB and ABS).
+// In PyTorch, the least int32 is its own negation; TOSA leaves this case open (TOSA 1.0, 2.3: SUB and ABS).
 class negation_guard {
 public:
     explicit negation_guard(graph& g) : ranges_(g) {}
@@ -150,8 +150,8 @@ private:
     value_ranges ranges_;
 };
 
-/// True if computing a constant needs 64 bits.
-[[nodiscard]] inline bool has_wide_constants(const graph& g) {
+// True if computing a constant needs 64 bits.
+bool has_wide_constants(const graph& g) {
     const value_ranges ranges(g);
     const integer_needs needs(g, ranges);
     for (const node& n : g.nodes_alone()) {
@@ -159,30 +159,29 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value v{const_cast<node*>(&n), i};
             const value_bounds b = ranges.of(v);
-            if (!b.varies && may_be_wide(n.results[i].meta) && needs.of(v) > integer_need::modular &&
-                !narrow_integers.contains(b.computed))
+            if (!b.varies && detail::may_be_wide(n.results[i].meta) && needs.of(v) > integer_need::modular &&
+                !detail::narrow_integers.contains(b.computed))
                 return true;
         }
     }
     return false;
 }
 
-[[nodiscard]] inline bool may_negate_lowest(const graph& g) {
+bool may_negate_lowest(const graph& g) {
     return g.census().count(info_of<aten::neg>) != 0 || g.census().count(info_of<aten::abs>) != 0;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<void> prepare_integers(graph& g) {
-    if (!detail::computes_integers(g)) return {};
+    if (!computes_integers(g)) return {};
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
     if (!make_functional(functional)) return {};  // the pipeline will report why
     bool negates = false;
-    for_each_graph(
-        functional, [&](const graph& sub) { negates = negates || detail::may_negate_lowest(sub); });
-    const bool folds = detail::has_wide_constants(functional);
+    for_each_graph(functional, [&](const graph& sub) { negates = negates || may_negate_lowest(sub); });
+    const bool folds = has_wide_constants(functional);
     if (!negates && !folds) return {};
     HEADRACE_TRY(make_functional(g));
     if (folds) {
@@ -190,7 +189,7 @@ result<void> prepare_integers(graph& g) {
         HEADRACE_TRY(apply_pass(fold_constants{}, g, context));
     }
     if (negates) {
-        const detail::negation_guard guard(g);
+        const negation_guard guard(g);
         for_each_graph(g, [&](graph& sub) { guard.rewrite(sub); });
     }
     return {};
@@ -198,7 +197,7 @@ result<void> prepare_integers(graph& g) {
 
 result<integer_check> check_integers(const graph& g, bool strict) {
     integer_check check;
-    if (!detail::computes_integers(g)) return check;
+    if (!computes_integers(g)) return check;
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
@@ -207,7 +206,7 @@ result<integer_check> check_integers(const graph& g, bool strict) {
     const integer_widths widths = find_wide_integers(functional);
     pass_context refusals;
     for (const wide_integer& w : widths.values) {
-        if (w.certain || strict) refusals.report(*w.which.producer, detail::reason_text(w));
+        if (w.certain || strict) refusals.report(*w.which.producer, format_reason(w));
     }
     if (strict) {
         for (const assumed_input& input : widths.inputs) {
@@ -218,7 +217,7 @@ result<integer_check> check_integers(const graph& g, bool strict) {
         }
     }
     check.refusals = refusals.diagnostics();
-    if (!strict) check.warning = detail::warning_text(widths);
+    if (!strict) check.warning = format_warning(widths);
     return check;
 }
 

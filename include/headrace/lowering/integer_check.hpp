@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::check_integers and headrace::prepare_integers, which ensure that a lowering to 32 bits
+// Declares headrace::check_integers and headrace::prepare_integers, which ensure that a lowering to 32 bits
 // computes PyTorch's integers.
 #ifndef HEADRACE_LOWERING_INTEGER_CHECK_HPP
 #define HEADRACE_LOWERING_INTEGER_CHECK_HPP

@@ -37,15 +37,15 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline std::size_t count_transposes(const graph& g) {
+std::size_t count_transposes(const graph& g) {
     const census& c = g.census();
     return c.count(info_of<tosa::transpose>) + c.count(info_of<aten::permute>) +
         c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
 }
 
-/// The state of a lowering of one model to TOSA.
+// The state of a lowering of one model to TOSA.
 class model_lowering {
 public:
     model_lowering(const program_source& source, const lowering_options& options)
@@ -84,8 +84,8 @@ private:
         if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
         leave_inputs_unwritten(outcome_.model);
         HEADRACE_TRY(refuse_mutations(outcome_.model));
-        if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
-            return unsupported(too_large_text("the weights alone would take ", bytes));
+        if (const std::uint64_t bytes = least_constant_bytes(g); bytes > detail::largest_tosa_file)
+            return unsupported(detail::too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
         if (!options_.target)
             for (target_spec& t : targets_) t = t.with(options_.beside);
@@ -202,7 +202,7 @@ private:
     lowering_outcome outcome_;
 };
 
-[[nodiscard]] inline error error_of(const pmr_vector<diagnostic>& refusals) {
+error error_of(const pmr_vector<diagnostic>& refusals) {
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)
@@ -211,7 +211,7 @@ private:
 }
 
 // Returns a copy of the graph whose constants view those of the original.
-[[nodiscard]] inline program copied(const program& p) {
+program copied(const program& p) {
     program copy{.file = {},
         .graph = std::make_unique<graph>(),
         .user_outputs = p.user_outputs,
@@ -222,28 +222,28 @@ private:
     return copy;
 }
 
-}  // namespace detail
+}  // namespace
 
 lowering_outcome try_lowering(const program_source& source, const lowering_options& options) {
-    return detail::model_lowering(source, options).run();
+    return model_lowering(source, options).run();
 }
 
 result<lowered_model> lower_to_tosa(program model, const lowering_options& options) {
     const bool one_target = options.target || default_targets(*model.graph).size() == 1;
     const program_source source = [&]() -> result<program> {
-        return one_target ? std::move(model) : detail::copied(model);
+        return one_target ? std::move(model) : copied(model);
     };
     lowering_options whole = options;
     whole.streams = false;  // the graph is destroyed on return
     lowering_outcome done = try_lowering(source, whole);
     if (done.failure) return *std::move(done.failure);
-    if (!done.refusals.empty()) return detail::error_of(done.refusals);
+    if (!done.refusals.empty()) return error_of(done.refusals);
     return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report),
         std::move(done.warnings)};
 }
 
 result<void> refuse_mutations(const program& p) {
-    for (const auto& [buffer, write] : detail::buffer_writes(*p.graph)) {
+    for (const auto& [buffer, write] : buffer_writes(*p.graph)) {
         return unsupported(join_text(message_prefix(*write), "it writes to the buffer ", buffer->name(),
             " in place, and a TOSA graph without variables would lose that; return "
             "the new value as an output, or lower with --state io, or with --state variable and a "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_tosa, which turns an exported program into a TOSA flatbuffer, with a description
-// of its inputs and outputs and a report.
+// Declares headrace::lower_to_tosa, which turns an exported program into a TOSA flatbuffer, with a
+// description of its inputs and outputs and a report.
 #ifndef HEADRACE_LOWERING_LOWER_HPP
 #define HEADRACE_LOWERING_LOWER_HPP
 

@@ -28,9 +28,9 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// The state of a lowering of methods to one package.
+// The state of a lowering of methods to one package.
 class package_lowering {
 public:
     package_lowering(std::map<std::string, program, std::less<>> programs, const package_options& options)
@@ -119,7 +119,7 @@ private:
     lowered_package made_;
 };
 
-inline void write_method_report(json_writer& w, const std::string& model, const method_report& m) {
+void write_method_report(json_writer& w, const std::string& model, const method_report& m) {
     w.begin_object();
     w.member("model", model);
     w.member("target", m.target);
@@ -136,11 +136,11 @@ inline void write_method_report(json_writer& w, const std::string& model, const 
     w.end_object();
 }
 
-}  // namespace detail
+}  // namespace
 
 result<lowered_package> lower_to_package(
     std::map<std::string, program, std::less<>> methods, const package_options& options) {
-    return detail::package_lowering(std::move(methods), options).run();
+    return package_lowering(std::move(methods), options).run();
 }
 
 std::string package_report_json(
@@ -151,7 +151,7 @@ std::string package_report_json(
     for (const auto& [name, m] : package.methods) {
         const auto model = models.find(name);
         w.key(name);
-        detail::write_method_report(w, model == models.end() ? std::string() : model->second, m);
+        write_method_report(w, model == models.end() ? std::string() : model->second, m);
     }
     w.end_object();
     w.begin_object("constants");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_package, which lowers several methods that share constants, or the parts of a
+// Declares headrace::lower_to_package, which lowers several methods that share constants, or the parts of a
 // model that can be lowered.
 #ifndef HEADRACE_LOWERING_LOWER_PACKAGE_HPP
 #define HEADRACE_LOWERING_LOWER_PACKAGE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_to_pte, which lowers exported programs to a program for ExecuTorch's runtime.
+// Declares headrace::lower_to_pte, which lowers exported programs to a program for ExecuTorch's runtime.
 #ifndef HEADRACE_LOWERING_LOWER_PTE_HPP
 #define HEADRACE_LOWERING_LOWER_PTE_HPP
 
@@ -27,7 +27,7 @@ using delegate_compiler = std::function<result<pte_delegate>(std::span<const std
 struct pte_options {
     bool delegate = false;           ///< nodes that can be lowered become delegates of the backend "tosa"
     delegate_compiler compile{};     ///< compiles the delegates for another backend
-    bool integer_interface = false;  ///< the caller quantizes inputs and dequantizes outputs
+    bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
     lowering_observer observer{};
 };

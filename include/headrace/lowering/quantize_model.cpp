@@ -24,9 +24,9 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// The samples of one input. Files stay in memory, and samples view them.
+// The samples of one input. Files stay in memory, and samples view them.
 class input_samples {
 public:
     explicit input_samples(const node& input) : meta_(*input.results[0].meta), name_(input.name()) {}
@@ -118,8 +118,7 @@ private:
 
 using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 
-[[nodiscard]] inline result<samples_of_inputs> read_inputs(
-    const graph& g, const std::vector<std::string>& files) {
+result<samples_of_inputs> read_inputs(const graph& g, const std::vector<std::string>& files) {
     auto inputs = std::make_shared<std::vector<input_samples>>();
     for (const node& n : g.inputs()) {
         if (inputs->size() == files.size()) {
@@ -141,7 +140,7 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
     return inputs;
 }
 
-[[nodiscard]] inline sample_source source_of(const samples_of_inputs& inputs) {
+sample_source source_of(const samples_of_inputs& inputs) {
     return {inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
                 std::vector<tensor> sample;
                 for (const input_samples& input : *inputs) sample.push_back(input[i]);
@@ -149,8 +148,8 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
             }};
 }
 
-/// Refuses infinities in inputs that are not masks.
-[[nodiscard]] inline result<void> check_infinities(
+// Refuses infinities in inputs that are not masks.
+result<void> check_infinities(
     const std::vector<input_samples>& inputs, const std::vector<std::string>& masks) {
     for (const input_samples& input : inputs) {
         const bool is_mask = std::ranges::find(masks, input.name()) != masks.end();
@@ -159,27 +158,27 @@ using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
     return {};
 }
 
-[[nodiscard]] inline bool is_quantized(const graph& g) {
+bool is_quantized(const graph& g) {
     return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
         [](std::uint64_t word) { return word != 0; });
 }
 
-}  // namespace detail
+}  // namespace
 
 result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
-    HEADRACE_TRY(inputs, detail::read_inputs(g, files));
-    HEADRACE_TRY(detail::check_infinities(*inputs, {}));
-    return detail::source_of(inputs);
+    HEADRACE_TRY(inputs, read_inputs(g, files));
+    HEADRACE_TRY(check_infinities(*inputs, {}));
+    return source_of(inputs);
 }
 
 result<model_quantization> quantize_model(program& p, const quantization_options& options) {
     graph& g = *p.graph;
     eliminate_dead_code(g);
     HEADRACE_TRY(refuse_unread(g));
-    if (detail::is_quantized(g))
+    if (is_quantized(g))
         return unsupported("the model is quantized already; give the float model that it was made from");
-    HEADRACE_TRY(inputs, detail::read_inputs(g, options.samples));
-    const sample_source samples = detail::source_of(inputs);
+    HEADRACE_TRY(inputs, read_inputs(g, options.samples));
+    const sample_source samples = source_of(inputs);
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
@@ -204,7 +203,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
             all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
-    HEADRACE_TRY(detail::check_infinities(*inputs, summary.mask_inputs));
+    HEADRACE_TRY(check_infinities(*inputs, summary.mask_inputs));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};

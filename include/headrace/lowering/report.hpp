@@ -3,14 +3,12 @@
 #ifndef HEADRACE_LOWERING_REPORT_HPP
 #define HEADRACE_LOWERING_REPORT_HPP
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -38,16 +36,7 @@ struct stage_time {
 class stage_clock {
 public:
     /// Ends a stage. Stages of the same name are added up.
-    void end(std::string_view stage) {
-        const std::uint64_t at = steady_nanoseconds();
-        const auto known = std::ranges::find(stages_, stage, &stage_time::name);
-        if (known == stages_.end()) {
-            stages_.push_back({std::string(stage), at - last_});
-        } else {
-            known->nanoseconds += at - last_;
-        }
-        last_ = at;
-    }
+    void end(std::string_view stage);
     [[nodiscard]] const std::vector<stage_time>& stages() const { return stages_; }
 
 private:
@@ -84,94 +73,14 @@ namespace detail {
 [[nodiscard]] inline double in_milliseconds(std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e6;
 }
-
-inline void write_pass_record(json_writer& w, const pass_record& p) {
-    w.begin_object();
-    w.member("name", p.name);
-    w.member("ran", p.status == pass_status::ran);
-    if (p.status == pass_status::ran) {
-        w.member("rewritten", p.nodes.rewritten);
-        w.member("declined", p.nodes.declined);
-        w.member("ms", in_milliseconds(p.nanoseconds));
-    } else {
-        w.member("reason", name_of(p.status));
-    }
-    w.end_object();
-}
-
-inline void write_transposes(json_writer& w, const lowering_report& report) {
-    w.begin_object("transposes");
-    w.member("before", report.transposes_in);
-    w.member("before_layout", report.transposes_before_layout);
-    w.member("after", report.transposes_left.size());
-    w.begin_array("left");
-    for (const remaining_transpose& t : report.transposes_left) {
-        w.begin_object();
-        w.member("node", t.node);
-        w.member("shape", t.shape);
-        w.member("perms", t.perms);
-        w.member("bytes", t.bytes);
-        w.member("reason", t.reason);
-        w.end_object();
-    }
-    w.end_array();
-    w.end_object();
-}
+/// Writes the member `transposes` of a report and of a page's data.
+void write_transposes(json_writer& w, const lowering_report& report);
 
 }  // namespace detail
 
 /// Returns the JSON that `headrace lower --report` writes, without a final newline. Times are in
 /// milliseconds.
-[[nodiscard]] inline std::string report_json(const lowering_report& report) {
-    std::size_t ran = 0;
-    node_counts total;
-    for (const pass_record& p : report.passes) {
-        ran += p.status == pass_status::ran;
-        total.rewritten += p.nodes.rewritten;
-        total.copied += p.nodes.copied;
-        total.inferred += p.nodes.inferred;
-    }
-    json_writer w;
-    w.begin_object();
-    w.member("model", report.model);
-    w.member("target", report.target);
-    w.begin_object("nodes");
-    w.member("in", report.nodes_in);
-    w.member("out", report.nodes_out);
-    w.end_object();
-    detail::write_transposes(w, report);
-    if (report.memory) {
-        w.begin_object("memory");
-        w.member("peak", report.memory->peak);
-        w.member("lower_bound", report.memory->lower_bound);
-        w.end_object();
-    }
-    w.member("passes_run", ran);
-    w.member("passes_skipped", report.passes.size() - ran);
-    w.member("nodes_rewritten", total.rewritten);
-    w.member("nodes_copied", total.copied);
-    w.member("nodes_inferred", total.inferred);
-    w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
-    w.end_object();
-    w.begin_array("passes");
-    for (const pass_record& p : report.passes) detail::write_pass_record(w, p);
-    w.end_array();
-    if (!report.verified.empty()) {
-        w.begin_array("verified");
-        for (const verified_pass& v : report.verified) {
-            w.begin_object();
-            w.member("pass", v.pass);
-            w.member("difference", v.difference);
-            w.end_object();
-        }
-        w.end_array();
-        w.member("steps_off", report.steps_off);
-    }
-    if (report.cost) write_vela_figures(w, *report.cost);
-    w.end_object();
-    return std::move(w).text();
-}
+[[nodiscard]] std::string report_json(const lowering_report& report);
 
 }  // namespace headrace
 

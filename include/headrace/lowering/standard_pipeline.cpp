@@ -12,11 +12,11 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 using standard_pipeline = standard_lowering;
 
-}  // namespace detail
+}  // namespace
 
 result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, const run_options& options) {
     HEADRACE_TRY(check_evaluator(context));
@@ -25,18 +25,18 @@ result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, co
         return run_statistics{};
     }
     HEADRACE_TRY(prepare_integers(g));
-    auto statistics = detail::standard_pipeline::run_unchecked(g, context, options);
-    if (statistics) report_illegal<detail::standard_pipeline>(g, context);
+    auto statistics = standard_pipeline::run_unchecked(g, context, options);
+    if (statistics) report_illegal<standard_pipeline>(g, context);
     return statistics;
 }
 
 const pass_registry& standard_passes() {
-    static const pass_registry registry(detail::standard_pipeline::passes{});
+    static const pass_registry registry(standard_pipeline::passes{});
     return registry;
 }
 
-operator_support standard_pipeline_support() { return supported_by<detail::standard_pipeline>(); }
+operator_support standard_pipeline_support() { return supported_by<standard_pipeline>(); }
 
-pipeline_description describe_standard_pipeline() { return describe<detail::standard_pipeline>(); }
+pipeline_description describe_standard_pipeline() { return describe<standard_pipeline>(); }
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::run_standard_pipeline and other functions about the standard pipeline.
+// Declares headrace::run_standard_pipeline and other functions about the standard pipeline.
 #ifndef HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 #define HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 

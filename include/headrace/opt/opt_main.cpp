@@ -29,15 +29,15 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/opt/pass_watcher.hpp>
-#include <headrace/opt/planned_check.hpp>
-#include <headrace/opt/refusal_text.hpp>
 #include <headrace/opt/reproducer.hpp>
+#include <headrace/run/planned_check.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// The parsed command line.
+// The parsed command line.
 struct opt_request {
     std::string command;
     std::string file;
@@ -53,8 +53,8 @@ struct opt_request {
     bool verify = false;
 };
 
-/// Returns the options that a command takes.
-[[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
+// Returns the options that a command takes.
+std::span<const std::string_view> opt_options_of(std::string_view command) {
     static constexpr std::string_view show[] = {"-o"};
     static constexpr std::string_view opt[] = {
         "-o", "--passes", "--all", "--verify", "--in", "--reproducer", "--ir", "--ir-around"};
@@ -70,7 +70,7 @@ struct opt_request {
                              : std::span<const std::string_view>();
 }
 
-/// Parses a command line; the result is empty if it is not what run_opt_program takes.
+// Parses a command line; the result is empty if it is not what run_opt_program takes.
 class opt_parser {
 public:
     explicit opt_parser(std::span<char*> arguments)
@@ -119,12 +119,12 @@ private:
     opt_request asked_;
 };
 
-inline int opt_failure(const error& e) {
+int opt_failure(const error& e) {
     std::fprintf(stderr, "error: %s\n", printable(e.message, max_printed_message).c_str());
     return e.kind == error_kind::unwritable ? 2 : e.kind == error_kind::unsupported ? 1 : 3;
 }
 
-inline void print_opt_usage(const opt_program& own, const char* name) {
+void print_opt_usage(const opt_program& own, const char* name) {
     std::fprintf(stderr,
         "error: usage: %s COMMAND FILE\n"
         "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
@@ -144,8 +144,8 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
             stderr, "  %-30s %s\n", std::string(p.name()).c_str(), std::string(p.info().summary).c_str());
 }
 
-/// Infers the metadata that nodes lack, including those of user-defined dialects.
-[[nodiscard]] inline result<void> complete_types(graph& g, pass_context::node_inference infer) {
+// Infers the metadata that nodes lack, including those of user-defined dialects.
+result<void> complete_types(graph& g, pass_context::node_inference infer) {
     for (node& n : g.nodes()) {
         result<void> regions;
         for_each_region(n, [&](const field_info&, graph* region) {
@@ -167,12 +167,12 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
     return {};
 }
 
-[[nodiscard]] inline result<void> verify_all(const opt_program& own, const graph& g) {
+result<void> verify_all(const opt_program& own, const graph& g) {
     HEADRACE_TRY(verify(g, verify_options{.rule_of = own.operators.rule_of, .check_node = own.verify_node}));
     return verify_metadata(g);
 }
 
-[[nodiscard]] inline result<program> read_own(const opt_program& own, const std::string& path) {
+result<program> read_own(const opt_program& own, const std::string& path) {
     const bool is_text = path.ends_with(".hr");
     HEADRACE_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
     result<void> sound = resolve_opaque(*p.graph, own.find_op);
@@ -184,14 +184,14 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
 
 using refused_nodes = pmr_vector<diagnostic>;
 
-[[nodiscard]] inline result<void> print_or_write(const opt_request& asked, const program& p) {
+result<void> print_or_write(const opt_request& asked, const program& p) {
     if (!asked.output.empty()) return write_graph_text(asked.output, p);
     std::printf("%s", listing(*p.graph).c_str());
     return {};
 }
 
-[[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
-    const pmr_vector<any_pass>& passes, graph& g, pass_context& context, pass_watcher& watcher) {
+result<run_statistics> run_watched(const opt_program& own, const pmr_vector<any_pass>& passes, graph& g,
+    pass_context& context, pass_watcher& watcher) {
     pass_manager manager(passes,
         {.run_checks_after_each_pass = true,
             .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
@@ -199,10 +199,10 @@ using refused_nodes = pmr_vector<diagnostic>;
     return manager(g, context);
 }
 
-/// Runs the passes before the failed one again, and writes the graph. Runs fewer of them if the remaining
-/// passes require one that would have run.
-[[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
-    const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
+// Runs the passes before the failed one again, and writes the graph. Runs fewer of them if the remaining
+// passes require one that would have run.
+result<void> reproduce(const opt_program& own, const opt_request& asked, const pmr_vector<any_pass>& passes,
+    const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
         HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
@@ -215,8 +215,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     }
 }
 
-/// Runs passes with all checks. Returns the nodes that they refuse.
-[[nodiscard]] inline result<refused_nodes> transform(
+// Runs passes with all checks. Returns the nodes that they refuse.
+result<refused_nodes> transform(
     const opt_program& own, const opt_request& asked, const pmr_vector<any_pass>& chosen, graph& g) {
     pass_manager ordered(chosen);
     HEADRACE_TRY(ordered.solve_constraints());
@@ -246,8 +246,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
 
-[[nodiscard]] inline result<refused_nodes> optimize(
-    const opt_program& own, const opt_request& asked, graph& g) {
+result<refused_nodes> optimize(const opt_program& own, const opt_request& asked, graph& g) {
     if (!asked.all_passes) {
         HEADRACE_TRY(named, own.passes.select(asked.passes));
         return transform(own, asked, named, g);
@@ -255,16 +254,15 @@ using refused_nodes = pmr_vector<diagnostic>;
     return transform(own, asked, {own.passes.passes().begin(), own.passes.passes().end()}, g);
 }
 
-[[nodiscard]] inline const opt_pipeline* pipeline_for(const opt_program& own, const opt_request& asked) {
+const opt_pipeline* pipeline_for(const opt_program& own, const opt_request& asked) {
     for (const opt_pipeline& p : own.pipelines) {
         if (asked.pipeline.empty() || p.name == asked.pipeline) return &p;
     }
     return nullptr;
 }
 
-/// Nodes that no pass has refused but that may not be left are refused as well.
-[[nodiscard]] inline result<refused_nodes> lower_by_pipeline(
-    const opt_program& own, const opt_request& asked, graph& g) {
+// Nodes that no pass has refused but that may not be left are refused as well.
+result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_request& asked, graph& g) {
     const opt_pipeline& pipeline = *pipeline_for(own, asked);
     HEADRACE_TRY(refused, transform(own, asked, pipeline.passes, g));
     std::set<std::string_view> told;
@@ -278,8 +276,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return all;
 }
 
-[[nodiscard]] inline result<void> write_results(
-    const std::vector<std::string>& files, const std::vector<tensor>& outputs) {
+result<void> write_results(const std::vector<std::string>& files, const std::vector<tensor>& outputs) {
     if (files.size() != outputs.size())
         return unwritable(
             {"the graph has ", counted_text(outputs.size(), "output"), ", but --out names ", files.size()});
@@ -290,8 +287,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-[[nodiscard]] inline result<void> execute_and_print(
-    const opt_program& own, const opt_request& asked, const graph& g) {
+result<void> execute_and_print(const opt_program& own, const opt_request& asked, const graph& g) {
     HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
     HEADRACE_TRY(outputs, execute(g, inputs, own.operators));
     if (!asked.results.empty()) return write_results(asked.results, outputs);
@@ -306,8 +302,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-[[nodiscard]] inline result<void> print_plan(
-    const opt_program& own, const opt_request& asked, const graph& g) {
+result<void> print_plan(const opt_program& own, const opt_request& asked, const graph& g) {
     HEADRACE_TRY(plan, make_memory_plan(g));
     if (asked.verify) {
         HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
@@ -317,9 +312,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return {};
 }
 
-/// Runs `opt` or `lower`: the graph is not written if a node is refused.
-[[nodiscard]] inline result<int> transform_and_write(
-    const opt_program& own, const opt_request& asked, program& p) {
+// Runs `opt` or `lower`: the graph is not written if a node is refused.
+result<int> transform_and_write(const opt_program& own, const opt_request& asked, program& p) {
     HEADRACE_TRY(refused,
         asked.command == "opt" ? optimize(own, asked, *p.graph) : lower_by_pipeline(own, asked, *p.graph));
     for (const std::string& line : refusal_lines(refused))
@@ -329,8 +323,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return 0;
 }
 
-/// Takes the passes from the first line of a reproducer if the command line names none.
-[[nodiscard]] inline result<opt_request> completed(opt_request asked) {
+// Takes the passes from the first line of a reproducer if the command line names none.
+result<opt_request> completed(opt_request asked) {
     if (asked.command != "opt" || asked.all_passes || !asked.passes.empty()) return asked;
     const reproducer said = read_reproducer(asked.file);
     if (said.passes.empty())
@@ -339,7 +333,7 @@ using refused_nodes = pmr_vector<diagnostic>;
     return asked;
 }
 
-[[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& given) {
+result<int> answer(const opt_program& own, const opt_request& given) {
     HEADRACE_TRY(asked, completed(given));
     HEADRACE_TRY(p, read_own(own, asked.file));
     if (asked.command == "opt" || asked.command == "lower") return transform_and_write(own, asked, p);
@@ -353,8 +347,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return 0;
 }
 
-/// Reports names that the program does not have.
-[[nodiscard]] inline result<void> check_names(const opt_program& own, const opt_request& asked) {
+// Reports names that the program does not have.
+result<void> check_names(const opt_program& own, const opt_request& asked) {
     if (!asked.passes.empty()) {
         HEADRACE_TRY(own.passes.select(asked.passes));
     }
@@ -368,23 +362,23 @@ using refused_nodes = pmr_vector<diagnostic>;
     return invalid(std::move(text));
 }
 
-}  // namespace detail
+}  // namespace
 
 int run_opt_program(const opt_program& program, int argc, char** argv) {
-    const auto asked = detail::opt_parser({argv, static_cast<std::size_t>(argc)}).parse();
+    const auto asked = opt_parser({argv, static_cast<std::size_t>(argc)}).parse();
     if (!asked) {
-        detail::print_opt_usage(program, argc == 0 ? "program" : argv[0]);
+        print_opt_usage(program, argc == 0 ? "program" : argv[0]);
         return 2;
     }
-    if (const auto known = detail::check_names(program, *asked); !known) {
+    if (const auto known = check_names(program, *asked); !known) {
         std::fprintf(stderr, "error: %s\n", known.error().message.c_str());
         return 2;
     }
     try {
-        const result<int> status = detail::answer(program, *asked);
-        return status ? status.value() : detail::opt_failure(status.error());
+        const result<int> status = answer(program, *asked);
+        return status ? status.value() : opt_failure(status.error());
     } catch (const std::exception& e) {  // lack of memory, mostly
-        return detail::opt_failure(malformed({asked->file, ": ", e.what()}));
+        return opt_failure(malformed({asked->file, ": ", e.what()}));
     }
 }
 

@@ -21,19 +21,7 @@ struct pass_watcher {
     explicit pass_watcher(std::vector<std::string> names, std::size_t stop = 0)
         : progress(std::move(names)), stop_after(stop) {}
 
-    static result<void> after_pass(void* self, const pass_record& record, graph& g) {
-        auto& watcher = *static_cast<pass_watcher*>(self);
-        const bool is_changed = record.nodes.rewritten != 0 || watcher.executes_unchanged;
-        if (watcher.executed && is_changed) {
-            HEADRACE_TRY(watcher.executed->check(record.name, g));
-        }
-        watcher.progress.ended(record.name);
-        if (watcher.texts && record.nodes.rewritten != 0) {
-            HEADRACE_TRY(watcher.texts->write(g, record.name));
-        }
-        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
-        return {};
-    }
+    static result<void> after_pass(void* self, const pass_record& record, graph& g);
 
     pass_progress progress;
     std::optional<result_check> executed{};

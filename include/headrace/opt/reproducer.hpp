@@ -3,7 +3,6 @@
 #ifndef HEADRACE_OPT_REPRODUCER_HPP
 #define HEADRACE_OPT_REPRODUCER_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -23,19 +22,6 @@ struct reproducer {
     bool verify = false;                ///< execute the graph before and after them
     std::vector<std::string> inputs{};  ///< for `verify`: .npy files; none: random numbers of a fixed seed
 };
-
-namespace detail {
-
-inline constexpr std::string_view run_line = "// RUN:";
-
-[[nodiscard]] inline std::string reproducer_line(const reproducer& r) {
-    std::string line = join_text(run_line, " --passes ", r.passes, r.verify ? " --verify" : "");
-    if (!r.inputs.empty()) line += " --in";
-    for (const std::string& file : r.inputs) (line += ' ') += file;
-    return line + '\n';
-}
-
-}  // namespace detail
 
 /// Joins names with commas, from the one at `first` on.
 template <class Names>
@@ -58,15 +44,7 @@ class pass_progress {
 public:
     explicit pass_progress(std::vector<std::string> names) : names_(std::move(names)) {}
 
-    void ended(std::string_view name) {
-        ++count_;
-        for (std::size_t i = next_; i < names_.size(); ++i) {
-            if (names_[i] == name) {
-                next_ = i + 1;
-                return;
-            }
-        }
-    }
+    void ended(std::string_view name);
     /// Returns how many have run; skipped passes do not count.
     [[nodiscard]] std::size_t count() const { return count_; }
     /// Returns the passes that have not run, the failed one first.
@@ -80,36 +58,11 @@ private:
 
 /// Writes a graph as text to `path`, whose name ends in .hr, with large constants in files next to it. The
 /// first line says what to run; `PROGRAM opt FILE` runs it.
-[[nodiscard]] inline result<void> write_reproducer(
-    const std::string& path, const graph& g, const reproducer& r) {
-    return write_graph_text(path, g, {.heading = detail::reproducer_line(r)});
-}
+[[nodiscard]] result<void> write_reproducer(const std::string& path, const graph& g, const reproducer& r);
 
 /// Parses the first line of a reproducer or of a test of passes. The passes are empty if the line has none,
 /// or if there is no such file.
-[[nodiscard]] inline reproducer read_reproducer(const std::string& path) {
-    reproducer r;
-    const auto file = path.ends_with(".hr") ? open_mapped(path) : result<mapped_file>(malformed("no text"));
-    if (!file) return r;
-    std::string_view line = file.value().text();
-    line = line.substr(0, line.find('\n'));
-    if (!line.starts_with(detail::run_line)) return r;
-    line.remove_prefix(detail::run_line.size());
-    std::string_view option;
-    while (!line.empty()) {
-        const std::string_view word = line.substr(0, line.find(' '));
-        line.remove_prefix(std::min(word.size() + 1, line.size()));
-        if (word.starts_with("--")) {
-            option = word;
-            r.verify = r.verify || word == "--verify";
-        } else if (!word.empty() && option == "--passes") {
-            r.passes = word;
-        } else if (!word.empty() && option == "--in") {
-            r.inputs.emplace_back(word);
-        }
-    }
-    return r;
-}
+[[nodiscard]] reproducer read_reproducer(const std::string& path);
 
 /// Takes passes, and how to execute them, from a reproducer, for a command that names none.
 template <class Options>
@@ -120,9 +73,10 @@ void take_from(const reproducer& said, Options& options) {
 }
 
 /// Returns the text about the written reproducer in an error.
-[[nodiscard]] inline std::string reproducer_text(const std::string& path) {
+[[nodiscard]] inline std::string format_reproducer(const std::string& path) {
     return "; `opt " + path + "` runs it again, with the graph before that pass";
 }
+
 /// Returns the hint in an error when no reproducer was requested.
 [[nodiscard]] inline std::string reproducer_hint() {
     return "; with --reproducer FILE.hr, the graph before that pass and the passes from there on are kept";
@@ -137,7 +91,7 @@ template <class Write>
     if (path.empty()) {
         told.message += reproducer_hint();
     } else if (const result<void> written = write(); written) {
-        told.message += reproducer_text(path);
+        told.message += format_reproducer(path);
     } else {
         return written.error();
     }

@@ -3,14 +3,10 @@
 #ifndef HEADRACE_OPT_STAGE_TEXTS_HPP
 #define HEADRACE_OPT_STAGE_TEXTS_HPP
 
-#include <algorithm>
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <headrace/base/result.hpp>
@@ -20,15 +16,8 @@
 namespace headrace {
 
 /// Returns the file of a stage, such as `folder/007_decompose_gelu.hr`; makes the folder.
-[[nodiscard]] inline std::filesystem::path stage_path(
-    const std::filesystem::path& folder, int number, std::string_view name, std::string_view extension) {
-    std::error_code ignored;  // writing into a folder that could not be made fails with the cause
-    std::filesystem::create_directories(folder, ignored);
-    constexpr std::size_t digits = 3;
-    std::string file = std::to_string(number);
-    file.insert(0, digits - std::min(digits, file.size()), '0');
-    return folder / (((file += '_') += name) += extension);
-}
+[[nodiscard]] std::filesystem::path stage_path(
+    const std::filesystem::path& folder, int number, std::string_view name, std::string_view extension);
 
 /// A folder of texts for read_graph_text, numbered in order: 000_input.hr, 001_select_ops.hr… Large constants
 /// are in files next to each.
@@ -41,15 +30,7 @@ public:
     [[nodiscard]] bool is_wanted() const { return !folder_.empty(); }
 
     /// Writes the graph after pass `name`, or, first, as "input"; makes the folder.
-    [[nodiscard]] result<void> write(const graph& g, std::string_view name) {
-        const bool chosen = passes_.empty() || passes_.contains(name);
-        if (!chosen && !last_is_kept_) forget_last();
-        std::filesystem::path path = stage_path(folder_, written_++, name, ".hr");
-        HEADRACE_TRY(write_graph_text(path.string(), g));
-        last_ = std::move(path);
-        last_is_kept_ = chosen;
-        return {};
-    }
+    [[nodiscard]] result<void> write(const graph& g, std::string_view name);
     /// Returns the path of the last text, which is the input of a failing pass; may be empty.
     [[nodiscard]] const std::filesystem::path& last() const { return last_; }
     /// Removes the last text if no chosen pass made it.
@@ -58,13 +39,7 @@ public:
     }
 
 private:
-    void forget_last() {
-        if (last_.empty()) return;
-        std::error_code ignored;
-        std::filesystem::remove(last_, ignored);
-        std::filesystem::remove(last_.string() + ".data", ignored);
-        last_.clear();
-    }
+    void forget_last();
 
     std::filesystem::path folder_;
     std::set<std::string, std::less<>> passes_;

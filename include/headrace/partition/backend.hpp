@@ -226,7 +226,7 @@ public:
         node* const out = program.output();
         const auto* quantized = out->find_annotation<output_quantizations>();
         for (std::uint32_t k = 0; k != call_.result_count; ++k) {
-            const interface_quantization* q =
+            const signature_quantization* q =
                 quantized != nullptr && k < quantized->values.size() ? &quantized->values[k] : nullptr;
             write_output(k, meta_of(program.outputs()[k]), q != nullptr && q->scale != 0 ? q : nullptr);
         }
@@ -238,12 +238,12 @@ private:
         const tensor_meta* wanted = meta_of(input.result());
         const value given = *operand.slot;
         if (wanted == nullptr || meta_of(given) == nullptr) return;
-        const auto* q = input.find_annotation<interface_quantization>();
+        const auto* q = input.find_annotation<signature_quantization>();
         node* made = nullptr;
         if (q != nullptr && q->scale != 0) {
             made = &host_.create<quantized_decomposed::quantize_per_tensor>(
                 {given, q->scale, q->zero_point, q->lowest, q->highest, wanted->dtype}, &call_);
-            input.owner->annotate(input, interface_quantization{});
+            input.owner->annotate(input, signature_quantization{});
         } else if (wanted->dtype != meta_of(given)->dtype) {
             made = &host_.create<aten::to_dtype>({.self = given, .dtype = wanted->dtype}, &call_);
         }
@@ -251,7 +251,7 @@ private:
         host_.set_meta(made->result(), *wanted);
         host_.set_operand(operand, made->result());
     }
-    void write_output(std::uint32_t k, const tensor_meta* given, const interface_quantization* q) {
+    void write_output(std::uint32_t k, const tensor_meta* given, const signature_quantization* q) {
         const value before = call_.result(k);
         const tensor_meta* said = meta_of(before);
         if (given == nullptr || said == nullptr || (q == nullptr && given->dtype == said->dtype)) return;

@@ -44,11 +44,11 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
 }
 
 /// Erases unused nodes between `before` (or the first) and `n`, which a handler made in vain. Inputs and
-/// outputs stay if `keep_interface`, that is, if the handler did not fail.
-inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
+/// outputs stay if `keep_signature`, that is, if the handler did not fail.
+inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_signature) {
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
-        const bool needed = keep_interface && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
+        const bool needed = keep_signature && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
         if (made->first_use == nullptr && !needed) g.erase(*made);
         made = previous;
     }

@@ -1804,7 +1804,7 @@ HEADRACE_COMPILED_PASS(sort_topologically);
 template <>
 struct declared_pass<lay_out_interface> : declared_graph_pass {
     static constexpr std::string_view summary =
-        "makes 4-D inputs and outputs NHWC where channels_last_interface asks for it";
+        "makes 4-D inputs and outputs NHWC where channels_last_signature asks for it";
     using runs_after = pass_list<tosa_only, nodes_sorted>;
     using runs_before = pass_list<fuse_transposes, layouts_chosen>;
     using targets = ops<>;

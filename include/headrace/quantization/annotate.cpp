@@ -15,19 +15,19 @@ namespace headrace {
 
 bool is_weighted_layer(const node& n) { return n.op->has(trait::convolving) || is<aten::linear>(n); }
 
-namespace detail {
+namespace {
 
-/// Quantizable in addition to functions of one tensor, which have trait::unary.
+// Quantizable in addition to functions of one tensor, which have trait::unary.
 using quantizable_functions = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor,
     aten::maximum, aten::minimum, aten::bmm, aten::mm, aten::cumsum, aten::sum, aten::sum_dim_intlist,
     aten::full, aten::zeros, aten::ones, aten::full_like, aten::zeros_like, aten::arange_start_step,
     aten::linspace, aten::eye, aten::pow_tensor_scalar>;
-/// Ops whose result has the parameters of their input.
+// Ops whose result has the parameters of their input.
 using quantizable_windows =
     ops<aten::avg_pool1d, aten::avg_pool2d, aten::max_pool1d, aten::max_pool2d, aten::adaptive_avg_pool1d,
         aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::upsample_bilinear2d,
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
-/// Sharing ops besides those whose traits say that they only move or gather elements.
+// Sharing ops besides those whose traits say that they only move or gather elements.
 using sharing_ops = ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout,
     aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu,
     aten::relu6, aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self,
@@ -273,10 +273,10 @@ private:
     std::vector<bool> claimed_;  // by node id: annotated, or to stay float
 };
 
-}  // namespace detail
+}  // namespace
 
 quantization_groups annotate_quantization(const graph& g, const quantization_config& config) {
-    return detail::quantization_annotator(g, config).run();
+    return quantization_annotator(g, config).run();
 }
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::annotate_quantization, which decides which tensors are quantized.
+// Declares headrace::annotate_quantization, which decides which tensors are quantized.
 #ifndef HEADRACE_QUANTIZATION_ANNOTATE_HPP
 #define HEADRACE_QUANTIZATION_ANNOTATE_HPP
 

@@ -16,7 +16,7 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 class quantization_inserter {
 public:
@@ -241,12 +241,12 @@ private:
     std::vector<std::vector<float>> channels_;  // scales of each point that is per-channel or a bias
 };
 
-}  // namespace detail
+}  // namespace
 
 void insert_quantization(graph& g, const quantization_groups& groups,
     std::span<const quantization_point> points, std::span<const qparams> parameters,
     quantization_summary& summary) {
-    detail::quantization_inserter(g, groups, points, parameters, summary).run();
+    quantization_inserter(g, groups, points, parameters, summary).run();
 }
 
 }  // namespace headrace

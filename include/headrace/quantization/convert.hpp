@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::insert_quantization, which inserts the chosen parameters into a graph.
+// Declares headrace::insert_quantization, which inserts the chosen parameters into a graph.
 #ifndef HEADRACE_QUANTIZATION_CONVERT_HPP
 #define HEADRACE_QUANTIZATION_CONVERT_HPP
 

@@ -19,15 +19,15 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// The writable integers of a quantized bias, and the scale of each.
+// The writable integers of a quantized bias, and the scale of each.
 struct quantized_bias {
     std::span<std::int32_t> numbers;
     std::vector<double> scales;
 };
 
-[[nodiscard]] inline std::optional<quantized_bias> bias_of(const node& layer) {
+std::optional<quantized_bias> bias_of(const node& layer) {
     namespace qd = quantized_decomposed;
     if (layer.operand_count < 3) return std::nullopt;
     value stored;
@@ -53,8 +53,8 @@ struct quantized_bias {
     return bias.scales.size() == count ? std::optional(bias) : std::nullopt;
 }
 
-/// Returns the mean of each channel of a layer's result.
-[[nodiscard]] inline std::vector<double> channel_means(const tensor& t, const node& layer) {
+// Returns the mean of each channel of a layer's result.
+std::vector<double> channel_means(const tensor& t, const node& layer) {
     const std::size_t window = is<aten::linear>(layer) ? 0 : meta_of(layer.operand(1))->rank() - 2;
     const std::size_t axis = t.rank() - window - 1;
     const auto channels = static_cast<std::size_t>(t.dim(axis));
@@ -68,7 +68,7 @@ struct quantized_bias {
     return sums;
 }
 
-[[nodiscard]] inline std::vector<node*> layers_in(const graph& g) {
+std::vector<node*> layers_in(const graph& g) {
     std::vector<node*> layers;
     for (node& n : g.nodes()) {
         if (is_weighted_layer(n)) layers.push_back(&n);
@@ -76,9 +76,9 @@ struct quantized_bias {
     return layers;
 }
 
-/// Returns the channel means of a layer for each sample, in order.
-[[nodiscard]] inline result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer,
-    const sample_source& samples, std::size_t count, const parallel_for& in_parallel) {
+// Returns the channel means of a layer for each sample, in order.
+result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer, const sample_source& samples,
+    std::size_t count, const parallel_for& in_parallel) {
     const quantization_point point{layer.result(), quantization_groups::none, nullptr, {}, no_point};
     std::vector<std::vector<double>> means(count);
     const point_runner runner(g, std::span(&point, 1));
@@ -91,21 +91,21 @@ struct quantized_bias {
     return means;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::size_t> correct_biases(
     const graph& real, graph& quantized, const sample_source& samples, const parallel_for& in_parallel) {
-    constexpr std::size_t most_samples = 32;
-    const std::size_t count = std::min(samples.count, most_samples);
-    const std::vector<node*> of_real = detail::layers_in(real);
-    const std::vector<node*> of_quantized = detail::layers_in(quantized);
+    constexpr std::size_t max_samples = 32;
+    const std::size_t count = std::min(samples.count, max_samples);
+    const std::vector<node*> of_real = layers_in(real);
+    const std::vector<node*> of_quantized = layers_in(quantized);
     if (of_real.size() != of_quantized.size()) return invalid("the graphs do not have the same layers");
     std::size_t corrected = 0;
     for (std::size_t k = 0; k != of_real.size(); ++k) {
-        const auto bias = detail::bias_of(*of_quantized[k]);
+        const auto bias = bias_of(*of_quantized[k]);
         if (!bias) continue;
-        HEADRACE_TRY(expected, detail::means_of(real, *of_real[k], samples, count, in_parallel));
-        HEADRACE_TRY(got, detail::means_of(quantized, *of_quantized[k], samples, count, in_parallel));
+        HEADRACE_TRY(expected, means_of(real, *of_real[k], samples, count, in_parallel));
+        HEADRACE_TRY(got, means_of(quantized, *of_quantized[k], samples, count, in_parallel));
         for (std::size_t c = 0; c != bias->numbers.size(); ++c) {
             double missing = 0;
             for (std::size_t i = 0; i != count; ++i) missing += expected[i][c] - got[i][c];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::correct_biases, which compensates the mean error of quantized layers.
+// Declares headrace::correct_biases, which compensates the mean error of quantized layers.
 #ifndef HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 #define HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 

@@ -16,16 +16,16 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// An exported node with the number of float32 elements it computes, in all the steps that it is expanded to.
+// An exported node with the number of float32 elements it computes, in all the steps that it is expanded to.
 struct sized_name {
     std::string name;
     double elements = 0;
     double cost = 0;  ///< of 8 bits: added noise-to-signal ratio per element
 };
 
-[[nodiscard]] inline std::vector<sized_name> quantizable_names(const graph& g) {
+std::vector<sized_name> quantizable_names(const graph& g) {
     std::vector<sized_name> names;
     std::map<std::string_view, std::size_t> places;
     for (const node& n : g.nodes()) {
@@ -44,7 +44,7 @@ struct sized_name {
     return names;
 }
 
-[[nodiscard]] inline op_scheme with_int16(op_scheme scheme) {
+op_scheme with_int16(op_scheme scheme) {
     tensor_scheme& a = scheme.activation;
     a.type = dtype::int16;
     a.lowest = -32767;
@@ -54,8 +54,8 @@ struct sized_name {
     return scheme;
 }
 
-/// Returns the configuration with a rule for each of these names put before its own.
-[[nodiscard]] inline quantization_config with_rules(
+// Returns the configuration with a rule for each of these names put before its own.
+quantization_config with_rules(
     const quantization_config& base, std::span<const sized_name> names, const op_scheme& scheme) {
     quantization_config config = base;
     std::vector<quantization_rule> rules;
@@ -65,9 +65,9 @@ struct sized_name {
     return config;
 }
 
-[[nodiscard]] inline double noise_ratio_of(double decibels) { return std::pow(10, -decibels / 10); }
+double noise_ratio_of(double decibels) { return std::pow(10, -decibels / 10); }
 
-}  // namespace detail
+}  // namespace
 
 result<quantization_config> mix_precision(const graph& g, const quantization_config& base, double share,
     const sample_source& samples, pass_context::node_inference infer, const parallel_for& in_parallel,
@@ -76,31 +76,31 @@ result<quantization_config> mix_precision(const graph& g, const quantization_con
     copy_graph(g, prepared);
     pass_context context(infer);
     HEADRACE_TRY(prepare_quantization(prepared, context));
-    std::vector<detail::sized_name> names = detail::quantizable_names(prepared);
+    std::vector<sized_name> names = quantizable_names(prepared);
     quantization_judge judge(g, samples, infer, in_parallel);
     HEADRACE_TRY(judge.prepare());
     HEADRACE_TRY(narrow, judge.judge(base));
     quantization_config wide = base;
-    wide.all = detail::with_int16(base.all);
+    wide.all = with_int16(base.all);
     HEADRACE_TRY(best, judge.judge(wide));
     double total = 0;
-    for (detail::sized_name& n : names) {
+    for (sized_name& n : names) {
         total += n.elements;
         if (!goes_on()) continue;  // without a cost, it stays in 8 bits
-        const auto alone = judge.judge(detail::with_rules(wide, std::span(&n, 1), base.all));
+        const auto alone = judge.judge(with_rules(wide, std::span(&n, 1), base.all));
         if (!alone) continue;
-        const double noise = detail::noise_ratio_of(alone.value()) - detail::noise_ratio_of(best);
+        const double noise = noise_ratio_of(alone.value()) - noise_ratio_of(best);
         n.cost = std::max(noise, 0.0) / n.elements;
     }
-    std::ranges::stable_sort(names, std::ranges::greater(), &detail::sized_name::cost);
-    std::vector<detail::sized_name> chosen;
+    std::ranges::stable_sort(names, std::ranges::greater(), &sized_name::cost);
+    std::vector<sized_name> chosen;
     double left = share * total;
-    for (const detail::sized_name& n : names) {
+    for (const sized_name& n : names) {
         if (n.cost == 0 || n.elements > left) continue;
         left -= n.elements;
         chosen.push_back(n);
     }
-    quantization_config mixed = detail::with_rules(base, chosen, detail::with_int16(base.all));
+    quantization_config mixed = with_rules(base, chosen, with_int16(base.all));
     HEADRACE_TRY(got, judge.judge(mixed));
     return got > narrow ? mixed : base;
 }

@@ -3,10 +3,8 @@
 #ifndef HEADRACE_QUANTIZATION_POINT_RUNNER_HPP
 #define HEADRACE_QUANTIZATION_POINT_RUNNER_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/result.hpp>
@@ -19,51 +17,14 @@ namespace headrace {
 /// Runs a graph and keeps the values of some points. Results common to all samples are computed once.
 class point_runner {
 public:
-    point_runner(const graph& g, std::span<const quantization_point> points)
-        : graph_(g), points_(points), constants_(g.id_bound()), readers_(g.id_bound(), 0) {
-        for (const quantization_point& p : points) ++readers_[p.source.producer->id];  // never the last one
-        for (const node& n : g.nodes()) {
-            readers_[n.id] += static_cast<std::size_t>(std::ranges::distance(n.uses()));
-            if (const auto* c = args_if<builtin::constant>(n))
-                constants_[n.id] = {tensor_of_constant(c->data, *n.results[0].meta)};
-        }
-    }
+    point_runner(const graph& g, std::span<const quantization_point> points);
 
-    [[nodiscard]] result<std::vector<tensor>> run(std::span<const tensor> inputs) const {
-        std::vector<std::vector<tensor>> values(graph_.id_bound());
-        std::vector<std::size_t> readers = readers_;
-        std::size_t next_input = 0;
-        for (const node& n : graph_.nodes()) {
-            if (is<builtin::output>(n)) break;
-            if (is<builtin::constant>(n)) continue;
-            if (is<builtin::placeholder>(n)) {
-                if (next_input == inputs.size()) return invalid("there are fewer inputs than the graph has");
-                values[n.id] = {inputs[next_input++]};
-            } else {
-                HEADRACE_TRY(results, evaluate(n, values));
-                values[n.id] = std::move(results);
-            }
-            for (const edge& e : n.operand_edges()) {
-                if (--readers[e.source->id] == 0) values[e.source->id].clear();
-            }
-        }
-        std::vector<tensor> found;
-        found.reserve(points_.size());
-        for (const quantization_point& p : points_) found.push_back(value_of(p.source, values));
-        return found;
-    }
+    [[nodiscard]] result<std::vector<tensor>> run(std::span<const tensor> inputs) const;
 
 private:
     using node_results = std::vector<tensor>;
 
-    [[nodiscard]] result<node_results> evaluate(
-        const node& n, const std::vector<node_results>& values) const {
-        std::vector<tensor> operands;
-        operands.reserve(n.operand_count);
-        for (const edge& e : n.operand_edges())
-            operands.push_back(value_of({e.source, e.slot->result}, values));
-        return evaluate_node(n, operands);
-    }
+    [[nodiscard]] result<node_results> evaluate(const node& n, const std::vector<node_results>& values) const;
     [[nodiscard]] const tensor& value_of(value v, const std::vector<node_results>& values) const {
         const bool is_constant = is<builtin::constant>(*v.producer);
         return (is_constant ? constants_ : values)[v.producer->id][v.result];

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/text.hpp>
-#include <headrace/ir/graph.hpp>
 #include <headrace/quantization/tensor_scheme.hpp>
 
 namespace headrace {
@@ -42,51 +40,11 @@ struct quantization_config {
 };
 
 /// True if `text` matches a pattern in which * stands for any characters.
-[[nodiscard]] inline bool fits_pattern(std::string_view text, std::string_view pattern) {
-    std::size_t at = 0;
-    std::size_t next = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t resume = 0;
-    while (at != text.size()) {
-        if (next != pattern.size() && pattern[next] == '*') {
-            star = next++;
-            resume = at;
-        } else if (next != pattern.size() && pattern[next] == text[at]) {
-            ++next;
-            ++at;
-        } else if (star != std::string_view::npos) {
-            next = star + 1;
-            at = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (next != pattern.size() && pattern[next] == '*') ++next;
-    return next == pattern.size();
-}
+[[nodiscard]] bool fits_pattern(std::string_view text, std::string_view pattern);
 
 /// Returns how a node is quantized; nothing if it is to stay float. A module pattern is matched against the
 /// paths of the modules that the node comes from.
-[[nodiscard]] inline std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config) {
-    const auto* stack = n.find_annotation<module_stack>();
-    for (std::size_t i = config.rules.size(); i-- != 0;) {
-        const quantization_rule& rule = config.rules[i];
-        bool fits = false;
-        switch (rule.subject) {
-            case quantization_rule::subject_type::op:
-                fits = fits_pattern(n.op->name, rule.pattern);
-                break;
-            case quantization_rule::subject_type::name:
-                fits = fits_pattern(origin_name(n), rule.pattern);
-                break;
-            case quantization_rule::subject_type::module:
-                fits = stack != nullptr && fits_pattern(stack->text, text_of({"*", rule.pattern, "*"}));
-                break;
-        }
-        if (fits) return rule.scheme;
-    }
-    return config.all;
-}
+[[nodiscard]] std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config);
 
 }  // namespace headrace
 

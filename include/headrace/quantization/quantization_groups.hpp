@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
@@ -22,18 +21,7 @@ public:
     using key = std::uint32_t;
     static constexpr key none = std::numeric_limits<key>::max();
 
-    explicit quantization_groups(const graph& g) : first_edge_(g.id_bound()), first_result_(g.id_bound()) {
-        std::uint32_t edges = 0;
-        std::uint32_t results = 0;
-        for (const node& n : g.nodes()) {
-            first_edge_[n.id] = edges;
-            first_result_[n.id] = results;
-            edges += n.operand_count;
-            results += n.result_count;
-        }
-        of_edge_.assign(edges, none);
-        of_result_.assign(results, none);
-    }
+    explicit quantization_groups(const graph& g);
 
     key add(const edge& e, const tensor_scheme& scheme) {
         key& k = of_edge_[first_edge_[e.target->id] + e.operand];
@@ -69,13 +57,7 @@ public:
     void set_scheme(key group, const tensor_scheme& scheme) { schemes_[group] = scheme; }
 
 private:
-    key make(const tensor_scheme& scheme) {
-        const auto k = static_cast<key>(parents_.size());
-        parents_.push_back(k);
-        schemes_.push_back(scheme);
-        is_bias_.push_back(false);
-        return k;
-    }
+    key make(const tensor_scheme& scheme);
     [[nodiscard]] key root(key k) const {
         while (parents_[k] != k) k = parents_[k] = parents_[parents_[k]];
         return k;

@@ -37,7 +37,7 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 // New nodes for passes earlier in the list are rewritten in the next round.
 template <class... Last>
@@ -49,7 +49,7 @@ using expanding_passes = boost::mp11::mp_append<
         scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
 
 template <class... Passes>
-[[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
+result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
     std::size_t rewritten = 0;
     std::optional<error> failure;
     const auto run = [&]<class P>() {
@@ -66,8 +66,8 @@ template <class... Passes>
     return rewritten;
 }
 
-/// Gives each reader of a constant its own copy, right before it, so that readers have separate ranges.
-inline void split_constants(graph& g) {
+// Gives each reader of a constant its own copy, right before it, so that readers have separate ranges.
+void split_constants(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
         for (edge& e : std::span(n->operands, n->operand_count)) {
@@ -83,8 +83,8 @@ inline void split_constants(graph& g) {
     }
 }
 
-/// Removes nodes that expand a tensor to the shape it already has.
-inline void remove_idle_expansions(graph& g) {
+// Removes nodes that expand a tensor to the shape it already has.
+void remove_idle_expansions(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
         const auto* expand = args_if<aten::expand>(*n);
@@ -94,8 +94,8 @@ inline void remove_idle_expansions(graph& g) {
     }
 }
 
-/// Replaces max and min by amax and amin where the indices are unused: the quantized form of ops with a
-/// single result is known.
+// Replaces max and min by amax and amin where the indices are unused: the quantized form of ops with a
+// single result is known.
 template <op_tag From, op_tag To>
 void drop_unused_places(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
@@ -111,9 +111,9 @@ void drop_unused_places(graph& g) {
     }
 }
 
-/// Replaces views by reshapes. Passes make views because tensors are values here; PyTorch refuses a view of a
-/// tensor that is not contiguous, and copies for a reshape.
-inline void reshape_instead_of_view(graph& g) {
+// Replaces views by reshapes. Passes make views because tensors are values here; PyTorch refuses a view of a
+// tensor that is not contiguous, and copies for a reshape.
+void reshape_instead_of_view(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
         const auto* view = args_if<aten::view>(*n);
@@ -127,18 +127,18 @@ inline void reshape_instead_of_view(graph& g) {
     }
 }
 
-/// Returns the number of a one-element constant; nothing for other values.
-[[nodiscard]] inline std::optional<float> sole_number(value v) {
+// Returns the number of a one-element constant; nothing for other values.
+std::optional<float> sole_number(value v) {
     const auto* constant = match<builtin::constant>(v);
     const tensor_meta* meta = meta_of(v);
     if (constant == nullptr || meta->dtype != dtype::float32 || meta->elements() != 1) return std::nullopt;
     return tensor_of_constant(constant->data, *meta).data<float>()[0];
 }
 
-/// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
-/// The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
-/// mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
-[[nodiscard]] inline std::optional<qparams> exact_factor(
+// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
+// The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
+// mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
+std::optional<qparams> exact_factor(
     const quantization_point& p, const tensor_scheme& scheme, const qparams& chosen) {
     const std::optional<float> number = sole_number(p.source);
     if (!number || p.readers.size() != 1 || !is<aten::mul_tensor>(*p.readers.front()->target)) return {};
@@ -152,7 +152,7 @@ inline void reshape_instead_of_view(graph& g) {
     return choose_qparams({*number, *number}, free);
 }
 
-[[nodiscard]] inline value_range widened(value_range range, double factor) {
+value_range widened(value_range range, double factor) {
     if (range.empty() || factor == 1) return range;
     const auto f = static_cast<float>(factor);
     constexpr float most = std::numeric_limits<float>::max();
@@ -160,8 +160,8 @@ inline void reshape_instead_of_view(graph& g) {
         range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
 }
 
-/// Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.
-inline void observe_extremes(quantization_groups& groups, std::span<const value> bounded) {
+// Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.
+void observe_extremes(quantization_groups& groups, std::span<const value> bounded) {
     for (const value v : bounded) {
         const auto group = groups.of(v);
         if (group == quantization_groups::none) continue;
@@ -172,21 +172,21 @@ inline void observe_extremes(quantization_groups& groups, std::span<const value>
     }
 }
 
-/// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
-[[nodiscard]] inline std::string place_of(const node& n) {
+// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
+std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
     return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
 }
-[[nodiscard]] inline std::string number_text(float x) {
+std::string format_number(float x) {
     if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
     std::array<char, 32> text;
     const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::general, 5);
     return {text.data(), end.ptr};
 }
 
-/// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
-/// observers intend.
-inline void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
+// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
+// observers intend.
+void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
     const qparams& chosen, const tensor_scheme& scheme, quantization_summary& summary) {
     constexpr double far = 64;
     const auto end = [&](std::int64_t q) {
@@ -197,13 +197,13 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
     for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
         if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
         summary.warnings.push_back(join_text(place_of(*points[x.point].source.producer),
-            number_text(x.number), " is outside of the quantized range [", number_text(held.lowest), ", ",
-            number_text(held.highest), "] and becomes ",
-            number_text(x.number < 0 ? held.lowest : held.highest)));
+            format_number(x.number), " is outside of the quantized range [", format_number(held.lowest), ", ",
+            format_number(held.highest), "] and becomes ",
+            format_number(x.number < 0 ? held.lowest : held.highest)));
     }
 }
 
-[[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
+std::vector<qparams> parameters_of(const quantization_groups& groups,
     std::span<const quantization_point> points, std::span<const range_observer> observers,
     const parallel_for& in_parallel, quantization_summary& summary) {
     std::vector<qparams> parameters(groups.size());
@@ -247,30 +247,30 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
     return parameters;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::vector<value>> prepare_quantization(
     graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
-    HEADRACE_TRY(detail::run_passes(
+    HEADRACE_TRY(run_passes(
         g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
-    detail::remove_idle_expansions(g);
-    detail::drop_unused_places<aten::max_dim, aten::amax>(g);
-    detail::drop_unused_places<aten::min_dim, aten::amin>(g);
+    remove_idle_expansions(g);
+    drop_unused_places<aten::max_dim, aten::amax>(g);
+    drop_unused_places<aten::min_dim, aten::amin>(g);
     const auto expand = [&](auto passes) -> result<void> {
         constexpr int rounds = 4;  // an expansion may make nodes that are expanded in turn
         for (int i = 0; i != rounds; ++i) {
-            HEADRACE_TRY(rewritten, detail::run_passes(g, context, passes));
+            HEADRACE_TRY(rewritten, run_passes(g, context, passes));
             if (rewritten == 0) break;
         }
         return {};
     };
-    HEADRACE_TRY(expand(detail::expanding_passes<>{}));
+    HEADRACE_TRY(expand(expanding_passes<>{}));
     HEADRACE_TRY(bounded, mask_scores(g, context, samples, in_parallel));
-    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
-    HEADRACE_TRY(expand(detail::expanding_passes<decompose_softmax>{}));
-    detail::reshape_instead_of_view(g);
-    detail::split_constants(g);
-    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(expand(expanding_passes<decompose_softmax>{}));
+    reshape_instead_of_view(g);
+    split_constants(g);
+    HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
     std::erase_if(bounded, [](value v) { return v.producer->owner == nullptr; });
     return bounded;
 }
@@ -280,7 +280,7 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
-        HEADRACE_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+        HEADRACE_TRY(run_passes(g, context, pass_list<equalize_layers>{}));
     }
     if (config.smooth) {
         HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
@@ -288,17 +288,16 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     graph real;
     if (config.correct_biases) copy_graph(g, real);
     quantization_groups groups = annotate_quantization(g, config);
-    detail::observe_extremes(groups, bounded);
+    observe_extremes(groups, bounded);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
     for (const value v : bounded) {
         if (is<builtin::placeholder>(*v.producer)) summary.mask_inputs.emplace_back(v.producer->name());
     }
-    const std::vector<qparams> parameters =
-        detail::parameters_of(groups, points, observers, in_parallel, summary);
+    const std::vector<qparams> parameters = parameters_of(groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
-    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
     if (config.correct_biases) {
         HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
     }

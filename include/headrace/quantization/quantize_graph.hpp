@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantize_graph, which makes a quantized graph from a float graph and samples.
+// Declares headrace::quantize_graph, which makes a quantized graph from a float graph and samples.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 

@@ -28,10 +28,10 @@ public:
 
     /// Returns the index of the next item to make, once there is room for it; none after a failure.
     [[nodiscard]] std::optional<std::size_t> take() {
-        constexpr std::size_t most_kept = 16;
+        constexpr std::size_t max_kept = 16;
         std::unique_lock lock(mutex_);
         const std::size_t i = taken_++;
-        while (i >= done_ + most_kept && !failed_) {
+        while (i >= done_ + max_kept && !failed_) {
             if (!read_one(lock)) changed_.wait(lock);
         }
         return failed_ ? std::nullopt : std::optional(i);

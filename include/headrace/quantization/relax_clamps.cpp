@@ -16,10 +16,10 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Returns the upper bound of a clamp from 0; nothing for other nodes.
-[[nodiscard]] inline std::optional<double> bound_above_zero(const node& n) {
+// Returns the upper bound of a clamp from 0; nothing for other nodes.
+std::optional<double> bound_above_zero(const node& n) {
     constexpr double of_relu6 = 6;
     if (is<aten::relu6>(n)) return of_relu6;
     const auto* a = args_if<aten::hardtanh>(n);
@@ -27,10 +27,9 @@ namespace detail {
     return a->max_val.to_double();
 }
 
-/// Returns the largest number of each point over all samples; infinity if any is NaN.
-[[nodiscard]] inline result<std::vector<float>> largest_numbers(const graph& g,
-    std::span<const quantization_point> points, const sample_source& samples,
-    const parallel_for& in_parallel) {
+// Returns the largest number of each point over all samples; infinity if any is NaN.
+result<std::vector<float>> largest_numbers(const graph& g, std::span<const quantization_point> points,
+    const sample_source& samples, const parallel_for& in_parallel) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     std::vector<std::vector<float>> of_sample(samples.count);
     const point_runner runner(g, points);
@@ -51,22 +50,22 @@ namespace detail {
     return largest;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::size_t> relax_clamps(graph& g, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<node*> clamps;
     std::vector<quantization_point> points;
     for (node& n : g.nodes()) {
-        if (!detail::bound_above_zero(n) || meta_of(n.result())->dtype != dtype::float32) continue;
+        if (!bound_above_zero(n) || meta_of(n.result())->dtype != dtype::float32) continue;
         clamps.push_back(&n);
         points.push_back({n.operand(0), quantization_groups::none, nullptr, {}, no_point});
     }
     if (clamps.empty()) return std::size_t{0};
-    HEADRACE_TRY(largest, detail::largest_numbers(g, points, samples, in_parallel));
+    HEADRACE_TRY(largest, largest_numbers(g, points, samples, in_parallel));
     std::size_t replaced = 0;
     for (std::size_t i = 0; i != clamps.size(); ++i) {
         node& n = *clamps[i];
-        if (static_cast<double>(largest[i]) >= *detail::bound_above_zero(n)) continue;
+        if (static_cast<double>(largest[i]) >= *bound_above_zero(n)) continue;
         node& made = g.create<aten::relu>({.self = n.operand(0)}, &n);
         g.set_meta(made.result(), *meta_of(n.result()));
         g.set_name(made.result(), n.name());

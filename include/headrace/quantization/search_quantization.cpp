@@ -11,15 +11,15 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// A change to try on a configuration; returns false if the configuration already has it.
+// A change to try on a configuration; returns false if the configuration already has it.
 struct quantization_change {
     const char* name;
     std::function<bool(quantization_config&)> apply;
 };
 
-[[nodiscard]] inline std::vector<quantization_change> changes_to_try() {
+std::vector<quantization_change> changes_to_try() {
     const auto flag = [](const char* name, bool quantization_config::*on) {
         return quantization_change{
             name, [on](quantization_config& c) { return !std::exchange(c.*on, true); }};
@@ -45,7 +45,7 @@ struct quantization_change {
         some()};
 }
 
-}  // namespace detail
+}  // namespace
 
 result<quantization_search> search_quantization(const graph& g, const quantization_config& base,
     const sample_source& samples, pass_context::node_inference infer, const parallel_for& in_parallel,
@@ -56,7 +56,7 @@ result<quantization_search> search_quantization(const graph& g, const quantizati
     HEADRACE_TRY(first, judge.judge(base));
     quantization_search search{base, {{"as given", first, true}}};
     double best = first;
-    for (const detail::quantization_change& change : detail::changes_to_try()) {
+    for (const quantization_change& change : changes_to_try()) {
         if (!goes_on()) {
             search.is_complete = false;
             break;

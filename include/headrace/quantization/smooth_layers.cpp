@@ -19,16 +19,16 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Returns the constant that an operand is, past views.
-[[nodiscard]] inline edge* constant_edge(edge& operand) {
+// Returns the constant that an operand is, past views.
+edge* constant_edge(edge& operand) {
     edge* e = &operand;
     while (is_view(*e->source) && has_one_use(*e->slot)) e = &e->source->operands[0];
     return is<builtin::constant>(*e->source) && meta_of(*e->slot)->dtype == dtype::float32 ? e : nullptr;
 }
 
-/// A tensor that linear layers read, and the constants that scale its channels.
+// A tensor that linear layers read, and the constants that scale its channels.
 struct smoothed_tensor {
     value source;
     std::vector<edge*> before;   ///< constants whose rows, or elements, are the channels
@@ -36,7 +36,7 @@ struct smoothed_tensor {
     std::size_t channels;
 };
 
-[[nodiscard]] inline std::vector<edge*> scaling_constants(const node& n, std::size_t channels) {
+std::vector<edge*> scaling_constants(const node& n, std::size_t channels) {
     std::vector<edge*> found;
     const auto take = [&](edge& operand) {
         edge* e = constant_edge(operand);
@@ -61,8 +61,8 @@ struct smoothed_tensor {
     return found;
 }
 
-/// Returns a node's result if all its readers are linear layers and constants can scale it.
-[[nodiscard]] inline std::optional<smoothed_tensor> smoothed_tensor_of(node& n) {
+// Returns a node's result if all its readers are linear layers and constants can scale it.
+std::optional<smoothed_tensor> smoothed_tensor_of(node& n) {
     if (n.result_count != 1 || n.first_use == nullptr) return std::nullopt;
     const tensor_meta* meta = meta_of(n.result());
     if (meta == nullptr || meta->dtype != dtype::float32 || meta->rank() == 0) return std::nullopt;
@@ -79,8 +79,8 @@ struct smoothed_tensor {
     return t;
 }
 
-/// Returns max|x_j| of each channel of each tensor over all samples.
-[[nodiscard]] inline result<std::vector<std::vector<float>>> channel_maxima(const graph& g,
+// Returns max|x_j| of each channel of each tensor over all samples.
+result<std::vector<std::vector<float>>> channel_maxima(const graph& g,
     std::span<const smoothed_tensor> tensors, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<quantization_point> points;
     for (const smoothed_tensor& t : tensors)
@@ -109,7 +109,7 @@ struct smoothed_tensor {
     return maxima;
 }
 
-/// Replaces a constant with one whose element k is `change(k, number)`.
+// Replaces a constant with one whose element k is `change(k, number)`.
 template <class Change>
 void change_constant(graph& g, edge& e, const Change& change) {
     const auto numbers = constant_reals(*e.slot);
@@ -124,7 +124,7 @@ void change_constant(graph& g, edge& e, const Change& change) {
     g.set_operand(e, made);
 }
 
-inline void smooth(graph& g, const smoothed_tensor& t, std::span<const float> largest) {
+void smooth(graph& g, const smoothed_tensor& t, std::span<const float> largest) {
     std::vector<double> weights(t.channels, 0);
     for (edge* e : t.weights) {
         const auto numbers = constant_reals(*e->slot);
@@ -145,16 +145,16 @@ inline void smooth(graph& g, const smoothed_tensor& t, std::span<const float> la
         change_constant(g, *e, [&](std::size_t k, double number) { return number * scales[k % t.channels]; });
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::size_t> smooth_layers(graph& g, const sample_source& samples, const parallel_for& in_parallel) {
-    std::vector<detail::smoothed_tensor> tensors;
+    std::vector<smoothed_tensor> tensors;
     for (node& n : g.nodes()) {
-        if (auto t = detail::smoothed_tensor_of(n)) tensors.push_back(*std::move(t));
+        if (auto t = smoothed_tensor_of(n)) tensors.push_back(*std::move(t));
     }
     if (tensors.empty()) return std::size_t{0};
-    HEADRACE_TRY(maxima, detail::channel_maxima(g, tensors, samples, in_parallel));
-    for (std::size_t i = 0; i != tensors.size(); ++i) detail::smooth(g, tensors[i], maxima[i]);
+    HEADRACE_TRY(maxima, channel_maxima(g, tensors, samples, in_parallel));
+    for (std::size_t i = 0; i != tensors.size(); ++i) smooth(g, tensors[i], maxima[i]);
     return tensors.size();
 }
 

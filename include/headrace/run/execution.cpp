@@ -27,16 +27,16 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline bool has_in_place_ops(const graph& g) {
+bool has_in_place_ops(const graph& g) {
     bool found = false;
     g.census().for_each([&](const op_info& op, std::size_t) { found = found || op.has(trait::in_place); });
     for (const graph& region : g.regions()) found = found || has_in_place_ops(region);
     return found;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<void> make_functional(graph& g) {
     pass_context context(standard_functions);
@@ -51,7 +51,7 @@ result<std::vector<tensor>> execute(
     const graph& g, std::span<const tensor> inputs, const own_operators& own) {
     if (const node* n = find_oversized(g))
         return unsupported({message_prefix(*n), "a tensor of 2^31 elements or more is not executed"});
-    if (!detail::has_in_place_ops(g)) return run_graph(g, inputs, own);
+    if (!has_in_place_ops(g)) return run_graph(g, inputs, own);
     // Kernels return new tensors: an in-place write to an operand would be invisible to later users.
     graph functional;
     copy_graph(g, functional);
@@ -64,18 +64,18 @@ result<std::vector<tensor>> execute_planned(
 }
 std::uint64_t executed_bytes(const tensor_meta& meta) { return eval::evaluated_bytes(meta); }
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline inference_rule rule_of_any(const op_info& op) {
+inference_rule rule_of_any(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
         higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect, memory::dialect>(
         executorch::functional_of(out::functional_of(op)));
 }
 
-}  // namespace detail
+}  // namespace
 
 result<void> infer_node(const node& n, inference& out) {
-    const inference_rule rule = detail::rule_of_any(*n.op);
+    const inference_rule rule = rule_of_any(*n.op);
     if (rule == nullptr) return invalid({message_prefix(n), "no inference rule"});
     return rule(n.arguments, out);
 }
@@ -96,7 +96,7 @@ result<void> complete_metadata(graph& g) {
         std::uint32_t first = 0;
         while (first != n.result_count && !is_missing(first)) ++first;
         if (first == n.result_count) continue;
-        if (detail::rule_of_any(*n.op) != nullptr) {
+        if (rule_of_any(*n.op) != nullptr) {
             std::pmr::monotonic_buffer_resource arena;
             inference inferred(&arena);
             if (const result<void> done = infer_node(n, inferred); !done)
@@ -118,8 +118,6 @@ result<void> complete_metadata(graph& g) {
     return {};
 }
 
-result<void> verify_metadata(const graph& g) {
-    return verify(g, verify_options{.rule_of = &detail::rule_of_any});
-}
+result<void> verify_metadata(const graph& g) { return verify(g, verify_options{.rule_of = &rule_of_any}); }
 
 }  // namespace headrace

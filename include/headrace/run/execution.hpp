@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::execute and other functions that know every dialect at run time: kernels and inference
+// Declares headrace::execute and other functions that know every dialect at run time: kernels and inference
 // rules.
 #ifndef HEADRACE_RUN_EXECUTION_HPP
 #define HEADRACE_RUN_EXECUTION_HPP

@@ -42,31 +42,31 @@
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/emit.hpp>
 #include <headrace/run/execution.hpp>
-#include <headrace/run/external_data.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline bool is_tosa(std::span<const std::byte> bytes) {
+bool is_tosa(std::span<const std::byte> bytes) {
     return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
 }
 
 // Infers metadata that a file leaves out; metadata in the file must agree with inference.
-[[nodiscard]] inline result<void> check_metadata(graph& g, const std::string& path) {
+result<void> check_metadata(graph& g, const std::string& path) {
     result<void> sound = complete_metadata(g);
     if (sound) sound = verify_metadata(g);
     return sound ? result<void>() : result<void>(malformed(sound.error().in(path).message));
 }
 
 // Returns a value computed from constants alone; nothing for others, and for values written in place.
-[[nodiscard]] inline std::optional<tensor> constant_value(value v, int depth = 0) {
-    constexpr int deepest = 64;
-    constexpr std::int64_t most_elements = std::int64_t{1} << 24;
+std::optional<tensor> constant_value(value v, int depth = 0) {
+    constexpr int max_depth = 64;
+    constexpr std::int64_t max_elements = std::int64_t{1} << 24;
     const node& n = *v.producer;
     const tensor_meta* meta = meta_of(v);
-    if (meta == nullptr || meta->elements() > most_elements || depth == deepest || pt2::detail::is_written(n))
+    if (meta == nullptr || meta->elements() > max_elements || depth == max_depth ||
+        pt2::detail::is_written(n))
         return std::nullopt;
     if (const auto* a = args_if<builtin::constant>(n)) return tensor_of_constant(a->data, *meta);
     const bool changes_view = n.op->has(trait::in_place) && n.op->functional().has(trait::aliasing);
@@ -89,7 +89,7 @@ namespace detail {
         return std::nullopt;
     return std::move(results.value()[v.result]);
 }
-[[nodiscard]] inline std::optional<std::vector<bool>> truth_of_constant(value v) {
+std::optional<std::vector<bool>> truth_of_constant(value v) {
     const auto found = constant_value(v);
     if (!found) return std::nullopt;
     std::vector<bool> truths;
@@ -97,7 +97,7 @@ namespace detail {
     return truths;
 }
 
-[[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
+tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
     std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
     std::normal_distribution<double> normal;
     for (double& x : numbers) {
@@ -108,19 +108,19 @@ namespace detail {
 }
 
 // Returns "scale 0.05, zero point -3".
-[[nodiscard]] inline std::string quantization_text(double scale, std::int64_t zero_point) {
+std::string format_quantization(double scale, std::int64_t zero_point) {
     std::array<char, 40> digits{};
     std::snprintf(digits.data(), digits.size(), "%.6g", scale);
     return join_text("scale ", digits.data(), ", zero point ", zero_point);
 }
 
 // Returns the annotation with the quantization of an input's integers, or null.
-[[nodiscard]] inline const interface_quantization* quantization_at(const node& placeholder) {
-    return if_quantized(placeholder.find_annotation<interface_quantization>());
+const signature_quantization* quantization_at(const node& placeholder) {
+    return detail::if_quantized(placeholder.find_annotation<signature_quantization>());
 }
 
 // Describes the tensor that an input takes, for an error message.
-[[nodiscard]] inline std::string wanted_text(const node& placeholder) {
+std::string format_wanted_tensor(const node& placeholder) {
     const dtype wanted = placeholder.results[0].meta->dtype;
     std::string text = join_text("; input ", printable(placeholder.name()), " takes ", name_of(wanted));
     if (is_floating(wanted)) {
@@ -128,18 +128,19 @@ namespace detail {
             if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*e.target))
                 return text +
                     join_text(" numbers, which the model quantizes itself (",
-                        quantization_text(q->scale, q->zero_point), ")");
+                        format_quantization(q->scale, q->zero_point), ")");
         }
         return text + " numbers";
     }
     if (const auto* q = quantization_at(placeholder))
         return text +
-            join_text(" quantized values (", quantization_text(q->scale, q->zero_point), "), or floats");
+            join_text(" quantized values (", format_quantization(q->scale, q->zero_point), "), or floats");
     return text;
 }
 
-[[nodiscard]] inline error wrong_type(const std::string& file, dtype given, const node& placeholder) {
-    std::string text = join_text(file, ": holds ", name_of(given), " numbers", wanted_text(placeholder));
+error wrong_type(const std::string& file, dtype given, const node& placeholder) {
+    std::string text =
+        join_text(file, ": holds ", name_of(given), " numbers", format_wanted_tensor(placeholder));
     const bool has_wanted_scale =
         is_floating(placeholder.results[0].meta->dtype) || quantization_at(placeholder) != nullptr;
     if (!has_wanted_scale)
@@ -150,7 +151,7 @@ namespace detail {
 }
 
 // True if the graph reads the value as unsigned bytes: TOSA's integers are signless.
-[[nodiscard]] inline bool is_read_unsigned(value v, int nested = 0) {
+bool is_read_unsigned(value v, int nested = 0) {
     constexpr int max_looked_through = 16;
     if (nested == max_looked_through) return false;
     for (const edge& use : v.producer->uses()) {
@@ -164,22 +165,21 @@ namespace detail {
     }
     return false;
 }
-[[nodiscard]] inline bool takes_bytes(const node& placeholder) {
+bool takes_bytes(const node& placeholder) {
     const value v{&const_cast<node&>(placeholder), 0};
     return meta_of(v)->dtype == dtype::int8 &&
-        (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
+        (placeholder.find_annotation<unsigned_input>() != nullptr || is_read_unsigned(v));
 }
 
 // Converts integers of another dtype if the wanted one can hold all of them.
-[[nodiscard]] inline result<tensor> as_integers(
-    const std::string& file, const tensor& given, const node& placeholder) {
+result<tensor> as_integers(const std::string& file, const tensor& given, const node& placeholder) {
     const std::vector<std::int64_t> numbers = given.to<std::int64_t>();
     tensor made = tensor::of(placeholder.results[0].meta->dtype, given.shape(), numbers);
     for (std::int64_t i = 0; i != made.size(); ++i) {
         const std::int64_t number = numbers[static_cast<std::size_t>(i)];
         if (made.integer(i) != number) {
             const bool are_bytes = given.type() == dtype::uint8 && made.type() == dtype::int8;
-            return malformed(join_text(file, ": holds ", number, wanted_text(placeholder),
+            return malformed(join_text(file, ": holds ", number, format_wanted_tensor(placeholder),
                 are_bytes ? "; if these are bytes without a sign, say so with --io, "
                             "the description that `lower --io` wrote"
                           : ""));
@@ -188,11 +188,11 @@ namespace detail {
     return made;
 }
 
-[[nodiscard]] inline result<tensor> read_tensor(
-    const std::string& file, const node& placeholder, interface_side side, bool& quantizes) {
+result<tensor> read_tensor(
+    const std::string& file, const node& placeholder, signature_side side, bool& quantizes) {
     HEADRACE_TRY(array, read_npy(file));
     const tensor_meta& wanted = *placeholder.results[0].meta;
-    const bool permutes = side == interface_side::exported && is_channels_last(placeholder, wanted.rank());
+    const bool permutes = side == signature_side::exported && is_channels_last(placeholder, wanted.rank());
     eval::extents shape(wanted.shape.begin(), wanted.shape.end());
     if (permutes) shape = {shape[0], shape[3], shape[1], shape[2]};
     if (!std::ranges::equal(array.meta.shape, shape)) {
@@ -215,7 +215,7 @@ namespace detail {
 
 // Returns the .ptd file of a .pte file: the given one or, if one is needed, that of the same stem; empty for
 // none.
-[[nodiscard]] inline std::string external_data_path(
+std::string external_data_path(
     const pte_file& file, const std::string& path, std::string_view method, const std::string& data) {
     if (!data.empty()) return data;
     const auto chosen = file.method(method);
@@ -225,7 +225,7 @@ namespace detail {
     return std::filesystem::exists(beside, none) ? beside.string() : std::string();
 }
 
-[[nodiscard]] inline result<program> read_pte_method(
+result<program> read_pte_method(
     mapped_file file, const std::string& path, std::string_view method, const std::string& data = {}) {
     program p;
     auto opened = pte_file::open(file.bytes());
@@ -258,18 +258,18 @@ namespace detail {
     return p;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<program> read_model(const std::string& path, const size_choices& choices) {
     HEADRACE_TRY(file, open_mapped(path));
-    if (pte_file::is_pte(file.bytes())) return detail::read_pte_method(std::move(file), path, {});
+    if (pte_file::is_pte(file.bytes())) return read_pte_method(std::move(file), path, {});
     if (path.ends_with(".hr") || is_graph_text(file.bytes())) {
         HEADRACE_TRY(parsed, read_graph_text(path));
-        HEADRACE_TRY(detail::check_metadata(*parsed.graph, path));
+        HEADRACE_TRY(check_metadata(*parsed.graph, path));
         return std::move(parsed);
     }
-    if (!detail::is_tosa(file.bytes())) {
-        HEADRACE_TRY(exported, read_pt2(std::move(file), path, choices, &detail::truth_of_constant));
+    if (!is_tosa(file.bytes())) {
+        HEADRACE_TRY(exported, read_pt2(std::move(file), path, choices, &truth_of_constant));
         if (!choices.examples) eliminate_dead_code(*exported.graph);
         if (const result<void> whole = refuse_unread(*exported.graph); !whole) {
             if (choices.examples) return std::move(exported);
@@ -277,7 +277,7 @@ result<program> read_model(const std::string& path, const size_choices& choices)
         }
         if (exported.graph->outputs().empty() && !choices.examples)
             return unsupported({path, ": none of the program's outputs is a tensor"});
-        HEADRACE_TRY(detail::check_metadata(*exported.graph, path));
+        HEADRACE_TRY(check_metadata(*exported.graph, path));
         return std::move(exported);
     }
     program p;
@@ -295,9 +295,9 @@ loaded_model::loaded_model(loaded_model&&) noexcept = default;
 loaded_model::~loaded_model() = default;
 result<void> loaded_model::check() const { return source ? source->check() : model.file.check(); }
 
-namespace detail {
+namespace {
 
-inline result<void> read_package(const std::string& path, const std::string& name, loaded_model& loaded) {
+result<void> read_package(const std::string& path, const std::string& name, loaded_model& loaded) {
     HEADRACE_TRY(opened, package::open(path));
     loaded.source = std::make_unique<package>(std::move(opened));
     HEADRACE_TRY(method, loaded.source->method(name));
@@ -318,7 +318,7 @@ inline result<void> read_package(const std::string& path, const std::string& nam
     return {};
 }
 
-}  // namespace detail
+}  // namespace
 
 result<loaded_model> load_model(
     const std::string& path, const std::string& method, const size_choices& choices) {
@@ -329,14 +329,14 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     loaded_model loaded;
     if (package::is_package(path)) {
         if (!data.empty()) return invalid({path, ": is a package; external data is for .pte files"});
-        HEADRACE_TRY(detail::read_package(path, method, loaded));
+        HEADRACE_TRY(read_package(path, method, loaded));
     } else if (!method.empty() || !data.empty()) {
         HEADRACE_TRY(file, open_mapped(path));
         if (!pte_file::is_pte(file.bytes()))
             return invalid(path +
                 (method.empty() ? ": is not a .pte file; only these have external data"
                                 : ": is not a package or a .pte file"));
-        HEADRACE_TRY(model, detail::read_pte_method(std::move(file), path, method, data));
+        HEADRACE_TRY(model, read_pte_method(std::move(file), path, method, data));
         loaded.model = std::move(model);
     } else {
         HEADRACE_TRY(model, read_model(path, choices));
@@ -345,7 +345,7 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     return loaded;
 }
 
-result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, interface_side side) {
+result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, signature_side side) {
     given_inputs given;
     std::mt19937 engine(0);
     std::size_t k = 0;
@@ -355,9 +355,9 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
             if (bytes > max_computed_bytes)
                 return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
                     " bytes; give it as a file: random inputs have at most ", max_computed_bytes));
-            given.tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
+            given.tensors.push_back(random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
-            HEADRACE_TRY(t, detail::read_tensor(files[k], n, side, given.quantized_here));
+            HEADRACE_TRY(t, read_tensor(files[k], n, side, given.quantized_here));
             given.tensors.push_back(std::move(t));
         }
         ++k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_model, which reads a model in any format that Headrace knows, and
-// headrace::model_inputs.
+// Declares headrace::read_model and headrace::load_model, which read a model in any format that Headrace
+// knows, and headrace::model_inputs.
 #ifndef HEADRACE_RUN_MODELS_HPP
 #define HEADRACE_RUN_MODELS_HPP
 
@@ -19,8 +19,8 @@ class package;
 /// Reads a .pt2 or .tosa file, or a graph's text (io/text/graph_text.hpp), distinguished by content, and
 /// checks the metadata of each node. `choices` set the sizes that a .pt2 file leaves open. Nodes of a .pt2
 /// file that nothing needs are dropped before any is judged; nodes that cannot be read are an error, which
-/// names all of them. With `choices.examples`, which is for inspecting programs, all nodes are kept,
-/// even unread ones. Errors begin with the path.
+/// names all of them. With `choices.examples`, which is for inspecting programs, all nodes are kept, even
+/// unread ones. Errors begin with the path.
 [[nodiscard]] result<program> read_model(const std::string& path, const size_choices& choices = {});
 
 /// A program, and the package that holds its constants, if any.
@@ -39,9 +39,14 @@ struct loaded_model {
 [[nodiscard]] result<loaded_model> load_model(
     const std::string& path, const std::string& method, const size_choices& choices = {});
 
-/// The interface that the tensors in a file belong to: that of the graph, or that of the exported program,
+/// Reads what load_model reads. `data` is the .ptd file of a .pte file; if it is empty and the .pte file has
+/// external constants, the .ptd file of the same stem in its folder is read.
+[[nodiscard]] result<loaded_model> load_model_with_data(const std::string& path, const std::string& method,
+    const std::string& data, const size_choices& choices = {});
+
+/// The signature that the tensors in a file belong to: that of the graph, or that of the exported program,
 /// whose images are NCHW. Integers for real numbers suit both.
-enum class interface_side : unsigned char { graph, exported };
+enum class signature_side : unsigned char { graph, exported };
 
 /// Inputs in the form that the graph takes.
 struct given_inputs {
@@ -54,7 +59,7 @@ struct given_inputs {
 /// annotation says (ir/signature.hpp). Errors state the dtype that an input takes, with its scale and zero
 /// point.
 [[nodiscard]] result<given_inputs> read_inputs(
-    const graph& g, const std::vector<std::string>& files, interface_side side = interface_side::graph);
+    const graph& g, const std::vector<std::string>& files, signature_side side = signature_side::graph);
 
 /// Returns only the tensors.
 [[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);

@@ -26,14 +26,14 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline std::string quantization_text(const interface_quantization& q) {
+std::string format_quantization(const signature_quantization& q) {
     return q.scale == 0 ? std::string()
                         : join_text("scale ", shortest_text(q.scale), ", zero point ", q.zero_point);
 }
 
-}  // namespace detail
+}  // namespace
 
 /// One traversal of a graph, which writes each of its nodes as an object.
 class graph_history::snapshot {
@@ -99,11 +99,11 @@ private:
             print_field(text, f, n.arguments, [](value) { return std::string_view(); });
             put(equal_field(f, n.arguments, n.op->default_args) ? defaults : given, f.name, text);
         }
-        if (const auto* q = n.find_annotation<interface_quantization>(); q != nullptr && q->scale != 0)
-            put(given, "quantization", detail::quantization_text(*q));
+        if (const auto* q = n.find_annotation<signature_quantization>(); q != nullptr && q->scale != 0)
+            put(given, "quantization", format_quantization(*q));
         if (const auto* all = n.find_annotation<output_quantizations>()) {
-            for (const interface_quantization& q : all->values) {
-                if (q.scale != 0) put(given, "quantization", detail::quantization_text(q));
+            for (const signature_quantization& q : all->values) {
+                if (q.scale != 0) put(given, "quantization", format_quantization(q));
             }
         }
         if (const auto* custom = n.find_annotation<custom_metadata>()) put(defaults, "custom", custom->json);

@@ -24,14 +24,14 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline std::uint64_t elements_of(value v) {
+std::uint64_t elements_of(value v) {
     const tensor_meta* meta = meta_of(v);
     return meta == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(meta->elements(), 0));
 }
-/// True if a constant holds a scale, a zero point or a table, not learnt parameters.
-[[nodiscard]] inline bool is_quantization_parameter(const node& constant) {
+// True if a constant holds a scale, a zero point or a table, not learnt parameters.
+bool is_quantization_parameter(const node& constant) {
     const tensor_meta& meta = *constant.results[0].meta;
     if (is<tosa::const_>(constant) && meta.elements() == 1 && !is_floating(meta.dtype)) return true;
     const auto uses = constant.uses();
@@ -84,26 +84,25 @@ private:
     std::map<std::string_view, op_summary> ops_;
 };
 
-[[nodiscard]] inline std::string described(
-    const interface_tensor& t, const quantization* quantized_by, dtype quantized_to) {
+std::string described(const signature_tensor& t, const quantization* quantized_by, dtype quantized_to) {
     const std::string plain(meta_text(t.meta));
     std::string text = join_text(printable(t.name), ": ");
     if (t.quantization != nullptr) {
         const auto& q = *t.quantization;
         const std::string parameters =
-            parameters_text(quantization::per_tensor(q.scale, q.zero_point, q.lowest, q.highest));
+            detail::format_parameters(quantization::per_tensor(q.scale, q.zero_point, q.lowest, q.highest));
         text += join_text(name_of(t.meta.dtype), parameters, plain.substr(plain.find('[')));
     } else {
         text += plain;
     }
     if (quantized_by != nullptr)
-        text += join_text(", in the model ", name_of(quantized_to), parameters_text(*quantized_by));
+        text += join_text(", in the model ", name_of(quantized_to), detail::format_parameters(*quantized_by));
     return text + (t.channels_last ? ", NHWC" : "");
 }
 
-[[nodiscard]] inline std::vector<std::string> described_inputs(const graph& g) {
+std::vector<std::string> described_inputs(const graph& g) {
     std::vector<std::string> all;
-    const std::vector<interface_tensor> tensors = interface_inputs(g);
+    const std::vector<signature_tensor> tensors = signature_inputs(g);
     for (const node& n : g.inputs()) {
         std::optional<quantization> q;
         dtype to = dtype::unknown;
@@ -118,10 +117,10 @@ private:
     return all;
 }
 
-[[nodiscard]] inline std::vector<std::string> described_outputs(const graph& g) {
+std::vector<std::string> described_outputs(const graph& g) {
     std::vector<std::string> all;
     if (g.output() == nullptr) return all;
-    const std::vector<interface_tensor> tensors = interface_outputs(g);
+    const std::vector<signature_tensor> tensors = signature_outputs(g);
     for (const value v : g.outputs()) {
         const auto read = match_dequantize(v);
         const tensor_meta* integers = read ? meta_of(read->integers) : nullptr;
@@ -131,10 +130,10 @@ private:
     return all;
 }
 
-}  // namespace detail
+}  // namespace
 
 model_summary summary_of(const graph& g) {
-    detail::summary_maker maker;
+    summary_maker maker;
     maker.add(g);
     model_summary made = std::move(maker).made();
     if (const auto plan = make_memory_plan(g, {})) {
@@ -142,8 +141,8 @@ model_summary summary_of(const graph& g) {
         for (const planned_memory& m : plan.value().memories) bytes += m.bytes;
         made.peak_bytes = bytes;
     }
-    made.inputs = detail::described_inputs(g);
-    made.outputs = detail::described_outputs(g);
+    made.inputs = described_inputs(g);
+    made.outputs = described_outputs(g);
     return made;
 }
 

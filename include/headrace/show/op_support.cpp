@@ -26,9 +26,9 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Draws and lowers programs of one op.
+// Draws and lowers programs of one op.
 class op_probe {
 public:
     op_probe(const op_info& op, const std::optional<target_spec>& target) : op_(op), target_(target) {}
@@ -223,10 +223,10 @@ private:
     const std::optional<target_spec>& target_;
 };
 
-}  // namespace detail
+}  // namespace
 
 op_support_table support_of(const op_info& op, const std::optional<target_spec>& target) {
-    return detail::op_probe(op, target).run();
+    return op_probe(op, target).run();
 }
 
 std::vector<const op_info*> probed_ops() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::support_of, which determines how an op is lowered, for each class of elements and each
+// Declares headrace::support_of, which determines how an op is lowered, for each class of elements and each
 // rank, by lowering it.
 #ifndef HEADRACE_SHOW_OP_SUPPORT_HPP
 #define HEADRACE_SHOW_OP_SUPPORT_HPP

@@ -15,29 +15,29 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-inline void begin_page(json_writer& w, const std::string& title) {
+void begin_page(json_writer& w, const std::string& title) {
     w.begin_object();
     w.member("version", page_version);
     w.member("program", join_text("headrace ", version));
     w.member("title", title);
 }
 
-inline void write_page_report(json_writer& w, const lowering_report& report) {
+void write_page_report(json_writer& w, const lowering_report& report) {
     w.member("target", report.target);
     w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, in_milliseconds(s.nanoseconds));
+    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
     w.end_object();
-    write_transposes(w, report);
+    detail::write_transposes(w, report);
 }
 
 // Writes the name in the flatbuffer of the first result of each node, as tosa_emitter gives it: numbers and
 // names in turn.
-inline void write_page_names(json_writer& w, const page_source& source) {
-    unique_names names;
+void write_page_names(json_writer& w, const page_source& source) {
+    detail::unique_names names;
     static_cast<void>(names.make("main"));  // the block itself
-    const tosa_names values(*source.last, names);
+    const detail::tosa_names values(*source.last, names);
     w.begin_array("names");
     for (const node& n : source.last->nodes()) {
         const std::uint32_t* const number = source.history->find(n);
@@ -49,7 +49,7 @@ inline void write_page_names(json_writer& w, const page_source& source) {
 }
 
 // Rectangles in time and address: [node, result, offset, bytes, first step, last step].
-inline void write_page_plan(json_writer& w, const page_source& source) {
+void write_page_plan(json_writer& w, const page_source& source) {
     const auto planned = make_memory_plan(*source.last);
     if (!planned) {
         w.member("unplanned", planned.error().message);
@@ -89,7 +89,7 @@ inline void write_page_plan(json_writer& w, const page_source& source) {
 }
 
 // "</script>" or "<!--" in a name would end the element that has the JSON.
-[[nodiscard]] inline std::string without_markup(std::string_view json) {
+std::string without_markup(std::string_view json) {
     std::string out;
     out.reserve(json.size());
     for (const char c : json) {
@@ -102,12 +102,12 @@ inline void write_page_plan(json_writer& w, const page_source& source) {
     return out;
 }
 
-}  // namespace detail
+}  // namespace
 
 std::string page_json(const page_source& source) {
     json_writer w(json_style::compact);
-    detail::begin_page(w, source.title);
-    if (source.report != nullptr) detail::write_page_report(w, *source.report);
+    begin_page(w, source.title);
+    if (source.report != nullptr) write_page_report(w, *source.report);
     write_node_reasons(w, "refusals", source.refusals);
     if (!source.comparison.empty()) {
         w.key("comparison");
@@ -118,17 +118,17 @@ std::string page_json(const page_source& source) {
         w.key("core");
         w.raw(source.core);
     }
-    if (source.last != nullptr) detail::write_page_plan(w, source);
+    if (source.last != nullptr) write_page_plan(w, source);
     const bool is_lowered = source.report != nullptr && source.refusals.empty();
-    if (source.last != nullptr && is_lowered) detail::write_page_names(w, source);
+    if (source.last != nullptr && is_lowered) write_page_names(w, source);
     source.history->write(w);
     w.end_object();
-    return detail::without_markup(w.text());
+    return without_markup(w.text());
 }
 
 std::string page_json(const page_book& book) {
     json_writer w(json_style::compact);
-    detail::begin_page(w, book.title);
+    begin_page(w, book.title);
     w.begin_array("page");
     w.value(book.page_head);
     w.value(book.page_tail);
@@ -147,7 +147,7 @@ std::string page_json(const page_book& book) {
         w.raw(book.batch);
     }
     w.end_object();
-    return detail::without_markup(w.text());
+    return without_markup(w.text());
 }
 
 }  // namespace headrace

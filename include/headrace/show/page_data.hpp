@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::page_json, what a page shows of a model and of its lowering, or of several.
+// Declares headrace::page_json, what a page shows of a model and of its lowering, or of several.
 #ifndef HEADRACE_SHOW_PAGE_DATA_HPP
 #define HEADRACE_SHOW_PAGE_DATA_HPP
 

@@ -23,12 +23,12 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 using value_key = std::pair<const node*, std::uint32_t>;
-[[nodiscard]] inline value_key value_key_of(value v) { return {v.producer, v.result}; }
+value_key value_key_of(value v) { return {v.producer, v.result}; }
 
-}  // namespace detail
+}  // namespace
 
 /// The omitted nodes, and what is shown in their place.
 class short_listing::content {
@@ -109,10 +109,10 @@ private:
         const value from = shown(read->integers);
         const tensor_meta* meta = meta_of(read->integers);
         if (meta == nullptr) return;
-        const auto known = types_.find(detail::value_key_of(from));
-        const std::string type = type_text(*meta, meta->dtype, read->parameters);
+        const auto known = types_.find(value_key_of(from));
+        const std::string type = format_type(*meta, meta->dtype, read->parameters);
         if (known != types_.end() && known->second != type) return;  // already read by another scale
-        types_[detail::value_key_of(from)] = type;
+        types_[value_key_of(from)] = type;
         hidden_.erase(from.producer);  // a small constant keeps its own line: its type says more
         literals_.erase(from.producer);
         const auto uses = n.uses();
@@ -124,12 +124,12 @@ private:
         }
     }
 
-    static std::string type_text(const tensor_meta& meta, dtype type, const quantization& q) {
+    static std::string format_type(const tensor_meta& meta, dtype type, const quantization& q) {
         const std::string plain(meta_text(meta));
-        return join_text(name_of(type), detail::parameters_text(q), plain.substr(plain.find('[')));
+        return join_text(name_of(type), detail::format_parameters(q), plain.substr(plain.find('[')));
     }
     void set_type(value v, dtype type, const quantization& q) {
-        if (meta_of(v) != nullptr) types_[detail::value_key_of(v)] = type_text(*meta_of(v), type, q);
+        if (meta_of(v) != nullptr) types_[value_key_of(v)] = format_type(*meta_of(v), type, q);
     }
     void hide(const node& n, value stand_in) {
         hidden_.insert(&n);
@@ -138,7 +138,7 @@ private:
 
     /// Returns the listed value for a value of the graph.
     [[nodiscard]] value shown(value v) const {
-        const auto found = stand_ins_.find(detail::value_key_of(v));
+        const auto found = stand_ins_.find(value_key_of(v));
         return found == stand_ins_.end() ? v : found->second;
     }
 
@@ -204,7 +204,7 @@ private:
         if (n.result_count != 0) out += " = ";
         if (is<builtin::placeholder>(n)) return out + "input";
         if (detail::is_constant_node(n)) return out + "constant";
-        if (is<builtin::output>(n)) return out + output_text(n);
+        if (is<builtin::output>(n)) return out + format_output(n);
         // The type has the other arguments.
         if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
             return out + "quantize(" + argument(q->input) + ')';
@@ -232,7 +232,7 @@ private:
         return std::string(out);
     }
 
-    [[nodiscard]] std::string output_text(const node& n) const {
+    [[nodiscard]] std::string format_output(const node& n) const {
         const auto* exported = n.find_annotation<output_names>();
         std::string out = "output";
         std::size_t i = 0;
@@ -253,9 +253,9 @@ private:
     printed_names names_;
     std::set<const node*> hidden_;
     std::set<const node*> implied_;  // dequantize nodes: the type of their operand has the scale
-    std::map<const node*, std::string> literals_;     // constants shown where they are used
-    std::map<detail::value_key, value> stand_ins_;    // for results of hidden nodes
-    std::map<detail::value_key, std::string> types_;  // of quantized values
+    std::map<const node*, std::string> literals_;  // constants shown where they are used
+    std::map<value_key, value> stand_ins_;         // for results of hidden nodes
+    std::map<value_key, std::string> types_;       // of quantized values
 };
 
 short_listing::short_listing(const graph& g) : content_(std::make_unique<content>(g)) {}

@@ -47,8 +47,8 @@ TEST_CASE("images are NHWC where that is asked for, and nothing else changes") {
     two_inputs(p);
     p.finish();
     CHECK_FALSE(lay_out_interface{}.should_run(p.g));
-    for (node& n : p.g.inputs()) p.g.annotate(n, channels_last_interface{});
-    p.g.annotate(*p.g.output(), channels_last_interface{});
+    for (node& n : p.g.inputs()) p.g.annotate(n, channels_last_signature{});
+    p.g.annotate(*p.g.output(), channels_last_signature{});
     REQUIRE(lay_out_interface{}.should_run(p.g));
     pass_context context;
     CHECK(run_pass<lay_out_interface>(p.g, context) == "");
@@ -65,7 +65,7 @@ TEST_CASE("outputs alone, or inputs alone") {
     program p;
     two_inputs(p);
     p.finish();
-    p.g.annotate(*p.g.output(), channels_last_interface{});
+    p.g.annotate(*p.g.output(), channels_last_signature{});
     pass_context context;
     CHECK(lay_out_interface{}(p.g, context).value() == 1);
     CHECK(p.g.inputs().begin()->results[0].meta->shape == int_list{2, 3, 4, 5});

@@ -4,7 +4,7 @@
 
 #include <headrace/passes/normalize/store_unsigned.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>
-#include <headrace/run/interface_tensors.hpp>
+#include <headrace/run/signature_tensors.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -16,11 +16,11 @@ constexpr dtype fp32 = dtype::float32;
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding b = int8_codes(0.0313, -7);
 
-bool says(const interface_quantization& said, const coding& c) {
+bool says(const signature_quantization& said, const coding& c) {
     return said.scale == c.scale && said.zero_point == c.zero_point && said.lowest == c.lowest &&
         said.highest == c.highest;
 }
-quantization parameters_of(const interface_quantization& said) {
+quantization parameters_of(const signature_quantization& said) {
     return quantization::per_tensor(said.scale, said.zero_point, said.lowest, said.highest);
 }
 
@@ -28,7 +28,7 @@ quantization parameters_of(const interface_quantization& said) {
 std::vector<tensor> run_for_caller(graph& g, std::vector<tensor> inputs) {
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
-        const auto* said = n.find_annotation<interface_quantization>();
+        const auto* said = n.find_annotation<signature_quantization>();
         const tensor& real = inputs[i++];
         if (said == nullptr) continue;
         std::vector<std::int64_t> codes;
@@ -41,7 +41,7 @@ std::vector<tensor> run_for_caller(graph& g, std::vector<tensor> inputs) {
     std::vector<tensor> given = results.value();
     const auto* said = g.output()->find_annotation<output_quantizations>();
     for (std::size_t r = 0; said != nullptr && r != given.size(); ++r) {
-        const interface_quantization& q = said->values[r];
+        const signature_quantization& q = said->values[r];
         if (q.scale == 0) continue;
         std::vector<double> reals;
         for (std::int64_t k = 0; k != given[r].size(); ++k)
@@ -81,8 +81,8 @@ TEST_CASE("inputs and outputs become codes, with what they stand for") {
     CHECK(real_value_of(g).empty());
     const node& input = *g.inputs().begin();
     CHECK(input.results[0].meta->dtype == dtype::int8);
-    REQUIRE(input.find_annotation<interface_quantization>() != nullptr);
-    CHECK(says(*input.find_annotation<interface_quantization>(), a));
+    REQUIRE(input.find_annotation<signature_quantization>() != nullptr);
+    CHECK(says(*input.find_annotation<signature_quantization>(), a));
     const auto* given = g.output()->find_annotation<output_quantizations>();
     REQUIRE(given != nullptr);
     REQUIRE(given->values.size() == 3);
@@ -107,7 +107,7 @@ TEST_CASE("an input that is quantized in two ways is taken in the one that reach
     for (const auto& order : {build(a, b), build(b, a)}) {
         program p;
         graph& g = lowered<quantize_interface>(p, order);
-        CHECK(says(*(*g.inputs().begin()).find_annotation<interface_quantization>(), a));
+        CHECK(says(*(*g.inputs().begin()).find_annotation<signature_quantization>(), a));
         CHECK(real_value_of(g).empty());
     }
 }
@@ -124,7 +124,7 @@ TEST_CASE("an input that somebody reads as it is, and one that nobody reads, sta
     graph& g = lowered<quantize_interface>(p, build);
     for (const node& n : g.inputs()) {
         CHECK(n.results[0].meta->dtype == fp32);
-        CHECK(n.find_annotation<interface_quantization>() == nullptr);
+        CHECK(n.find_annotation<signature_quantization>() == nullptr);
     }
     const auto* given = g.output()->find_annotation<output_quantizations>();
     REQUIRE(given != nullptr);

@@ -25,7 +25,7 @@ struct io_tensor {
     std::string name;  ///< its name in the exported program
     headrace::dtype dtype = headrace::dtype::unknown;
     std::vector<std::int64_t> shape{};
-    std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
+    std::optional<signature_quantization> quantization{};  ///< if the integers stand for real numbers
     headrace::dtype exported = headrace::dtype::unknown;   ///< the type in the exported program, if different
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
     std::string state{};  ///< state whose old value comes in or whose new value goes out; empty: none
@@ -38,9 +38,9 @@ struct io_description {
 };
 
 [[nodiscard]] inline io_description describe_io(const graph& g) {
-    const auto describe = [](const std::vector<interface_tensor>& tensors) {
+    const auto describe = [](const std::vector<signature_tensor>& tensors) {
         std::vector<io_tensor> all;
-        for (const interface_tensor& t : tensors) {
+        for (const signature_tensor& t : tensors) {
             io_tensor& made = all.emplace_back();
             made.name = t.name;
             made.dtype = t.dtype();
@@ -50,7 +50,7 @@ struct io_description {
         }
         return all;
     };
-    io_description io{describe(interface_inputs(g)), describe(interface_outputs(g))};
+    io_description io{describe(signature_inputs(g)), describe(signature_outputs(g))};
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
         if (const auto* s = n.find_annotation<input_state>()) io.inputs[i].state = s->name;

@@ -34,7 +34,7 @@ namespace detail {
     simdjson::dom::element q;
     if (json["quantization"].get(q) == simdjson::SUCCESS) {
         t.quantization =
-            interface_quantization{json_get<double>(q, "scale"), json_get<std::int64_t>(q, "zero_point"),
+            signature_quantization{json_get<double>(q, "scale"), json_get<std::int64_t>(q, "zero_point"),
                 json_get<std::int64_t>(q, "qmin"), json_get<std::int64_t>(q, "qmax")};
     }
     std::string_view exported;

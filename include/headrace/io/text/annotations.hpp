@@ -47,10 +47,10 @@ public:
             } else if (key == "channels_last" && (is<builtin::placeholder>(n) || is<builtin::output>(n))) {
                 const bool applied = at_.accept_word("applied");
                 if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
-                n.owner->annotate(n, channels_last_interface{applied});
+                n.owner->annotate(n, channels_last_signature{applied});
             } else if (key == "unsigned" && is<builtin::placeholder>(n)) {
                 if (!at_.accept_word("true")) at_.fail_here("expected 'true'");
-                n.owner->annotate(n, unsigned_interface{});
+                n.owner->annotate(n, unsigned_input{});
             } else if (key == "unsigned" && is<builtin::output>(n)) {
                 read_unsigned_outputs(n);
             } else {
@@ -73,8 +73,8 @@ private:
         at_.expect(']', "after the exported op");
         n.owner->annotate(n, provenance{n.owner->own(node_name), n.owner->own(op_name)});
     }
-    interface_quantization read_quantization() {
-        interface_quantization q;
+    signature_quantization read_quantization() {
+        signature_quantization q;
         at_.expect('[', "and scale, zero point, lowest and highest");
         const std::size_t at = at_.next();
         if (!number_in(at_.literal("a scale"), q.scale) || !std::isfinite(q.scale) || q.scale <= 0)
@@ -88,14 +88,14 @@ private:
         return q;
     }
     void read_output_quantizations(node& n) {
-        std::vector<interface_quantization> all;
+        std::vector<signature_quantization> all;
         const std::size_t at = at_.next();
         at_.expect('[', "and a quantization for each output, or none");
-        do all.push_back(at_.accept_word("none") ? interface_quantization{} : read_quantization());
+        do all.push_back(at_.accept_word("none") ? signature_quantization{} : read_quantization());
         while (at_.accept(','));
         at_.expect(']', "or ',' after an output's quantization");
         if (all.size() != n.operand_count) at_.fail(at, "there is not one quantization for each output");
-        n.owner->annotate(n, output_quantizations{n.owner->own(list<interface_quantization>(all))});
+        n.owner->annotate(n, output_quantizations{n.owner->own(list<signature_quantization>(all))});
     }
 
     void read_unsigned_outputs(node& n) {

@@ -244,22 +244,22 @@ private:
     void put_annotations(const node& n) {
         const std::size_t begin = out_.size();
         const auto key = [&](std::string_view word) { (out_ += out_.size() == begin ? " {" : ", ") += word; };
-        if (const auto* q = n.find_annotation<interface_quantization>(); q != nullptr && q->scale != 0) {
+        if (const auto* q = n.find_annotation<signature_quantization>(); q != nullptr && q->scale != 0) {
             key("quantization=");
             put(*q);
         }
         if (const auto* all = n.find_annotation<output_quantizations>();
             all != nullptr && !all->values.empty()) {
             key("quantization=[");
-            for (const interface_quantization& q : all->values) {
+            for (const signature_quantization& q : all->values) {
                 if (&q != all->values.begin()) out_ += ", ";
                 put(q);
             }
             out_ += ']';
         }
-        if (const auto* layout = n.find_annotation<channels_last_interface>())
+        if (const auto* layout = n.find_annotation<channels_last_signature>())
             key(layout->applied ? "channels_last=applied" : "channels_last=asked");
-        if (n.find_annotation<unsigned_interface>() != nullptr) key("unsigned=true");
+        if (n.find_annotation<unsigned_input>() != nullptr) key("unsigned=true");
         if (const auto* all = n.find_annotation<unsigned_outputs>()) {
             key("unsigned=[");
             for (const std::int64_t position : all->positions) {
@@ -290,7 +290,7 @@ private:
         }
         if (out_.size() != begin) out_ += '}';
     }
-    void put(const interface_quantization& q) {
+    void put(const signature_quantization& q) {
         if (q.scale == 0) {
             out_ += "none";
             return;

@@ -18,7 +18,7 @@ struct lay_out_interface : pass {
     using runs_after = pass_list<tosa_only, nodes_sorted>;
     using runs_before = pass_list<fuse_transposes, layouts_chosen>;
     static constexpr std::string_view summary =
-        "makes 4-D inputs and outputs NHWC where channels_last_interface asks for it";
+        "makes 4-D inputs and outputs NHWC where channels_last_signature asks for it";
 
     using produces = build::transpose_ops;
 
@@ -34,7 +34,7 @@ struct lay_out_interface : pass {
         for (node& n : g.inputs()) {
             const tensor_meta meta = n.results[0].meta != nullptr ? *n.results[0].meta : tensor_meta{};
             if (!is_asked(n)) continue;
-            g.annotate(n, channels_last_interface{true});
+            g.annotate(n, channels_last_signature{true});
             if (meta.rank() != 4) continue;
             const int_list& s = meta.shape;
             g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
@@ -55,13 +55,13 @@ struct lay_out_interface : pass {
             if (v) g.set_operand(operand, v);
             ++laid_out;
         }
-        g.annotate(*out, channels_last_interface{true});
+        g.annotate(*out, channels_last_signature{true});
         return laid_out;
     }
 
 private:
     static bool is_asked(const node& n) {
-        const auto* asked = n.find_annotation<channels_last_interface>();
+        const auto* asked = n.find_annotation<channels_last_signature>();
         return asked != nullptr && !asked->applied;
     }
 };

@@ -29,7 +29,7 @@ namespace detail {
 [[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
-        const auto* asked = n.find_annotation<channels_last_interface>();
+        const auto* asked = n.find_annotation<channels_last_signature>();
         return text_of(
             {"input ", name, asked != nullptr ? " comes channels-last" : " comes as it was exported"});
     }

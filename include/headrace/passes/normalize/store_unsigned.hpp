@@ -34,7 +34,7 @@ struct store_unsigned : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         pmr_vector<conversion> casts;
-        annotate_interface(g);
+        annotate_signature(g);
         std::size_t count = 0;
         for_each_graph(g, [&](graph& sub) {
             for (node& n : sub.nodes()) {
@@ -60,9 +60,9 @@ private:
         return conversion{&n, from->dtype, to->dtype};
     }
 
-    static void annotate_interface(graph& g) {
+    static void annotate_signature(graph& g) {
         for (node& n : g.inputs()) {
-            if (is_unsigned_bytes(n.result())) g.annotate(n, unsigned_interface{});
+            if (is_unsigned_bytes(n.result())) g.annotate(n, unsigned_input{});
         }
         node* const out = g.output();
         if (out == nullptr) return;

@@ -39,7 +39,7 @@ struct quantize_interface : pass {
 private:
     using quantize = quantized_decomposed::quantize_per_tensor;
 
-    static interface_quantization described(const quantization& q) {
+    static signature_quantization described(const quantization& q) {
         return {q.scale(), q.zero_point(), q.lowest, q.highest};
     }
 
@@ -74,7 +74,7 @@ private:
     }
 
     static std::size_t give_integers(graph& g, node& output, pass_context& context) {
-        pmr_vector<interface_quantization> given(output.operand_count);
+        pmr_vector<signature_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
             emission made(g, &output, &output, context);
@@ -87,7 +87,7 @@ private:
             ++changed;
         }
         if (changed != 0) {
-            g.annotate(output, output_quantizations{g.own(list<interface_quantization>(given))});
+            g.annotate(output, output_quantizations{g.own(list<signature_quantization>(given))});
         }
         return changed;
     }

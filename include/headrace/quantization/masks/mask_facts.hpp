@@ -3,10 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_MASKS_MASK_FACTS_HPP
 #define HEADRACE_QUANTIZATION_MASKS_MASK_FACTS_HPP
 
-#include <algorithm>
 #include <cstdint>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
@@ -26,59 +23,16 @@ public:
     /// may be an infinity.
     enum class end : std::uint8_t { none, of_constants, of_samples };
 
-    mask_facts(const graph& g, end (*end_of)(const node&))
-        : graph_(g), facts_(g.id_bound()), constants_(g.id_bound()), seen_(g.id_bound()) {
-        for (const node& n : g.nodes()) facts_[n.id].is_derived = is_derived(n);
-        walk_back(&fact::is_wanted, [&](const node& n) { return end_of(n) != end::none; });
-        for (const node& n : g.nodes()) {
-            if (!facts_[n.id].is_wanted) continue;
-            if (facts_[n.id].is_derived) compute(n);
-            facts_[n.id].may_mask = may_mask(n);
-        }
-        walk_back(&fact::is_asked, [&](const node& n) {
-            const end own = end_of(n);
-            return own == end::of_samples || (own == end::of_constants && may_mask(n.operand(0)));
-        });
-    }
+    mask_facts(const graph& g, end (*end_of)(const node&));
 
     /// Returns the values to be observed on samples; empty if constants show that no number can stand for
     /// infinity.
-    [[nodiscard]] std::vector<seen_value> values_to_see() const {
-        std::vector<seen_value> values;
-        bool is_open = false;
-        for (const node& n : graph_.nodes()) {
-            const fact& own = facts_[n.id];
-            if (!own.is_asked || own.is_derived) continue;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const tensor_meta* meta = n.results[i].meta;
-                if (meta == nullptr || !is_number(meta->dtype)) continue;
-                values.push_back({{const_cast<node*>(&n), i}});
-                const bool is_real_input = meta->dtype == dtype::float32 && is<builtin::placeholder>(n);
-                is_open = is_open || own.may_mask || is_real_input || set_of<unbounded_ops>.contains(*n.op);
-            }
-        }
-        if (!is_open) values.clear();
-        return values;
-    }
-    void set_seen(value v, seen_numbers numbers) {
-        fact& own = facts_[v.producer->id];
-        own.may_mask = own.may_mask || numbers.excludes_some(true) || numbers.excludes_some(false);
-        std::vector<seen_numbers>& of_node = seen_[v.producer->id];
-        of_node.resize(v.producer->result_count);
-        of_node[v.result] = std::move(numbers);
-    }
-    [[nodiscard]] const seen_numbers& seen(value v) const {
-        static const seen_numbers nothing;
-        const std::uint32_t id = v.producer->id;
-        return id < seen_.size() && v.result < seen_[id].size() ? seen_[id][v.result] : nothing;
-    }
+    [[nodiscard]] std::vector<seen_value> values_to_see() const;
+    void set_seen(value v, seen_numbers numbers);
+    [[nodiscard]] const seen_numbers& seen(value v) const;
 
     /// Returns the elements of a value computed from constants only; null for other values.
-    [[nodiscard]] const tensor* constant(value v) const {
-        const std::uint32_t id = v.producer->id;
-        const bool is_known = id < constants_.size() && v.result < constants_[id].size();
-        return is_known ? &constants_[id][v.result] : nullptr;
-    }
+    [[nodiscard]] const tensor* constant(value v) const;
     /// True if an element of the value may stand for infinity, judging by the constants that it is computed
     /// from or by the samples.
     [[nodiscard]] bool may_mask(value v) const {
@@ -112,13 +66,7 @@ private:
         return n.op->has(trait::elementwise) || is_cast(n) || moves(n) ||
             set_of<followed_ops>.contains(*n.op);
     }
-    [[nodiscard]] bool is_derived(const node& n) const {
-        if (is<builtin::constant>(n)) return true;
-        if (is<builtin::placeholder>(n) || !is_pure(n)) return false;
-        const auto edges = n.operand_edges();
-        return std::all_of(
-            edges.begin(), edges.end(), [&](const edge& e) { return facts_[e.source->id].is_derived; });
-    }
+    [[nodiscard]] bool is_derived(const node& n) const;
     template <class Ends>
     void walk_back(bool fact::*mark, const Ends& ends) {
         for (const node* n = graph_.last(); n != nullptr; n = n->previous) {
@@ -130,38 +78,9 @@ private:
     }
 
     // Nodes without a kernel and very large ones stay unknown, as do nodes that depend on them.
-    void compute(const node& n) {
-        constexpr std::int64_t most = std::int64_t{1} << 26;
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            const tensor_meta* meta = n.results[i].meta;
-            if (meta == nullptr || !is_number(meta->dtype) || meta->elements() > most) return;
-        }
-        if (const auto* c = args_if<builtin::constant>(n)) {
-            constants_[n.id] = {tensor_of_constant(c->data, *n.results[0].meta)};
-            return;
-        }
-        std::vector<tensor> operands;
-        for (const edge& e : n.operand_edges()) {
-            const std::vector<tensor>& given = constants_[e.source->id];
-            if (given.empty()) return;
-            operands.push_back(given[e.slot->result]);
-        }
-        if (auto computed = evaluate_node(n, operands)) constants_[n.id] = std::move(computed).value();
-    }
+    void compute(const node& n);
 
-    [[nodiscard]] bool may_mask(const node& n) const {
-        if (facts_[n.id].is_derived) {
-            return std::ranges::any_of(constants_[n.id], [](const tensor& t) {
-                return t.type() == dtype::float32 && std::ranges::any_of(t.data<float>(), [](float x) {
-                    return excludes(static_cast<double>(-std::abs(x)));
-                });
-            });
-        }
-        const auto edges = n.operand_edges();
-        return is_followed(n) && std::any_of(edges.begin(), edges.end(), [&](const edge& e) {
-            return facts_[e.source->id].may_mask;
-        });
-    }
+    [[nodiscard]] bool may_mask(const node& n) const;
 
     const graph& graph_;
     std::vector<fact> facts_;                     // by node id, as are the members below

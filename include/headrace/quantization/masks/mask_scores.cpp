@@ -17,16 +17,16 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 using softmax_ops = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax>;
 using log_softmax_ops = ops<aten::log_softmax_int, aten::_log_softmax>;
-/// Functions that are 0 at minus infinity.
+// Functions that are 0 at minus infinity.
 using vanishing_functions = ops<aten::exp, aten::sigmoid, aten::relu, aten::silu, aten::gelu, aten::softplus>;
 using largest_ops = ops<aten::amax, aten::max_dim, aten::argmax, aten::max>;
 using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
 
-[[nodiscard]] inline mask_facts::end end_of_mask(const node& n) {
+mask_facts::end end_of_mask(const node& n) {
     using end = mask_facts::end;
     if (n.operand_count == 0 || meta_of(n.operand(0)) == nullptr) return end::none;
     if (meta_of(n.operand(0))->dtype != dtype::float32) return end::none;
@@ -38,8 +38,8 @@ using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
     return may_end ? end::of_constants : end::none;
 }
 
-/// Returns the axis of a softmax.
-[[nodiscard]] inline std::optional<std::int64_t> softmax_axis(const node& n) {
+// Returns the axis of a softmax.
+std::optional<std::int64_t> softmax_axis(const node& n) {
     std::optional<std::int64_t> axis;
     const auto look = [&]<class... Ops>(
                           ops<Ops...>) { ((is<Ops>(n) ? void(axis = args_of<Ops>(n).dim) : void()), ...); };
@@ -187,28 +187,27 @@ private:
     emission emission_;
 };
 
-}  // namespace detail
+}  // namespace
 
 result<std::vector<value>> mask_scores(
     graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<node*> ends;
     for (node& n : g.nodes()) {
-        if (detail::end_of_mask(n) != mask_facts::end::none) ends.push_back(&n);
+        if (end_of_mask(n) != mask_facts::end::none) ends.push_back(&n);
     }
     if (ends.empty()) return std::vector<value>();
-    mask_facts facts(g, &detail::end_of_mask);
+    mask_facts facts(g, &end_of_mask);
     std::vector<seen_value> values = facts.values_to_see();
     if (samples.count != 0 && !values.empty()) {
         for (seen_value& v : values) {
             for (const edge& e : v.source.producer->uses()) {
-                if (*e.slot == v.source && detail::softmax_axis(*e.target))
-                    v.axis = detail::softmax_axis(*e.target);
+                if (*e.slot == v.source && softmax_axis(*e.target)) v.axis = softmax_axis(*e.target);
             }
         }
         HEADRACE_TRY(seen, see_numbers(g, values, samples, in_parallel));
         for (std::size_t i = 0; i != values.size(); ++i) facts.set_seen(values[i].source, std::move(seen[i]));
     }
-    detail::score_masker masker(g, context, facts);
+    score_masker masker(g, context, facts);
     for (node* n : ends) masker.mask(*n);
     return masker.bounded();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::mask_scores, which turns infinities among scores into boolean masks.
+// Declares headrace::mask_scores, which turns infinities among scores into boolean masks.
 #ifndef HEADRACE_QUANTIZATION_MASKS_MASK_SCORES_HPP
 #define HEADRACE_QUANTIZATION_MASKS_MASK_SCORES_HPP
 

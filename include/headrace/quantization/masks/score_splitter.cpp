@@ -10,40 +10,37 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 using score_emitter = score_splitter::emitter;
 
-[[nodiscard]] inline split_scores unsplit(value v) { return {.finite = v}; }
-[[nodiscard]] inline value number_beside(score_emitter e, value v, double x) {
-    return e.splat(x, dtype::float32, e.rank(v));
-}
-[[nodiscard]] inline value finite_of(score_emitter e, const split_scores& parts, value v) {
+split_scores unsplit(value v) { return {.finite = v}; }
+value number_beside(score_emitter e, value v, double x) { return e.splat(x, dtype::float32, e.rank(v)); }
+value finite_of(score_emitter e, const split_scores& parts, value v) {
     return parts.finite ? parts.finite : number_beside(e, v, 0);
 }
-[[nodiscard]] inline value negation_of(score_emitter e, value condition) {
+value negation_of(score_emitter e, value condition) {
     const auto* inner = match<aten::logical_not>(condition);
     return inner != nullptr ? inner->self : e.make<aten::logical_not>(condition);
 }
-/// Returns the disjunction of two conditions, either of which may be absent.
-[[nodiscard]] inline value either_of(score_emitter e, value a, value b) {
+// Returns the disjunction of two conditions, either of which may be absent.
+value either_of(score_emitter e, value a, value b) {
     if (a && b) return e.make<aten::logical_or>(a, b);
     return a ? a : b;
 }
-/// Returns the excluded elements as a tensor, even if there are none or all are excluded.
-[[nodiscard]] inline value condition_of(score_emitter e, const split_scores& parts, value v) {
+// Returns the excluded elements as a tensor, even if there are none or all are excluded.
+value condition_of(score_emitter e, const split_scores& parts, value v) {
     return parts.excluded ? parts.excluded : e.splat(parts.excludes_all, dtype::boolean, e.rank(v));
 }
-/// A sum excludes an element if one of its terms does.
-[[nodiscard]] inline split_scores terms_joined(
-    score_emitter e, const split_scores& a, const split_scores& b) {
+// A sum excludes an element if one of its terms does.
+split_scores terms_joined(score_emitter e, const split_scores& a, const split_scores& b) {
     split_scores parts{.excludes_all = a.excludes_all || b.excludes_all, .is_changed = true};
     if (!parts.excludes_all) parts.excluded = either_of(e, a.excluded, b.excluded);
     return parts;
 }
 
-/// Returns the sign that all numbers have; 0 if signs differ, or if any number is 0 or not finite.
-[[nodiscard]] inline int common_sign(const tensor& t) {
+// Returns the sign that all numbers have; 0 if signs differ, or if any number is 0 or not finite.
+int common_sign(const tensor& t) {
     if (t.type() != dtype::float32 || t.size() == 0) return 0;
     const auto numbers = t.data<float>();
     const bool above = std::ranges::all_of(numbers, [](float x) { return x > 0 && std::isfinite(x); });
@@ -51,13 +48,13 @@ using score_emitter = score_splitter::emitter;
     return above ? 1 : below ? -1 : 0;
 }
 
-}  // namespace detail
+}  // namespace
 
 split_scores score_splitter::split(emitter e, value v, bool low) {
-    constexpr int deepest = 500;  // of nested calls
+    constexpr int max_depth = 500;  // of nested calls
     const auto key = std::tuple(v.producer, v.result, low);
     if (const auto at = known_.find(key); at != known_.end()) return at->second;
-    if (depth_ == deepest) return detail::unsplit(v);
+    if (depth_ == max_depth) return unsplit(v);
     ++depth_;
     split_scores parts = split_unknown(e, v, low);
     --depth_;
@@ -70,16 +67,16 @@ value score_splitter::fitted(emitter e, value v, const int_list& shape) {
 }
 
 value score_splitter::filled(emitter e, const split_scores& parts, value v, float filling) {
-    const value fill = detail::number_beside(e, v, static_cast<double>(filling));
+    const value fill = number_beside(e, v, static_cast<double>(filling));
     if (parts.excludes_all) return fitted(e, fill, e.shape(v));
-    const value finite = detail::finite_of(e, parts, v);
+    const value finite = finite_of(e, parts, v);
     const value all = parts.excluded ? e.make<aten::where_self>(parts.excluded, fill, finite) : finite;
     return fitted(e, all, e.shape(v));
 }
 
 split_scores score_splitter::split_unknown(emitter e, value v, bool low) {
     if (const tensor* t = facts_.constant(v)) return of_constant(e, v, *t, low);
-    if (!facts_.may_mask(v) || e.dtype(v) != dtype::float32) return detail::unsplit(v);
+    if (!facts_.may_mask(v) || e.dtype(v) != dtype::float32) return unsplit(v);
     if (const auto source = sources_.find(v, low)) return of_source(e, *source);
     const split_scores parts = split_by_op(e, v, low);
     return parts.is_changed ? parts : of_samples(e, v, low);
@@ -108,13 +105,13 @@ split_scores score_splitter::split_by_op(emitter e, value v, bool low) {
     if (is<aten::nan_to_num>(n) || mask_facts::is_cast(n)) return split(e, n.operand(0), low);
     if (is<aten::amax>(n) || is<aten::amin>(n)) return of_reduction(e, n);
     if (mask_facts::moves(n)) return of_move(e, n, v.result, low);
-    return detail::unsplit(v);
+    return unsplit(v);
 }
 
 // --- where infinities come from ------------------------------------------------------------
 
 split_scores score_splitter::of_constant(emitter e, value v, const tensor& t, bool low) const {
-    if (t.type() != dtype::float32 || t.size() == 0) return detail::unsplit(v);
+    if (t.type() != dtype::float32 || t.size() == 0) return unsplit(v);
     const auto numbers = t.data<float>();
     const auto is_excluded = [low](float x) { return excludes(static_cast<double>(x), low); };
     const auto is_zero = [&](float x) { return x == 0 || is_excluded(x); };
@@ -136,14 +133,14 @@ split_scores score_splitter::of_source(emitter e, const mask_source& source) {
     if (parts.excludes_all) return parts;
     parts.excluded = excluded_by(e, source.from, source.excluding, source.keeping);
     if (source.otherwise != 0)
-        parts.finite = detail::number_beside(e, source.from, static_cast<double>(source.otherwise));
+        parts.finite = number_beside(e, source.from, static_cast<double>(source.otherwise));
     return parts;
 }
 
 /// Splits an input, or the result of an op that is not followed, by the numbers observed.
 split_scores score_splitter::of_samples(emitter e, value v, bool low) {
     const seen_numbers& seen = facts_.seen(v);
-    if (!seen.is_mask(low) || seen.excludes_some(!low) || seen.ordinary.empty()) return detail::unsplit(v);
+    if (!seen.is_mask(low) || seen.excludes_some(!low) || seen.ordinary.empty()) return unsplit(v);
     const value_range& far = low ? seen.low : seen.high;
     const number_span excluding{static_cast<double>(far.lowest), static_cast<double>(far.highest)};
     const number_span keeping{
@@ -151,7 +148,7 @@ split_scores score_splitter::of_samples(emitter e, value v, bool low) {
     split_scores parts{.is_changed = true};
     parts.excluded = excluded_by(e, v, excluding, keeping);
     if (seen.ordinary != value_range{0, 0})
-        parts.finite = e.make<aten::where_self>(parts.excluded, detail::number_beside(e, v, 0), v);
+        parts.finite = e.make<aten::where_self>(parts.excluded, number_beside(e, v, 0), v);
     return parts;
 }
 
@@ -160,7 +157,7 @@ value score_splitter::excluded_by(
     emitter e, value v, const number_span& excluding, const number_span& keeping) {
     const bool is_lower = excluding.highest < keeping.lowest;
     const dtype type = e.dtype(v);
-    if (is_boolean(type)) return is_lower ? detail::negation_of(e, v) : v;
+    if (is_boolean(type)) return is_lower ? negation_of(e, v) : v;
     double bound = is_lower ? excluding.highest : excluding.lowest;
     if (type == dtype::float32 && excludes(-std::abs(bound))) {
         // The bound is distinct from the kept range in 8 bits: excluding numbers saturate there.
@@ -182,26 +179,26 @@ value score_splitter::excluded_by(
 split_scores score_splitter::of_choice(emitter e, const args<aten::where_self>& a, value v, bool low) {
     const split_scores first = split(e, a.self, low);
     const split_scores second = split(e, a.other, low);
-    if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
+    if (!first.is_changed && !second.is_changed) return unsplit(v);
     split_scores parts{.excludes_all = first.excludes_all && second.excludes_all, .is_changed = true};
     if (parts.excludes_all) return parts;
     if (first.excludes_all) {
-        parts.excluded = detail::either_of(e, a.condition, second.excluded);
+        parts.excluded = either_of(e, a.condition, second.excluded);
         parts.finite = second.finite;
         return parts;
     }
     if (second.excludes_all) {
-        parts.excluded = detail::either_of(e, detail::negation_of(e, a.condition), first.excluded);
+        parts.excluded = either_of(e, negation_of(e, a.condition), first.excluded);
         parts.finite = first.finite;
         return parts;
     }
     if (first.excluded || second.excluded) {
         parts.excluded = e.make<aten::where_self>(
-            a.condition, detail::condition_of(e, first, a.self), detail::condition_of(e, second, a.other));
+            a.condition, condition_of(e, first, a.self), condition_of(e, second, a.other));
     }
     if (first.finite || second.finite) {
-        parts.finite = e.make<aten::where_self>(
-            a.condition, detail::finite_of(e, first, a.self), detail::finite_of(e, second, a.other));
+        parts.finite =
+            e.make<aten::where_self>(a.condition, finite_of(e, first, a.self), finite_of(e, second, a.other));
     }
     return parts;
 }
@@ -209,8 +206,8 @@ split_scores score_splitter::of_choice(emitter e, const args<aten::where_self>& 
 split_scores score_splitter::of_sum(emitter e, value a, value b, value v, bool low) {
     const split_scores first = split(e, a, low);
     const split_scores second = split(e, b, low);
-    if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
-    split_scores parts = detail::terms_joined(e, first, second);
+    if (!first.is_changed && !second.is_changed) return unsplit(v);
+    split_scores parts = terms_joined(e, first, second);
     parts.finite = first.finite ? first.finite : second.finite;
     if (first.finite && second.finite) parts.finite = e.make<aten::add_tensor>(first.finite, second.finite);
     return parts;
@@ -219,8 +216,8 @@ split_scores score_splitter::of_sum(emitter e, value a, value b, value v, bool l
 split_scores score_splitter::of_difference(emitter e, value a, value b, value v, bool low) {
     const split_scores first = split(e, a, low);
     const split_scores second = split(e, b, !low);
-    if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
-    split_scores parts = detail::terms_joined(e, first, second);
+    if (!first.is_changed && !second.is_changed) return unsplit(v);
+    split_scores parts = terms_joined(e, first, second);
     parts.finite = first.finite;
     if (first.finite && second.finite) {
         parts.finite = e.make<aten::sub_tensor>(first.finite, second.finite);
@@ -249,19 +246,19 @@ split_scores score_splitter::of_product(emitter e, value x, value factor, bool l
         return finite ? e.make<aten::mul_tensor>(finite, factor) : value{};
     };
     if (const tensor* t = facts_.constant(factor)) {
-        const int sign = detail::common_sign(*t);
-        if (sign == 0) return detail::unsplit(x);
+        const int sign = common_sign(*t);
+        if (sign == 0) return unsplit(x);
         split_scores parts = split(e, x, sign > 0 ? low : !low);
         if (parts.is_changed) parts.finite = scaled(parts.finite);
         return parts;
     }
-    if (facts_.may_mask(factor)) return detail::unsplit(x);
+    if (facts_.may_mask(factor)) return unsplit(x);
     const bool may_exclude = facts_.constant(x) != nullptr || facts_.may_mask(x);
-    if (!may_exclude) return detail::unsplit(x);
+    if (!may_exclude) return unsplit(x);
     split_scores parts = split(e, x, low);
-    if (!parts.is_changed || !parts.masks()) return detail::unsplit(x);
+    if (!parts.is_changed || !parts.masks()) return unsplit(x);
     const value condition = condition_of_factor(e, factor);
-    if (!condition) return detail::unsplit(x);
+    if (!condition) return unsplit(x);
     parts.excluded = parts.excluded ? e.make<aten::logical_and>(parts.excluded, condition) : condition;
     parts.finite = scaled(parts.finite);
     parts.excludes_all = false;
@@ -272,15 +269,15 @@ split_scores score_splitter::of_product(emitter e, value x, value factor, bool l
 split_scores score_splitter::of_extreme(emitter e, value a, value b, value v, bool low, bool is_largest) {
     const split_scores first = split(e, a, low);
     const split_scores second = split(e, b, low);
-    if (!first.is_changed && !second.is_changed) return detail::unsplit(v);
+    if (!first.is_changed && !second.is_changed) return unsplit(v);
     const bool prefers_finite = is_largest == low;
     if (prefers_finite && first.excludes_all) return second;
     if (prefers_finite && second.excludes_all) return first;
-    const value x = detail::finite_of(e, first, a);
-    const value y = detail::finite_of(e, second, b);
+    const value x = finite_of(e, first, a);
+    const value y = finite_of(e, second, b);
     const value extreme = is_largest ? e.make<aten::maximum>(x, y) : e.make<aten::minimum>(x, y);
     if (!prefers_finite) {
-        split_scores parts = detail::terms_joined(e, first, second);
+        split_scores parts = terms_joined(e, first, second);
         parts.finite = extreme;
         return parts;
     }
@@ -320,9 +317,9 @@ split_scores score_splitter::of_padding(emitter e, const args<aten::constant_pad
     split_scores parts{.excludes_all = inner.excludes_all && excludes_border, .is_changed = true};
     if (parts.excludes_all) return parts;
     if (inner.masks() || excludes_border)
-        parts.excluded = padded(detail::condition_of(e, inner, a.self), scalar(excludes_border));
+        parts.excluded = padded(condition_of(e, inner, a.self), scalar(excludes_border));
     if (inner.finite || (!excludes_border && around != 0))
-        parts.finite = padded(detail::finite_of(e, inner, a.self), scalar(excludes_border ? 0.0 : around));
+        parts.finite = padded(finite_of(e, inner, a.self), scalar(excludes_border ? 0.0 : around));
     return parts;
 }
 
@@ -331,7 +328,7 @@ split_scores score_splitter::of_reduction(emitter e, const node& n) {
     const bool is_largest = is<aten::amax>(n);
     const value v = n.operand(0);
     const split_scores parts = split(e, v, is_largest);
-    if (!parts.is_changed || parts.excludes_all) return detail::unsplit(v);
+    if (!parts.is_changed || parts.excludes_all) return unsplit(v);
     const value_range& kept = facts_.seen(v).ordinary;
     const float end = is_largest ? kept.lowest : kept.highest;
     const float unseen = is_largest ? -INFINITY : INFINITY;
@@ -359,8 +356,8 @@ split_scores score_splitter::of_move(emitter e, const node& n, std::uint32_t res
         parts.excludes_all = parts.excludes_all && own.excludes_all;
         has_finite = has_finite || own.finite;
         masks = masks || own.masks();
-        conditions.push_back(fitted(e, detail::condition_of(e, own, v), e.shape(v)));
-        finite.push_back(fitted(e, detail::finite_of(e, own, v), e.shape(v)));
+        conditions.push_back(fitted(e, condition_of(e, own, v), e.shape(v)));
+        finite.push_back(fitted(e, finite_of(e, own, v), e.shape(v)));
     }
     if (!parts.is_changed || parts.excludes_all) return parts;
     const auto moved = [&](const value_list& operands, dtype type) {

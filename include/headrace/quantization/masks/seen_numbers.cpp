@@ -8,10 +8,10 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// True if in some row along the axis all numbers are finite and stand for minus infinity.
-[[nodiscard]] inline bool has_excluded_row(const tensor& t, std::int64_t axis) {
+// True if in some row along the axis all numbers are finite and stand for minus infinity.
+bool has_excluded_row(const tensor& t, std::int64_t axis) {
     const auto at = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(t.rank()) : axis);
     if (at >= t.rank() || t.size() == 0 || t.type() != dtype::float32) return false;
     std::size_t inner = 1;
@@ -31,7 +31,7 @@ namespace detail {
     return false;
 }
 
-[[nodiscard]] inline seen_numbers numbers_of(const tensor& t) {
+seen_numbers numbers_of(const tensor& t) {
     seen_numbers seen;
     if (t.type() == dtype::float32) {
         for (const float x : t.data<float>()) seen.add(x);
@@ -41,7 +41,7 @@ namespace detail {
     return seen;
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::vector<seen_numbers>> see_numbers(const graph& g, std::span<const seen_value> values,
     const sample_source& samples, const parallel_for& in_parallel) {
@@ -54,9 +54,9 @@ result<std::vector<seen_numbers>> see_numbers(const graph& g, std::span<const se
         HEADRACE_TRY(inputs, samples.inputs(s));
         HEADRACE_TRY(found, runner.run(inputs));
         for (std::size_t i = 0; i != values.size(); ++i) {
-            of_sample[s].push_back(detail::numbers_of(found[i]));
+            of_sample[s].push_back(numbers_of(found[i]));
             if (values[i].axis)
-                of_sample[s].back().has_excluded_row = detail::has_excluded_row(found[i], *values[i].axis);
+                of_sample[s].back().has_excluded_row = has_excluded_row(found[i], *values[i].axis);
         }
         return {};
     }));
@@ -65,6 +65,35 @@ result<std::vector<seen_numbers>> see_numbers(const graph& g, std::span<const se
         for (std::size_t i = 0; i != all.size(); ++i) all[i].add(own[i]);
     }
     return all;
+}
+
+void seen_numbers::add(float x) {
+    if (std::isnan(x)) return;
+    value_range& range = seems_excluding(x) ? low : seems_excluding(x, false) ? high : ordinary;
+    range = {std::min(range.lowest, x), std::max(range.highest, x)};
+    if (has_many || std::ranges::binary_search(different, x)) return;
+    different.insert(std::ranges::upper_bound(different, x), x);
+    has_many = different.size() > few;
+}
+
+void seen_numbers::add(const seen_numbers& other) {
+    for (auto range : {&seen_numbers::ordinary, &seen_numbers::low, &seen_numbers::high}) {
+        value_range& own = this->*range;
+        const value_range& more = other.*range;
+        own = {std::min(own.lowest, more.lowest), std::max(own.highest, more.highest)};
+    }
+    has_many = has_many || other.has_many;
+    has_excluded_row = has_excluded_row || other.has_excluded_row;
+    for (const float x : other.different) {
+        if (!has_many) add(x);
+    }
+}
+
+bool seen_numbers::is_mask(bool is_low) const {
+    constexpr float distance = 8;
+    if (!excludes_some(is_low)) return false;
+    const float nearest = is_low ? -low.highest : high.lowest;
+    return ordinary.empty() || distance * std::max(-ordinary.lowest, ordinary.highest) <= nearest;
 }
 
 }  // namespace headrace

@@ -5,7 +5,6 @@
 #define HEADRACE_QUANTIZATION_MASKS_SEEN_NUMBERS_HPP
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <vector>
 
@@ -24,36 +23,13 @@ struct seen_numbers {
     bool has_excluded_row =
         false;  ///< numbers along some row of the requested axis are all finite and stand for minus infinity
 
-    void add(float x) {
-        if (std::isnan(x)) return;
-        value_range& range = seems_excluding(x) ? low : seems_excluding(x, false) ? high : ordinary;
-        range = {std::min(range.lowest, x), std::max(range.highest, x)};
-        if (has_many || std::ranges::binary_search(different, x)) return;
-        different.insert(std::ranges::upper_bound(different, x), x);
-        has_many = different.size() > few;
-    }
-    void add(const seen_numbers& other) {
-        for (auto range : {&seen_numbers::ordinary, &seen_numbers::low, &seen_numbers::high}) {
-            value_range& own = this->*range;
-            const value_range& more = other.*range;
-            own = {std::min(own.lowest, more.lowest), std::max(own.highest, more.highest)};
-        }
-        has_many = has_many || other.has_many;
-        has_excluded_row = has_excluded_row || other.has_excluded_row;
-        for (const float x : other.different) {
-            if (!has_many) add(x);
-        }
-    }
+    void add(float x);
+    void add(const seen_numbers& other);
 
     [[nodiscard]] bool empty() const { return ordinary.empty() && low.empty() && high.empty(); }
     [[nodiscard]] bool excludes_some(bool is_low) const { return !(is_low ? low : high).empty(); }
     /// True if numbers standing for infinity are far from all others, as masks are and large numbers are not.
-    [[nodiscard]] bool is_mask(bool is_low) const {
-        constexpr float distance = 8;
-        if (!excludes_some(is_low)) return false;
-        const float nearest = is_low ? -low.highest : high.lowest;
-        return ordinary.empty() || distance * std::max(-ordinary.lowest, ordinary.highest) <= nearest;
-    }
+    [[nodiscard]] bool is_mask(bool is_low) const;
     [[nodiscard]] bool is_zero_or_one() const {
         const auto is_either = [](float x) { return x == 0 || x == 1; };
         return !empty() && !has_many && std::ranges::all_of(different, is_either);

@@ -15,17 +15,17 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-/// Returns the numbers that do not stand for infinity.
-[[nodiscard]] inline tensor ordinary_numbers(const tensor& t) {
+// Returns the numbers that do not stand for infinity.
+tensor ordinary_numbers(const tensor& t) {
     std::vector<float> kept;
     std::ranges::copy_if(
         t.data<float>(), std::back_inserter(kept), [](float x) { return !seems_excluding(-std::abs(x)); });
     return tensor::of(dtype::float32, {static_cast<std::int64_t>(kept.size())}, kept);
 }
 
-}  // namespace detail
+}  // namespace
 
 result<std::vector<range_observer>> observe_ranges(const graph& g, const quantization_groups& groups,
     std::span<const quantization_point> points, const sample_source& samples, const parallel_for& in_parallel,
@@ -53,7 +53,7 @@ result<std::vector<range_observer>> observe_ranges(const graph& g, const quantiz
         for (const std::size_t group : fed) {
             for (const std::size_t p : points_of[group]) {
                 const bool is_mask = std::ranges::find(masks, points[p].source) != masks.end();
-                if (is_mask) tensors[p] = detail::ordinary_numbers(tensors[p]);
+                if (is_mask) tensors[p] = ordinary_numbers(tensors[p]);
                 ranges[p] = range_of(tensors[p].data<float>());
             }
         }

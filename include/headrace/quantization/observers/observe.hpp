@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::observe_ranges, which runs a graph on samples and observes its values.
+// Declares headrace::observe_ranges, which runs a graph on samples and observes its values.
 #ifndef HEADRACE_QUANTIZATION_OBSERVERS_OBSERVE_HPP
 #define HEADRACE_QUANTIZATION_OBSERVERS_OBSERVE_HPP
 

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_QUANTIZATION_OBSERVERS_RANGE_OBSERVER_HPP
 #define HEADRACE_QUANTIZATION_OBSERVERS_RANGE_OBSERVER_HPP
 
-#include <algorithm>
-#include <cmath>
 #include <span>
 
 #include <headrace/quantization/observers/histogram.hpp>
@@ -25,44 +23,10 @@ public:
 
     void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
     /// Like feed(numbers), for a known range; the numbers are those of point `point`.
-    void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0) {
-        const value_range& own = observed.range;
-        undefined_ += observed.undefined;
-        if (observed.extreme.lowest < lowest_.number) lowest_ = {observed.extreme.lowest, point};
-        if (observed.extreme.highest > highest_.number) highest_ = {observed.extreme.highest, point};
-        large_ = {
-            std::min(large_.lowest, observed.large.lowest), std::max(large_.highest, observed.large.highest)};
-        if (own.empty()) return;
-        count_ += numbers.size();
-        const bool first = seen_.empty();
-        seen_ = {std::min(seen_.lowest, own.lowest), std::max(seen_.highest, own.highest)};
-        if (scheme_.observer == observer_kind::moving_average) {
-            constexpr float weight = 0.01F;  // torchao's averaging_constant
-            average_ = first ? own
-                             : value_range{average_.lowest + weight * (own.lowest - average_.lowest),
-                                   average_.highest + weight * (own.highest - average_.highest)};
-        } else if (scheme_.observer != observer_kind::min_max) {
-            numbers_.feed(numbers, observed);
-        }
-    }
+    void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0);
 
     /// Returns the range to be quantized.
-    [[nodiscard]] value_range range() const {
-        if (seen_.empty()) return large_;
-        switch (scheme_.observer) {
-            case observer_kind::histogram:
-                return numbers_.least_loss(std::int64_t{1} << traits_of(scheme_.type).bits);
-            case observer_kind::percentile:
-                return numbers_.percentile(scheme_.percentile);
-            case observer_kind::mean_square:
-                return numbers_.least_square(scheme_);
-            case observer_kind::moving_average:
-                return average_;
-            case observer_kind::min_max:
-                break;
-        }
-        return seen_;
-    }
+    [[nodiscard]] value_range range() const;
     /// The smallest and the largest number with extent.
     [[nodiscard]] const value_range& seen() const { return seen_; }
     /// The smallest and the largest number, including infinities; 0 if none is negative, or positive.

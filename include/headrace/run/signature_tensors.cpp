@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::inputs_for, headrace::rounded_inputs and headrace::outputs_of, which convert tensors
-// between the interface of the exported program and that of the lowered graph.
-#ifndef HEADRACE_RUN_INTERFACE_TENSORS_HPP
-#define HEADRACE_RUN_INTERFACE_TENSORS_HPP
+// Defines the functions of headrace/run/signature_tensors.hpp.
+
+#include <headrace/run/signature_tensors.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,30 +11,32 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/indices.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/eval/iterate.hpp>
-#include <headrace/eval/tensor.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 
 namespace headrace {
 
-namespace detail {
-
-inline constexpr std::array<std::size_t, 4> to_channels_last{0, 2, 3, 1};
-inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
-
-[[nodiscard]] inline tensor quantized(const tensor& real, const interface_quantization& by, dtype type) {
+tensor quantized(const tensor& real, const signature_quantization& by, dtype type) {
     const auto parameters = quantization::per_tensor(by.scale, by.zero_point, by.lowest, by.highest);
-    std::vector<std::int64_t> integers;
-    for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.quantized(real.real(i)));
+    const auto integers = ranges::views::indices(real.size()) |
+        ranges::views::transform([&](std::int64_t i) { return parameters.quantized(real.real(i)); }) |
+        ranges::to<std::vector>();
     return tensor::of(type, real.shape(), integers);
 }
 
-[[nodiscard]] inline tensor dequantized(const tensor& integers, const interface_quantization& by) {
+namespace {
+
+constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
+
+tensor reals_of(const tensor& integers, const signature_quantization& by) {
     std::vector<double> reals;
     for (std::int64_t i = 0; i != integers.size(); ++i)
         reals.push_back((integers.real(i) - static_cast<double>(by.zero_point)) * by.scale);
@@ -43,55 +44,46 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 }
 
 // Returns the difference of two elements beyond `granted`, relative to 1 + |x|; NaN equals NaN.
-[[nodiscard]] inline double element_difference(double x, double y, double granted) {
+double element_difference(double x, double y, double granted) {
     if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
     const double d = std::max(std::abs(x - y) - granted, 0.0) / (1 + std::abs(x));
     return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
 }
 
-}  // namespace detail
+}  // namespace
 
-/// Converts the exported program's inputs to those of the graph: to its layout, quantized as its annotations
-/// say, and in its dtypes, since a lowering narrows int64.
-[[nodiscard]] inline std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
+std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
     std::vector<tensor> inputs;
     for (const node& n : g.inputs()) {
         const tensor& given = exported[inputs.size()];
         const tensor_meta& meta = *n.results[0].meta;
         const tensor real =
-            is_channels_last(n, meta.rank()) ? eval::permuted(given, detail::to_channels_last) : given;
-        const auto* q = n.find_annotation<interface_quantization>();
-        inputs.push_back(q == nullptr ? real.cast(meta.dtype) : detail::quantized(real, *q, meta.dtype));
+            is_channels_last(n, meta.rank()) ? eval::permuted(given, to_channels_last) : given;
+        const auto* q = n.find_annotation<signature_quantization>();
+        inputs.push_back(q == nullptr ? real.cast(meta.dtype) : quantized(real, *q, meta.dtype));
     }
     return inputs;
 }
 
-/// Returns the exported program's inputs rounded as inputs_for rounds them: the program's outputs for these
-/// are the reference for the graph's. Nothing if the graph's interface is not quantized.
-[[nodiscard]] inline std::optional<std::vector<tensor>> rounded_inputs(
-    const graph& g, std::span<const tensor> exported) {
+std::optional<std::vector<tensor>> rounded_inputs(const graph& g, std::span<const tensor> exported) {
     std::vector<tensor> rounded;
     bool changes = false;
     for (const node& n : g.inputs()) {
         const tensor& given = exported[rounded.size()];
-        const auto* q = n.find_annotation<interface_quantization>();
+        const auto* q = n.find_annotation<signature_quantization>();
         changes = changes || q != nullptr;
-        const auto in_steps = [&] {
-            return detail::dequantized(detail::quantized(given, *q, n.results[0].meta->dtype), *q);
-        };
+        const auto in_steps = [&] { return reals_of(quantized(given, *q, n.results[0].meta->dtype), *q); };
         rounded.push_back(q == nullptr ? given : in_steps().cast(given.type()));
     }
     if (!changes) return std::nullopt;
     return rounded;
 }
 
-/// Converts the graph's outputs to those of the exported program: to its layout, unsigned if its are,
-/// dequantized, and in its dtypes.
-[[nodiscard]] inline std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
+std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     const node* out = g.output();
     if (out == nullptr) return given;
     for (tensor& t : given) {
-        if (is_channels_last(*out, t.shape().size())) t = eval::permuted(t, detail::to_channels_first);
+        if (is_channels_last(*out, t.shape().size())) t = eval::permuted(t, to_channels_first);
     }
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (is_unsigned_output(*out, k)) given[k] = given[k].cast(dtype::uint8);
@@ -99,8 +91,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     const auto* annotation = out->find_annotation<output_quantizations>();
     const std::size_t count = annotation == nullptr ? 0 : std::min(annotation->values.size(), given.size());
     for (std::size_t k = 0; k != count; ++k) {
-        const interface_quantization& q = annotation->values[k];
-        if (q.scale != 0) given[k] = detail::dequantized(given[k], q);
+        const signature_quantization& q = annotation->values[k];
+        if (q.scale != 0) given[k] = reals_of(given[k], q);
     }
     const auto* exported = out->find_annotation<exported_output_types>();
     if (exported == nullptr || exported->types.size() != given.size()) return given;
@@ -111,8 +103,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return given;
 }
 
-/// Returns the quantization step of each output of an exported program, 0 for an output without one.
-[[nodiscard]] inline std::vector<double> output_steps(const graph& g) {
+std::vector<double> output_steps(const graph& g) {
     std::vector<double> steps;
     for (const value v : g.outputs()) {
         const auto read = match_dequantize(v);
@@ -122,21 +113,17 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return steps;
 }
 
-/// Returns the largest difference between two lists of tensors, beyond the granted amount of each, relative
-/// to 1 + the magnitude of the element in `a`. NaN equals NaN; infinite if shapes differ.
-[[nodiscard]] inline double largest_difference(
-    std::span<const tensor> a, std::span<const tensor> b, std::span<const double> granted = {}) {
+double largest_difference(
+    std::span<const tensor> a, std::span<const tensor> b, std::span<const double> granted) {
     double largest = 0;
     for (std::size_t i = 0; i != std::min(a.size(), b.size()); ++i) {
         if (a[i].shape() != b[i].shape()) return std::numeric_limits<double>::infinity();
         const double grant = i < granted.size() ? granted[i] : 0;
         for (std::int64_t k = 0; k != a[i].size(); ++k) {
-            largest = std::max(largest, detail::element_difference(a[i].real(k), b[i].real(k), grant));
+            largest = std::max(largest, element_difference(a[i].real(k), b[i].real(k), grant));
         }
     }
     return largest;
 }
 
 }  // namespace headrace
-
-#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::take_integers, which leaves the quantization at a program's interface to its caller.
-#ifndef HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
-#define HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
+// Defines the functions of headrace/lowering/integer_signature.hpp.
+
+#include <headrace/lowering/integer_signature.hpp>
 
 #include <span>
 #include <tuple>
@@ -9,24 +9,22 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/io/program.hpp>
 #include <headrace/ir/edits.hpp>
-#include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
-[[nodiscard]] inline bool is_float(value v) {
+bool is_float(value v) {
     const tensor_meta* meta = meta_of(v);
     return meta != nullptr && is_floating(meta->dtype);
 }
 
 using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 
-/// Returns the quantization that all users of the input apply to it; null if they differ.
-[[nodiscard]] inline const quantize_args* sole_quantization(const node& input) {
+// Returns the quantization that all users of the input apply to it; null if they differ.
+const quantize_args* sole_quantization(const node& input) {
     const auto parameters = [](const quantize_args& a) {
         return std::tuple(a.scale, a.zero_point, a.quant_min, a.quant_max, a.dtype);
     };
@@ -39,7 +37,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     return first;
 }
 
-[[nodiscard]] inline result<void> take_integers(graph& g, node& input) {
+result<void> take_integers(graph& g, node& input) {
     if (!is_float(input.result()) || input.first_use == nullptr) return {};
     const auto* how = sole_quantization(input);
     if (how == nullptr)
@@ -49,7 +47,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     pmr_vector<node*> readers;
     for (const edge& use : input.uses()) readers.push_back(use.target);
     g.set_meta(input.result(), {how->dtype, meta_of(input.result())->shape, {}});
-    g.annotate(input, interface_quantization{how->scale, how->zero_point, how->quant_min, how->quant_max});
+    g.annotate(input, signature_quantization{how->scale, how->zero_point, how->quant_min, how->quant_max});
     for (node* reader : readers) {
         g.replace_all_uses(reader->result(), input.result());
         g.erase(*reader);
@@ -57,8 +55,8 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     return {};
 }
 
-[[nodiscard]] inline result<void> give_integers(graph& g, node& output, std::size_t count) {
-    pmr_vector<interface_quantization> given(output.operand_count);
+result<void> give_integers(graph& g, node& output, std::size_t count) {
+    pmr_vector<signature_quantization> given(output.operand_count);
     for (edge& operand : std::span(output.operands, count)) {
         if (!is_float(*operand.slot)) continue;
         const auto* how = match<quantized_decomposed::dequantize_per_tensor>(*operand.slot);
@@ -70,24 +68,18 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         g.set_operand(operand, how->input);
         erase_dead(g, last);
     }
-    g.annotate(output, output_quantizations{g.own(list<interface_quantization>(given))});
+    g.annotate(output, output_quantizations{g.own(list<signature_quantization>(given))});
     return {};
 }
 
-}  // namespace detail
+}  // namespace
 
-/// Removes the quantize node after each input and the dequantize node before each output: the program then
-/// takes and returns integers, whose scale and zero point are in annotations (ir/signature.hpp). An error
-/// names an input or output of real numbers that is not quantized. Values that are not real numbers are not
-/// changed.
-[[nodiscard]] inline result<void> take_integers(program& p) {
+result<void> take_integers(program& p) {
     graph& g = *p.graph;
     for (node& input : g.inputs()) {
-        HEADRACE_TRY(detail::take_integers(g, input));
+        HEADRACE_TRY(take_integers(g, input));
     }
-    return detail::give_integers(g, *g.output(), p.user_outputs);
+    return give_integers(g, *g.output(), p.user_outputs);
 }
 
 }  // namespace headrace
-
-#endif

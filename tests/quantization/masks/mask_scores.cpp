@@ -13,7 +13,7 @@
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/run/execution.hpp>
 
-#include "../support/program.hpp"
+#include "../../support/program.hpp"
 
 using namespace headrace;
 using testing::program;
