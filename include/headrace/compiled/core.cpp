@@ -13,7 +13,10 @@
 #include <headrace/ir/source_location_definition.hpp>
 #include <headrace/ir/topological_order_definition.hpp>
 #include <headrace/memory/liveness_definition.hpp>
+#include <headrace/memory/memory_order_definition.hpp>
 #include <headrace/memory/memory_plan_definition.hpp>
+#include <headrace/memory/order_problem_definition.hpp>
+#include <headrace/memory/order_solver_definition.hpp>
 #include <headrace/pass/driver_definition.hpp>
 #include <headrace/pass/emit_definition.hpp>
 #include <headrace/pass/pass_context_definition.hpp>

@@ -3,7 +3,6 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
-#include <headrace/passes/finish/memory_order_definition.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
 
 namespace headrace {

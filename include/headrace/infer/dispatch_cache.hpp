@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <headrace/base/flat_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
@@ -139,20 +140,19 @@ public:
     [[nodiscard]] std::size_t misses() const { return misses_; }
     /// Counts nodes of other dialects, and those without a key: regions and constants.
     [[nodiscard]] std::size_t bypassed() const { return bypassed_; }
-    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
     void reset_counts() { hits_ = misses_ = bypassed_ = 0; }
 
 private:
     struct entry {
-        std::uint64_t hash = 0;
-        std::span<const std::uint64_t> key;  // empty: a free slot
-        std::span<const tensor_meta> results;
+        std::span<const std::uint64_t> key{};
+        std::span<const tensor_meta> results{};
+
+        explicit operator bool() const { return !key.empty(); }
     };
 
-    [[nodiscard]] const entry* find(std::uint64_t hash) const;
+    [[nodiscard]] bool has_key(const entry& e) const;
     void insert(std::uint64_t hash, std::span<const tensor_meta> results);
-    void grow();
-    void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
         return {copy_array(arena_, items.data(), items.size()), items.size()};
@@ -160,9 +160,8 @@ private:
 
     pmr_vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    pmr_vector<entry> slots_;  // the size is a power of two
+    flat_map<entry> entries_;
     detail::dispatch_key key_;
-    std::size_t size_ = 0;
     std::size_t hits_ = 0;
     std::size_t misses_ = 0;
     std::size_t bypassed_ = 0;

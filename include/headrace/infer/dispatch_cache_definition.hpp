@@ -10,8 +10,8 @@
 #include <span>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
@@ -32,10 +32,7 @@ HEADRACE_INLINE bool dispatch_key::assign(const node& n) {
 
 HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
     std::uint64_t state = words_.size();
-    for (const std::uint64_t word : words_) {
-        state = (state ^ word) * 0x9e3779b97f4a7c15U;
-        state ^= state >> 29;
-    }
+    for (const std::uint64_t word : words_) state = mix(state, word);
     return state;
 }
 
@@ -61,7 +58,8 @@ HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out
         return rule(n, out);
     }
     const std::uint64_t hash = key_.hash();
-    if (const entry* known = find(hash)) {
+    const auto is_known = [&](const entry& e) { return has_key(e); };
+    if (const entry* known = entries_.find(hash, is_known)) {
         ++hits_;
         for (const tensor_meta& meta : known->results) out.add(meta);
         return {};
@@ -73,17 +71,11 @@ HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out
     return done;
 }
 
-HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
-    if (slots_.empty()) return nullptr;
-    const entry& e = slots_[find_slot(slots_.size(), hash, [&](std::size_t at) {
-        const entry& is = slots_[at];
-        return is.key.empty() || (is.hash == hash && std::ranges::equal(is.key, key_.words()));
-    })];
-    return e.key.empty() ? nullptr : &e;
+HEADRACE_INLINE bool dispatch_cache::has_key(const entry& e) const {
+    return std::ranges::equal(e.key, key_.words());
 }
 
 HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
     const std::span<tensor_meta> kept = own(results);
     for (tensor_meta& meta : kept) {
         if (meta.shape.is_view())
@@ -91,20 +83,7 @@ HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const 
                 int_list(std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
         meta.dim_order = {};
     }
-    place({hash, own(key_.words()), kept});
-    ++size_;
-}
-
-HEADRACE_INLINE void dispatch_cache::grow() {
-    pmr_vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
-    old.swap(slots_);
-    for (const entry& e : old) {
-        if (!e.key.empty()) place(e);
-    }
-}
-
-HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
-    slots_[find_slot(slots_.size(), e.hash, [&](std::size_t at) { return slots_[at].key.empty(); })] = e;
+    entries_.find_or_add(hash, [&](const entry& e) { return has_key(e); }) = {own(key_.words()), kept};
 }
 
 }  // namespace headrace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory_resource>
 
+#include <headrace/base/flat_map.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {
@@ -19,7 +20,7 @@ namespace headrace {
 class meta_table {
 public:
     /// The table never deallocates: `memory` must free everything at once, like an arena.
-    explicit meta_table(std::pmr::memory_resource* memory) : memory_(memory) {}
+    explicit meta_table(std::pmr::memory_resource* memory) : memory_(memory), metas_(memory) {}
     meta_table(const meta_table&) = delete;
     meta_table& operator=(const meta_table&) = delete;
 
@@ -27,19 +28,9 @@ public:
     [[nodiscard]] const tensor_meta* find_or_add(const tensor_meta& meta);
 
 private:
-    struct slot {
-        std::uint64_t hash;
-        const tensor_meta* meta;
-    };
-
-    [[nodiscard]] slot& slot_of(std::uint64_t hash, const tensor_meta& meta);
-    void grow();
-
     std::pmr::memory_resource* memory_;
     const tensor_meta* last_ = nullptr;  // the last result: nodes created in a row are often alike
-    slot* slots_ = nullptr;              // a power of two in number, at most half in use
-    std::size_t capacity_ = 0;
-    std::size_t size_ = 0;
+    flat_map<const tensor_meta*> metas_;
 };
 
 }  // namespace headrace

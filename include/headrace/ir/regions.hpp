@@ -4,14 +4,14 @@
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include <headrace/base/algorithms.hpp>
+#include <headrace/base/flat_map.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -45,11 +45,11 @@ void for_each_region(const node& n, F&& f) {
             if (region != nullptr) live.push_back(region);
         });
     }
-    pmr_vector<graph*> met(std::bit_ceil(2 * live.size() + 1));
+    flat_map<graph*> met;
     std::size_t kept = 0;
     for (graph* region : live) {
-        graph*& known = met[find_slot(met.size(), reinterpret_cast<std::uintptr_t>(region) / sizeof(graph),
-            [&](std::size_t at) { return met[at] == nullptr || met[at] == region; })];
+        graph*& known =
+            met.find_or_add(hash_of_address(region), [&](const graph* other) { return other == region; });
         if (known == nullptr) live[kept++] = known = region;
     }
     live.resize(kept);

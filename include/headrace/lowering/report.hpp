@@ -15,8 +15,8 @@
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/vela/figures.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/memory/memory_order.hpp>
 #include <headrace/pass/statistics.hpp>
-#include <headrace/passes/finish/memory_order.hpp>
 #include <headrace/passes/layout/remaining_transposes.hpp>
 
 namespace headrace {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <headrace/base/flat_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/delegate.hpp>
@@ -51,6 +52,10 @@ class liveness {
 public:
     explicit liveness(const graph& g);
 
+    /// True for nodes that are not executed because their results are known before: constants, and the shape
+    /// operands of TOSA's ops.
+    [[nodiscard]] static bool is_known_before(const node& n);
+
     [[nodiscard]] std::span<const live_tensor> tensors() const { return tensors_; }
     /// Returns the graph of each memory: memory 0 is for the whole graph, the others are for delegates.
     [[nodiscard]] std::span<const graph* const> memories() const { return memories_; }
@@ -65,12 +70,16 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> step_of(const node& n) const;
 
 private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    struct node_record {
+        const node* of = nullptr;
+        std::uint32_t first_held = none;  // in held_
+        std::uint32_t step = none;        // the last one
+
+        explicit operator bool() const { return of != nullptr; }
+    };
 
     void analyze(const graph& g, std::uint32_t memory);
-
-    // True for constants, and for the shape operands of TOSA's ops.
-    [[nodiscard]] static bool is_known_before(const node& n);
 
     void execute(const node& n, std::uint32_t memory);
 
@@ -80,12 +89,14 @@ private:
     void touch(std::optional<std::size_t> position);
     live_tensor& add(const node& n, std::uint32_t result, std::uint32_t first, std::uint32_t memory);
     void share(const node& n, std::uint32_t result, std::optional<std::size_t> with);
-    void set(const node& n, std::uint32_t result, std::size_t position);
+    void set(const node& n, std::uint32_t result, std::uint32_t position);
+    [[nodiscard]] const node_record* find_record(const node* n) const;
+    [[nodiscard]] node_record& record_of(const node& n);
 
     pmr_vector<live_tensor> tensors_;
     pmr_vector<const graph*> memories_;
-    std::pmr::unordered_map<const node*, pmr_vector<std::size_t>> positions_;  // index in tensors_, by result
-    std::pmr::unordered_map<const node*, std::uint32_t> steps_;
+    flat_map<node_record> nodes_;
+    pmr_vector<std::uint32_t> held_;  // indices in tensors_, by result, or none
     std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
     pmr_vector<value> captured_;  // values of outer graphs that nested graphs use
     std::uint32_t step_ = 0;

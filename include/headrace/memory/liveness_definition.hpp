@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/memory.hpp>
@@ -32,14 +33,28 @@ HEADRACE_INLINE list<value> out_buffers(const node& n) {
 
 HEADRACE_INLINE liveness::liveness(const graph& g) {
     memories_.push_back(&g);
+    nodes_.reserve(g.size());
+    held_.reserve(g.size());
+    tensors_.reserve(g.size());
     analyze(g, 0);
 }
 
+HEADRACE_INLINE const liveness::node_record* liveness::find_record(const node* n) const {
+    return nodes_.find(hash_of_address(n), [n](const node_record& r) { return r.of == n; });
+}
+HEADRACE_INLINE liveness::node_record& liveness::record_of(const node& n) {
+    node_record& found =
+        nodes_.find_or_add(hash_of_address(&n), [&n](const node_record& r) { return r.of == &n; });
+    found.of = &n;
+    return found;
+}
+
 HEADRACE_INLINE std::optional<std::size_t> liveness::tensor_of(value v) const {
-    const auto known = positions_.find(v.producer);
-    if (known == positions_.end() || v.result >= known->second.size()) return std::nullopt;
-    const std::size_t position = known->second[v.result];
-    return position == none ? std::nullopt : std::optional(position);
+    const node_record* const known = find_record(v.producer);
+    if (known == nullptr || known->first_held == none || v.result >= known->of->result_count)
+        return std::nullopt;
+    const std::uint32_t position = held_[known->first_held + v.result];
+    return position == none ? std::nullopt : std::optional<std::size_t>(position);
 }
 
 HEADRACE_INLINE const live_tensor* liveness::find(value v) const {
@@ -48,8 +63,8 @@ HEADRACE_INLINE const live_tensor* liveness::find(value v) const {
 }
 
 HEADRACE_INLINE std::optional<std::uint32_t> liveness::step_of(const node& n) const {
-    const auto known = steps_.find(&n);
-    return known == steps_.end() ? std::nullopt : std::optional(known->second);
+    const node_record* const known = find_record(&n);
+    return known == nullptr || known->step == none ? std::nullopt : std::optional(known->step);
 }
 
 HEADRACE_INLINE void liveness::analyze(const graph& g, std::uint32_t memory) {
@@ -96,7 +111,7 @@ HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
         if (region != nullptr) enter(*region, memory, is<delegate::call_delegate>(n));
     });
     if (step_ != begin) ++step_;  // the nested graphs have finished
-    steps_[&n] = step_;
+    record_of(n).step = step_;
     for (const edge& e : n.operand_edges()) use(*e.slot, n);
     for (std::uint32_t i = 0; i != n.result_count; ++i) touch(tensor_of({const_cast<node*>(&n), i}));
     // A nested graph may run again, so the outer values that it uses must outlive the node that holds it.
@@ -133,20 +148,23 @@ HEADRACE_INLINE void liveness::touch(std::optional<std::size_t> position) {
 
 HEADRACE_INLINE live_tensor& liveness::add(
     const node& n, std::uint32_t result, std::uint32_t first, std::uint32_t memory) {
-    set(n, result, tensors_.size());
+    set(n, result, static_cast<std::uint32_t>(tensors_.size()));
     tensors_.push_back(
         {.tensor = {const_cast<node*>(&n), result}, .first = first, .last = first, .memory = memory});
     return tensors_.back();
 }
 
 HEADRACE_INLINE void liveness::share(const node& n, std::uint32_t result, std::optional<std::size_t> with) {
-    set(n, result, with.value_or(none));
+    set(n, result, with ? static_cast<std::uint32_t>(*with) : none);
 }
 
-HEADRACE_INLINE void liveness::set(const node& n, std::uint32_t result, std::size_t position) {
-    auto& of_node = positions_[&n];
-    if (of_node.empty()) of_node.assign(n.result_count, none);
-    of_node[result] = position;
+HEADRACE_INLINE void liveness::set(const node& n, std::uint32_t result, std::uint32_t position) {
+    node_record& of_node = record_of(n);
+    if (of_node.first_held == none) {
+        of_node.first_held = static_cast<std::uint32_t>(held_.size());
+        held_.resize(held_.size() + n.result_count, none);
+    }
+    held_[of_node.first_held + result] = position;
 }
 
 }  // namespace headrace

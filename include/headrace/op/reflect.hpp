@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <headrace/base/algorithms.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/op/op.hpp>
@@ -102,12 +103,7 @@ decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
 
 class hasher {
 public:
-    void add(std::uint64_t bits) {
-        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
-        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
-        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
-        state_ ^= state_ >> 33;
-    }
+    void add(std::uint64_t bits) { state_ = mix(state_, bits); }
     void add(const value& v) {
         add_address(v.producer);
         add(std::uint64_t{v.result});
@@ -156,7 +152,7 @@ private:
         add(std::uint64_t{items.size()});
         for (const auto& item : items) add(item);
     }
-    std::uint64_t state_ = 0;
+    std::uint64_t state_ = 1;
 };
 
 // NaN equals NaN, but -0.0 differs from 0.0, because they divide differently. There is no overload for

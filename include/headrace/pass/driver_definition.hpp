@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASS_DRIVER_DEFINITION_HPP
 #define HEADRACE_PASS_DRIVER_DEFINITION_HPP
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -13,8 +12,9 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/flat_map.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
@@ -186,21 +186,22 @@ private:
 
 /// The handlers of a pass by op: a lookup instead of a search for each node.
 class handler_index {
-public:
-    explicit handler_index(std::span<const handler> handlers)
-        : slots_(std::bit_ceil(2 * handlers.size() + 1)) {
-        for (const handler& h : handlers) slots_[place_of(*h.op)] = &h;
+    [[nodiscard]] static auto is_of(const op_info& op) {
+        return [&op](const handler* h) { return h->op == &op; };
     }
-    [[nodiscard]] const handler* find(const op_info& op) const { return slots_[place_of(op)]; }
+
+public:
+    explicit handler_index(std::span<const handler> handlers) {
+        handlers_.reserve(handlers.size());
+        for (const handler& h : handlers) handlers_.find_or_add(hash_of_address(h.op), is_of(*h.op)) = &h;
+    }
+    [[nodiscard]] const handler* find(const op_info& op) const {
+        const auto* const found = handlers_.find(hash_of_address(&op), is_of(op));
+        return found == nullptr ? nullptr : *found;
+    }
 
 private:
-    // Returns the slot with the op's handler, or the free slot where it would go.
-    [[nodiscard]] std::size_t place_of(const op_info& op) const {
-        return find_slot(slots_.size(), reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info),
-            [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
-    }
-
-    pmr_vector<const handler*> slots_;  // a power of two in number, at most half in use
+    flat_map<const handler*> handlers_;
 };
 
 /// Visits every node in execution order. The new graph reuses the nodes of the old one, since both would be

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/base/flat_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
@@ -76,12 +77,6 @@ public:
     [[nodiscard]] const constant_evaluator* evaluator() const { return functions_.evaluator; }
 
 private:
-    static constexpr std::uint32_t free = 0;
-
-    // Returns the slot in places_ that has that diagnostic, or where it would go.
-    std::uint32_t& place_of(const diagnostic& d);
-    void grow();
-
     node_functions functions_;
     inference_cache* cache_ = nullptr;
     bool copies_fast_ = true;
@@ -89,9 +84,7 @@ private:
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     pmr_vector<diagnostic> diagnostics_;
-    // Index of the diagnostics, to report each once: their numbers from 1, by hash, at least half of the
-    // slots free. std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
-    pmr_vector<std::uint32_t> places_;
+    flat_map<std::uint32_t> numbers_;  // of diagnostics, from 1, to report each once
 };
 
 }  // namespace headrace

@@ -12,8 +12,8 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/printable.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/nearest_named.hpp>
@@ -37,26 +37,14 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
     diagnostic d{std::pmr::string(origin_name(named)),
         std::pmr::string(origin != nullptr ? origin->op_name : op_name(named)),
         text_of({relation_text(n, named), reason}), kind, source_line(named)};
-    if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
-    std::uint32_t& place = place_of(d);
-    if (place != free) return;
-    diagnostics_.push_back(std::move(d));
-    place = static_cast<std::uint32_t>(diagnostics_.size());
-}
-
-HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
     const std::hash<std::string_view> hash;
-    return places_[find_slot(places_.size(), hash(d.node) ^ 31 * hash(d.reason), [&](std::size_t at) {
-        if (places_[at] == free) return true;
-        const diagnostic& other = diagnostics_[places_[at] - 1];
+    std::uint32_t& number = numbers_.find_or_add(mix(hash(d.node), hash(d.reason)), [&](std::uint32_t at) {
+        const diagnostic& other = diagnostics_[at - 1];
         return other.node == d.node && other.reason == d.reason && other.op == d.op;
-    })];
-}
-
-HEADRACE_INLINE void pass_context::grow() {
-    places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
-    std::uint32_t count = 0;
-    for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
+    });
+    if (number != 0) return;
+    diagnostics_.push_back(std::move(d));
+    number = static_cast<std::uint32_t>(diagnostics_.size());
 }
 
 HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {

@@ -10,14 +10,14 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/memory/memory_order.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/finish/memory_order.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Sorts nodes in the postorder of a depth-first search from the outputs, inputs first, unless an order is
-/// found in which tensors need less memory (passes/finish/memory_order.hpp). The order depends on edges and
+/// found in which tensors need less memory (memory/memory_order.hpp). The order depends on edges and
 /// sizes only. The order in which handlers make nodes does not: C++ does not specify which argument of a call
 /// is evaluated first, and compilers differ. The memory that the order needs is recorded as an annotation of
 /// the output.

@@ -3,13 +3,12 @@
 #ifndef HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 #define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <headrace/base/algorithms.hpp>
+#include <headrace/base/flat_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/reflect.hpp>
@@ -44,32 +43,22 @@ struct merge_duplicates : pass {
     }
 
 private:
-    // Nodes by what they compute, in a hash table sized for the graph: a look-up fetches one cache line,
-    // compared to three for std::unordered_multimap.
+    // Nodes by what they compute.
     class computed_nodes {
     public:
-        explicit computed_nodes(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+        explicit computed_nodes(std::size_t count) { nodes_.reserve(count); }
 
         /// Returns an earlier node that computes the same; otherwise adds this one and returns null.
         node* find_or_add(node& n) {
-            const std::uint64_t hash = hash_arguments(*n.op, n.arguments);
-            slot& s = slots_[find_slot(slots_.size(), spread(hash), [&](std::size_t at) {
-                const slot& is = slots_[at];
-                return is.of == nullptr || (is.hash == hash && same_computation(*is.of, n));
-            })];
-            if (s.of != nullptr) return s.of;
-            s = {hash, &n};
+            node*& known = nodes_.find_or_add(hash_arguments(*n.op, n.arguments),
+                [&](const node* other) { return same_computation(*other, n); });
+            if (known != nullptr) return known;
+            known = &n;
             return nullptr;
         }
 
     private:
-        struct slot {
-            std::uint64_t hash = 0;
-            node* of = nullptr;
-        };
-        // Hashes of pointers differ in their middle bits.
-        static std::uint64_t spread(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 20U; }
-        pmr_vector<slot> slots_;
+        flat_map<node*> nodes_;
     };
 
     // True if the node is the only user of one of its operands: no other node can then compute the same.

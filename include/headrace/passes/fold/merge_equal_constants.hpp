@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/regions.hpp>
@@ -113,15 +114,13 @@ private:
         for_each_element(data, meta, [&](const std::byte* at) { copy.insert(copy.end(), at, at + width); });
         return copy;
     }
-    /// Like FNV-1a, but eight bytes at a time: weights are gigabytes. The upper bits of each word are folded
-    /// down, since multiplication only carries upward.
+    /// Hashes eight bytes at a time: weights are gigabytes.
     static std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
         while (!bytes.empty()) {
             std::uint64_t word = 0;
             const std::size_t count = std::min(bytes.size(), sizeof word);
             std::memcpy(&word, bytes.data(), count);
-            hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-            hash ^= hash >> 32U;
+            hash = mix(hash, word);
             bytes = bytes.subspan(count);
         }
         return hash;

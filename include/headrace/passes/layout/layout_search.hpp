@@ -4,12 +4,12 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_SEARCH_HPP
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 
+#include <headrace/base/flat_map.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/slots.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
@@ -143,23 +143,15 @@ private:
     std::uint32_t numbered(const op_layouts& layouts) {
         numbers n{{}, table_.of(layouts.result)};
         for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
-        if (2 * (records_.size() + 1) > places_.size()) make_places();
-        std::uint32_t& place = place_of(n);
-        if (place == none) {
-            place = static_cast<std::uint32_t>(records_.size());
-            records_.push_back(std::move(n));
-        }
-        return place;
-    }
-    [[nodiscard]] std::uint32_t& place_of(const numbers& n) {
         std::uint64_t hash = n.result;
-        for (const number operand : n.operands) hash = (hash * 0x9e3779b97f4a7c15U >> 8U) + operand;
-        return places_[find_slot(places_.size(), hash,
-            [&](std::size_t at) { return places_[at] == none || records_[places_[at]] == n; })];
-    }
-    void make_places() {
-        places_.assign(4 * std::bit_ceil(records_.size() + 1), none);
-        for (std::uint32_t i = 0; i != records_.size(); ++i) place_of(records_[i]) = i;
+        for (const number operand : n.operands) hash = mix(hash, operand);
+        std::uint32_t& known =
+            record_numbers_.find_or_add(hash, [&](std::uint32_t at) { return records_[at - 1] == n; });
+        if (known == 0) {
+            records_.push_back(std::move(n));
+            known = static_cast<std::uint32_t>(records_.size());
+        }
+        return known - 1;
     }
     [[nodiscard]] op_layouts layouts_now(const node& n) const {
         op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
@@ -382,7 +374,7 @@ private:
     pmr_vector<answer> answers_;  // by site
     std::size_t proposals_left_;
     pmr_vector<numbers> records_{numbers{}};  // the first one is all row-major
-    pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half full
+    flat_map<std::uint32_t> record_numbers_;  // of records_, from 1
 };
 
 }  // namespace headrace

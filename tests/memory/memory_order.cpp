@@ -7,11 +7,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/memory/memory_order.hpp>
 #include <headrace/memory/memory_plan.hpp>
-#include <headrace/passes/finish/memory_order.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
 
-#include "../../support/pass_test.hpp"
+#include "../support/pass_test.hpp"
 
 using namespace headrace;
 
