@@ -7,9 +7,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/algebra.hpp>
-#include <headrace/passes/legalize/legalize_binary.hpp>
-#include <headrace/passes/legalize/legalize_clamp.hpp>
-#include <headrace/passes/legalize/legalize_unary.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
 
 namespace firmware {
 

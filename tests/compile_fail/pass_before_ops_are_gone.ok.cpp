@@ -6,7 +6,7 @@
 #include <headrace/pass/pipeline.hpp>
 
 #include <headrace/passes/fold/fuse_clamps.hpp>
-#include <headrace/passes/legalize/legalize_flip.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
 
 using namespace headrace;
 

@@ -2,7 +2,7 @@
 // Tests control flow: constants move into branches and loops, which become COND_IF and WHILE_LOOP.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_control_flow.hpp>
+#include <headrace/passes/legalize/control_flow.hpp>
 #include <headrace/passes/normalize/move_constants_into_regions.hpp>
 
 #include "../../support/pass_test.hpp"

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_convolution.hpp>
+#include <headrace/passes/legalize/convolution.hpp>
 
 #include "../../support/pass_test.hpp"
 

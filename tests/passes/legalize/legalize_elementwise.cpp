@@ -4,15 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_binary.hpp>
-#include <headrace/passes/legalize/legalize_bitwise.hpp>
-#include <headrace/passes/legalize/legalize_cast.hpp>
-#include <headrace/passes/legalize/legalize_clamp.hpp>
-#include <headrace/passes/legalize/legalize_comparison.hpp>
-#include <headrace/passes/legalize/legalize_creation.hpp>
-#include <headrace/passes/legalize/legalize_logical.hpp>
-#include <headrace/passes/legalize/legalize_unary.hpp>
-#include <headrace/passes/legalize/legalize_where.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/shape.hpp>
 
 #include "../../support/pass_test.hpp"
 

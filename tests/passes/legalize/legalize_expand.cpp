@@ -2,8 +2,7 @@
 // Tests the lowerings of broadcasts and created tensors.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_creation.hpp>
-#include <headrace/passes/legalize/legalize_expand.hpp>
+#include <headrace/passes/legalize/shape.hpp>
 
 #include "../../support/pass_test.hpp"
 

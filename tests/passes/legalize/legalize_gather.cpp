@@ -5,11 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_gather.hpp>
-#include <headrace/passes/legalize/legalize_index.hpp>
-#include <headrace/passes/legalize/legalize_index_put.hpp>
-#include <headrace/passes/legalize/legalize_one_hot.hpp>
-#include <headrace/passes/legalize/legalize_scatter.hpp>
+#include <headrace/passes/legalize/gather_scatter.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,8 +2,7 @@
 // Tests the lowerings of unchecked indexing.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_index.hpp>
-#include <headrace/passes/legalize/legalize_index_put.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
 
 #include "../../support/pass_test.hpp"
 

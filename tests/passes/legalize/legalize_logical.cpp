@@ -2,9 +2,8 @@
 // Tests the lowerings of logical ops: bitwise, and reduced to one boolean.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_any_all.hpp>
-#include <headrace/passes/legalize/legalize_bitwise.hpp>
-#include <headrace/passes/legalize/legalize_logical.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,8 +2,8 @@
 // Tests the lowerings of matrix products, and of ops that reshape.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_matmul.hpp>
-#include <headrace/passes/legalize/legalize_views.hpp>
+#include <headrace/passes/legalize/convolution.hpp>
+#include <headrace/passes/legalize/shape.hpp>
 
 #include "../../support/pass_test.hpp"
 

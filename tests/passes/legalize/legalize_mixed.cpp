@@ -2,14 +2,8 @@
 // Tests lowerings of operands that differ in dtype and rank, with and without the integer profile.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_binary.hpp>
-#include <headrace/passes/legalize/legalize_bitwise.hpp>
-#include <headrace/passes/legalize/legalize_cast.hpp>
-#include <headrace/passes/legalize/legalize_clamp.hpp>
-#include <headrace/passes/legalize/legalize_comparison.hpp>
-#include <headrace/passes/legalize/legalize_cumsum.hpp>
-#include <headrace/passes/legalize/legalize_products.hpp>
-#include <headrace/passes/legalize/legalize_sums.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 
 #include "../../support/pass_test.hpp"

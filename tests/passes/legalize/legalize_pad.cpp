@@ -2,7 +2,7 @@
 // Tests the lowerings of padding with existing elements.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_pad.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
 
 #include "../../support/pass_test.hpp"
 

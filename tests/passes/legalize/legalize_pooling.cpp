@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_pooling.hpp>
+#include <headrace/passes/legalize/convolution.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -4,13 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_concat.hpp>
-#include <headrace/passes/legalize/legalize_expand.hpp>
-#include <headrace/passes/legalize/legalize_flip.hpp>
-#include <headrace/passes/legalize/legalize_pad.hpp>
-#include <headrace/passes/legalize/legalize_permutes.hpp>
-#include <headrace/passes/legalize/legalize_slices.hpp>
-#include <headrace/passes/legalize/legalize_splits.hpp>
+#include <headrace/passes/legalize/shape.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
 
 #include "../../support/pass_test.hpp"
 

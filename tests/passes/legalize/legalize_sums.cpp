@@ -4,12 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_any_all.hpp>
-#include <headrace/passes/legalize/legalize_argmax.hpp>
-#include <headrace/passes/legalize/legalize_cumsum.hpp>
-#include <headrace/passes/legalize/legalize_limits.hpp>
-#include <headrace/passes/legalize/legalize_products.hpp>
-#include <headrace/passes/legalize/legalize_sums.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
 
 #include "../../support/pass_test.hpp"
 

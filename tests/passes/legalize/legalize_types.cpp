@@ -2,14 +2,9 @@
 // Tests the casts that lowerings make for operands of every dtype, with and without the integer profile.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_any_all.hpp>
-#include <headrace/passes/legalize/legalize_cast.hpp>
-#include <headrace/passes/legalize/legalize_concat.hpp>
-#include <headrace/passes/legalize/legalize_cumsum.hpp>
-#include <headrace/passes/legalize/legalize_logical.hpp>
-#include <headrace/passes/legalize/legalize_products.hpp>
-#include <headrace/passes/legalize/legalize_sums.hpp>
-#include <headrace/passes/legalize/legalize_where.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 
 #include "../../support/pass_test.hpp"

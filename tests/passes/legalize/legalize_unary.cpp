@@ -2,7 +2,7 @@
 // Tests the lowerings of unary functions.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/legalize/legalize_unary.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
 
 #include "../../support/pass_test.hpp"
 

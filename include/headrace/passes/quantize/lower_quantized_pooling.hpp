@@ -12,10 +12,10 @@
 #include <string_view>
 #include <utility>
 
-#include <headrace/passes/legalize/pooling.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/quantize/int16_zero_points.hpp>
 #include <headrace/passes/quantize/window_divisors.hpp>
+#include <headrace/passes/support/pooling.hpp>
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::build::average_pool, shared by the lowerings of float and of quantized pooling.
-#ifndef HEADRACE_PASSES_LEGALIZE_POOLING_HPP
-#define HEADRACE_PASSES_LEGALIZE_POOLING_HPP
+#ifndef HEADRACE_PASSES_SUPPORT_POOLING_HPP
+#define HEADRACE_PASSES_SUPPORT_POOLING_HPP
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::legalize_control_flow.
-#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
-#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
+#ifndef HEADRACE_PASSES_LEGALIZE_CONTROL_FLOW_HPP
+#define HEADRACE_PASSES_LEGALIZE_CONTROL_FLOW_HPP
 
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/passes/properties.hpp>
@@ -16,10 +16,14 @@ struct legalize_control_flow : pass {
     using phase = legalization;
     using runs_after = pass_list<constants_in_regions>;
     static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
-    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = ops<tosa::cond_if, tosa::while_loop>;
 
-    value_list operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(
+            on<higher_order::cond> = code<branched>(), on<higher_order::while_loop> = code<looped>());
+    }
+
+private:
+    static value_list branched(emit<ops<tosa::cond_if>> e, const args<higher_order::cond>& a) {
         if (!allowed(e)) return {};
         return results_of(e.make_node<tosa::cond_if>({.condition = a.pred,
                               .inputs = a.operands,
@@ -28,7 +32,7 @@ struct legalize_control_flow : pass {
             e.current().result_count);
     }
 
-    value_list operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
+    static value_list looped(emit<ops<tosa::while_loop>> e, const args<higher_order::while_loop>& a) {
         if (!allowed(e)) return {};
         value_list inputs;
         for (const value v : a.carried_inputs) inputs.push_back(v);
@@ -38,9 +42,7 @@ struct legalize_control_flow : pass {
                               {.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
             e.current().result_count);
     }
-
-private:
-    static bool allowed(emitter& e) {
+    static bool allowed(emitter e) {
         const bool has_extension = e.target().has(target_feature::control_flow);
         if (!has_extension)
             e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
