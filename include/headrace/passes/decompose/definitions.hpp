@@ -49,6 +49,6 @@
 #include <headrace/passes/decompose/decompose_var.hpp>
 #include <headrace/passes/decompose/decompose_volumes.hpp>
 #include <headrace/passes/decompose/decompose_windows.hpp>
-#include <headrace/passes/npu/join_groups.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 
 #endif
