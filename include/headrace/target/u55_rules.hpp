@@ -49,7 +49,7 @@ namespace u55 {
 
 inline constexpr std::int64_t max_size = 65536;  ///< of an axis, for operators with such a limit
 
-/// For convolutions; larger kernels are split (passes/u55/expand_windows.hpp).
+/// For convolutions; larger kernels are split (passes/u55/fitting_convolution.hpp).
 inline constexpr std::int64_t max_kernel_height = 64;
 inline constexpr std::int64_t max_kernel_taps = 4096;
 inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of the absolute weights of an output channel

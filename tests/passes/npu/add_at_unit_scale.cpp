@@ -2,7 +2,7 @@
 // Tests that sums of operands with equal scales are computed without fractions, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/add_at_unit_scale.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that sums over an image become depthwise convolutions, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/convolve_sums.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that the result of a convolution is copied before it is split by channels.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/copy_before_planes.hpp>
+#include <headrace/passes/npu/transposes.hpp>
 
 #include "../../support/npu_test.hpp"
 

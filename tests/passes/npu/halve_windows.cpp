@@ -2,7 +2,7 @@
 // Tests that windows after the first convolution of an image are computed in halves, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/halve_windows.hpp>
+#include <headrace/passes/npu/first_layers.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that grouped convolutions become one of all channels if that is faster.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/join_groups.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 
 #include "../../support/npu_test.hpp"
 

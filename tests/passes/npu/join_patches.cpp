@@ -2,7 +2,7 @@
 // Tests that convolutions of patches become linear, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/join_patches.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/merge_selections.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that convolutions with few channels read columns in pairs, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/pair_columns.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 
 #include "../../support/npu_test.hpp"
 

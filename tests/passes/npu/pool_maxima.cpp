@@ -2,7 +2,7 @@
 // Tests that maxima of rows become poolings.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/pool_maxima.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
 
 #include "../../support/npu_test.hpp"
 

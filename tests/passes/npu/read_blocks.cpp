@@ -2,7 +2,7 @@
 // Tests that convolutions after pixel_unshuffle read the blocks themselves, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/read_blocks.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that convolutions read the last column that their strides skip, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/read_last_column.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that CLAMPs without effect are removed, unless they are a hint.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/remove_whole_clamps.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
 
 #include "../../support/npu_test.hpp"
 

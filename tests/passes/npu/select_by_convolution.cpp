@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/select_by_convolution.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that convolutions whose channels are only sliced become one convolution per slice.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/split_convolutions.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 
 #include "../../support/npu_test.hpp"
 

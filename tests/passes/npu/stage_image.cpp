@@ -2,7 +2,7 @@
 // Tests that input images with few channels are copied before a convolution reads them.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/stage_image.hpp>
+#include <headrace/passes/npu/first_layers.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that the second matrices of a product are transposed separately.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/npu/transpose_before_matmul.hpp>
+#include <headrace/passes/npu/transposes.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that extrema of INT32, and their positions, are built from comparisons and extrema of fewer bits.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/u55/expand_extrema.hpp>
+#include <headrace/passes/u55/expand_indices.hpp>
 #include <headrace/passes/u55/number_booleans.hpp>
 
 #include "../../support/u55_test.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/u55/expand_bits.hpp>
-#include <headrace/passes/u55/expand_gather.hpp>
+#include <headrace/passes/u55/expand_indices.hpp>
 #include <headrace/passes/u55/number_booleans.hpp>
 
 #include "../../support/u55_test.hpp"

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/u55/expand_moves.hpp>
 #include <headrace/passes/u55/expand_windows.hpp>
-#include <headrace/passes/u55/rescale_before_moving.hpp>
 
 #include "../../support/u55_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that accumulators are rescaled before they are moved.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/u55/rescale_before_moving.hpp>
+#include <headrace/passes/u55/expand_moves.hpp>
 
 #include "../../support/u55_test.hpp"
 

@@ -26,6 +26,6 @@
 #include <headrace/passes/decompose/statistics.hpp>
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
-#include <headrace/passes/npu/join_groups.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 
 #endif

@@ -16,8 +16,8 @@
 #include <headrace/passes/layout/merge_transposed_axes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
-#include <headrace/passes/npu/read_blocks.hpp>
-#include <headrace/passes/npu/select_by_convolution.hpp>
-#include <headrace/passes/npu/split_convolutions.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 
 #endif

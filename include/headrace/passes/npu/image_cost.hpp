@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::image_cost, the cycles of a network's first convolution, and
-// headrace::planes_gain_by_copy, for its last one.
+// Defines headrace::image_cost, the cycles of a network's first convolution.
 #ifndef HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 #define HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 
@@ -79,16 +78,6 @@ private:
     double computing_, reading_, writing_;
     bool reads_few_;
 };
-
-/// True if copying an image [1, H, W, C] on the chip before it is written plane by plane takes fewer cycles
-/// than having the convolution that computes it write the planes. By Vela 5.1's estimates for ethos-u85-256
-/// of 300 sizes, the two break even at about C = 3 √(H W).
-[[nodiscard]] inline bool planes_gain_by_copy(const target_preferences& target, sizes image) {
-    const auto planes = static_cast<double>(image[3]);
-    const double pixels = static_cast<double>(image[1]) * static_cast<double>(image[2]);
-    const bool fits = element_count(image) <= target.on_chip_bytes;
-    return fits && planes * planes * static_cast<double>(target.slow_planes) > 100 * pixels;
-}
 
 }  // namespace headrace
 

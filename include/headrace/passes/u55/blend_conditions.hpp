@@ -9,16 +9,15 @@
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/inlining.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
 struct number_booleans;
+
 /// Computes both branches of a COND_IF and selects the results: Ethos-U55 has no control flow. A COND_IF is
 /// kept if its branches do more than compute, such as write variables.
-struct blend_conditions : pass, for_u55 {
-    using phase = expansion;
+struct blend_conditions : for_u55 {
     using runs_before = pass_list<number_booleans>;
     static constexpr std::string_view summary =
         "runs both branches of a COND_IF and selects each result from one of them";

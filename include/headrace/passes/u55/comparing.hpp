@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55's comparisons of INT32, which return 0 and 1 as INT32.
+// Defines headrace::u55's comparisons and choices, by arithmetic on INT32 or tables of INT8.
 #ifndef HEADRACE_PASSES_U55_COMPARING_HPP
 #define HEADRACE_PASSES_U55_COMPARING_HPP
 
+#include <algorithm>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include <headrace/passes/u55/int32.hpp>
-#include <headrace/passes/u55/intervals.hpp>
 
 namespace headrace::u55 {
 
@@ -63,6 +65,62 @@ inline value equal(emit<compare_ops> e, value a, value b) {
 }
 inline value greater(emit<compare_ops> e, value a, value b) { return clamp(e, difference(e, a, b), 0, 1); }
 inline value greater_equal(emit<compare_ops> e, value a, value b) { return inverse(e, greater(e, b, a)); }
+
+/// The number that an INT8 element represents: as RESCALE without zero point rounds it (TOSA 1.0, 1.9.4).
+struct scaled_int8 {
+    value v;
+    std::int64_t multiplier = 1, shift = 0, zero = 0;
+
+    [[nodiscard]] std::int64_t number(std::int64_t element) const {
+        const std::int64_t half = shift == 0 ? 0 : std::int64_t{1} << (shift - 1);
+        return ((element - zero) * multiplier + half) >> shift;
+    }
+};
+[[nodiscard]] inline std::optional<scaled_int8> scaled_int8_of(value v) {
+    const auto is_int8 = [](value x) { return meta_of(x)->dtype == dtype::int8; };
+    if (const auto* a = match<tosa::cast>(v))
+        return is_int8(a->input) ? std::optional(scaled_int8{a->input}) : std::nullopt;
+    const auto* a = match<tosa::rescale>(v);
+    if (a == nullptr || !is_int8(a->input) || a->per_channel || !a->scale32 || a->input_unsigned ||
+        a->output_unsigned || a->rounding_mode != rounding_mode::single_round)
+        return std::nullopt;
+    const auto multiplier = constant_integer(a->multiplier);
+    const auto shift = constant_integer(a->shift);
+    const auto zero = constant_integer(a->input_zp);
+    if (!multiplier || !shift || !zero || constant_integer(a->output_zp) != 0) return std::nullopt;
+    return scaled_int8{a->input, *multiplier, *shift, *zero};
+}
+/// Compares by a table if one operand is INT8 and the other a number; returns an empty value otherwise.
+template <class Compare>
+value compare_by_table(emit<ops<tosa::table>> e, value a, value b, const Compare& compares) {
+    const auto left = scaled_int8_of(a);
+    const auto right_number = constant_integer(b);
+    if (left && right_number)
+        return table(e, left->v, [&](std::int64_t i) { return compares(left->number(i), *right_number); });
+    const auto right = scaled_int8_of(b);
+    const auto left_number = constant_integer(a);
+    if (right && left_number)
+        return table(e, right->v, [&](std::int64_t i) { return compares(*left_number, right->number(i)); });
+    return {};
+}
+
+/// t - f; of constants, a constant.
+inline value exact_difference(emit<ops<tosa::sub>> e, value t, value f) {
+    const auto on_true = constant_integers(t);
+    const auto on_false = constant_integers(f);
+    if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
+    pmr_vector<std::int64_t> numbers(on_true->size());
+    std::transform(
+        on_true->begin(), on_true->end(), on_false->begin(), numbers.begin(), std::minus<std::int64_t>());
+    return constant(e, e.shape(t), numbers);
+}
+/// Chooses by a condition c of 0 and 1: f + c * (t - f), or c * t + (1 - c) * f if the difference may wrap
+/// around.
+inline value blend(emit<ops<tosa::add, tosa::sub, tosa::mul>> e, value condition, value t, value f) {
+    if (difference_fits(t, f))
+        return e.make<tosa::add>(build::multiply(e, condition, exact_difference(e, t, f)), f);
+    return e.make<tosa::add>(build::multiply(e, condition, t), build::multiply(e, inverse(e, condition), f));
+}
 
 }  // namespace headrace::u55
 

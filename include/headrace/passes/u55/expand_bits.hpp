@@ -5,58 +5,59 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
-#include <headrace/passes/u55/intervals.hpp>
 
 namespace headrace {
 
 struct expand_resize;
 struct rescale_before_moving;
+
 /// Expands operators on bits. Ethos-U55 shifts only INT32, and its right shift rounds, so half of the divisor
 /// is subtracted first. A bitwise operator of two values is a table lookup of two nibbles, byte by byte.
-struct expand_bits : pass, for_u55 {
-    using phase = expansion;
+struct expand_bits : for_u55 {
     using runs_before = pass_list<expand_resize, rescale_before_moving>;
     static constexpr std::string_view summary =
         "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
 
-    using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
-    using targeted_ops = joined<logic,
-        ops<tosa::bitwise_not, tosa::arithmetic_right_shift, tosa::logical_right_shift,
-            tosa::logical_left_shift, tosa::cast>>;
-    using produces = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
+    static auto rewrites() {
+        return rules(on<tosa::bitwise_and> = code<made>([](emit<made> e, value x, value y) {
+            return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a & b; });
+        }),
+            on<tosa::bitwise_or> = code<made>([](emit<made> e, value x, value y) {
+                return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a | b; });
+            }),
+            on<tosa::bitwise_xor> = code<made>([](emit<made> e, value x, value y) {
+                return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a ^ b; });
+            }),
+            on<tosa::bitwise_not> = code<inverted>(),
+            on<tosa::arithmetic_right_shift> = code<shifted_arithmetically>(),
+            on<tosa::logical_right_shift> = code<shifted_right>(),
+            on<tosa::logical_left_shift> = code<shifted_left>(), on<tosa::cast> = code<narrowed>());
+    }
+
+private:
+    using made = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
         tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
-
-    template <one_of<logic> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return by_bytes(e, a.input1, a.input2, [](unsigned x, unsigned y) {
-            return std::is_same_v<Op, tosa::bitwise_and> ? x & y
-                : std::is_same_v<Op, tosa::bitwise_or>   ? x | y
-                                                         : x ^ y;
-        });
+    // ~x = -1 - x
+    static value inverted(emit<made> e, value v) {
+        const value x = u55::widen(e, v);
+        return build::narrow(e, e.make<tosa::sub>(u55::splat(e, -1, x), x), e.dtype(v));
     }
-
-    value operator()(const args<tosa::bitwise_not>& a, emit<produces>& e) const {
-        const value x = u55::widen(e, a.input1);
-        return build::narrow(e, e.make<tosa::sub>(u55::splat(e, -1, x), x), e.dtype(a.input1));
-    }
-
-    std::optional<value> operator()(const args<tosa::arithmetic_right_shift>& a, emit<produces>& e) const {
+    static std::optional<value> shifted_arithmetically(
+        emit<made> e, const args<tosa::arithmetic_right_shift>& a) {
         const dtype type = e.dtype(a.input1);
         if (a.round && type == dtype::int32) return std::nullopt;
         const value x = u55::widen(e, a.input1);
         const value by = u55::widen(e, a.input2);
         return build::narrow(e, a.round ? u55::rounded_shift(e, x, by) : right_shift(e, x, by), type);
     }
-    value operator()(const args<tosa::logical_right_shift>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.input1);
-        const value x = u55::widen(e, a.input1);
-        const value by = u55::widen(e, a.input2);
+    static value shifted_right(emit<made> e, value v, value count) {
+        const dtype type = e.dtype(v);
+        const value x = u55::widen(e, v);
+        const value by = u55::widen(e, count);
         const value sign = u55::clamp(e, x, -1, 0);  // -1 if negative
         if (type != dtype::int32) {                  // the unsigned element fits in 32 bits
             const value bits = u55::splat(e, traits_of(type).bits, x);
@@ -69,12 +70,12 @@ struct expand_bits : pass, for_u55 {
         const value twice = left_shift(e, sign, u55::splat(e, 1, x));
         return e.make<tosa::sub>(right_shift(e, x, by), left_shift(e, twice, left));
     }
-    std::optional<value> operator()(const args<tosa::logical_left_shift>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.input1);
+    static std::optional<value> shifted_left(emit<made> e, value v, value count) {
+        const dtype type = e.dtype(v);
         if (type == dtype::int32) return std::nullopt;
-        return low_bits(e, left_shift(e, u55::widen(e, a.input1), u55::widen(e, a.input2)), type);
+        return low_bits(e, left_shift(e, u55::widen(e, v), u55::widen(e, count)), type);
     }
-    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
+    static std::optional<value> narrowed(emit<made> e, const args<tosa::cast>& a) {
         const dtype from = e.dtype(a.input);
         if (!is_integral(from) || !is_integral(a.output_type) ||
             traits_of(a.output_type).bits >= traits_of(from).bits)
@@ -83,17 +84,16 @@ struct expand_bits : pass, for_u55 {
         return low_bits(e, u55::widen(e, a.input), a.output_type);
     }
 
-private:
-    static value left_shift(emit<produces>& e, value v, value by) {
+    static value left_shift(emit<made> e, value v, value by) {
         return e.make<tosa::logical_left_shift>(v, by);
     }
     // Reduces INT32 modulo 2^bits of the dtype: shifts up, and down again.
-    static value low_bits(emit<produces>& e, value v, dtype type) {
+    static value low_bits(emit<made> e, value v, dtype type) {
         const value unused = u55::splat(e, 32 - static_cast<std::int64_t>(traits_of(type).bits), v);
         return build::narrow(e, u55::rounded_shift(e, left_shift(e, v, unused), unused), type);
     }
     // Rounds toward minus infinity: half of the divisor is subtracted first.
-    static value right_shift(emit<produces>& e, value v, value by) {
+    static value right_shift(emit<made> e, value v, value by) {
         const auto shifts = constant_integers(by);
         value half;
         std::int64_t max_half = std::int64_t{1} << 30;
@@ -117,7 +117,7 @@ private:
     // --- logic ---
 
     using of_bytes = function_ref<unsigned(unsigned, unsigned)>;
-    static value by_bytes(emit<produces>& e, value left, value right, of_bytes f) {
+    static value by_bytes(emit<made> e, value left, value right, of_bytes f) {
         const pmr_vector<value> x = bytes_of(e, left);
         const auto number = constant_integer(right);
         const pmr_vector<value> y = number ? x : bytes_of(e, right);
@@ -133,7 +133,7 @@ private:
     // --- bytes -------------------------------------------------------------------------------
 
     // Returns the bytes of each element as INT8, the lowest first.
-    static pmr_vector<value> bytes_of(emit<produces>& e, value v) {
+    static pmr_vector<value> bytes_of(emit<made> e, value v) {
         pmr_vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
@@ -148,7 +148,7 @@ private:
         bytes.push_back(build::narrow(e, rest, dtype::int8));
         return bytes;
     }
-    static value from_bytes(emit<produces>& e, const pmr_vector<value>& bytes, dtype type) {
+    static value from_bytes(emit<made> e, const pmr_vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
         value v = u55::widen(e, bytes.back());
         const value by = u55::splat(e, 8, v);
@@ -159,13 +159,13 @@ private:
         }
         return build::narrow(e, v, type);
     }
-    static value table(emit<produces>& e, value v, function_ref<unsigned(unsigned)> of_byte) {
+    static value table(emit<made> e, value v, function_ref<unsigned(unsigned)> of_byte) {
         return u55::table(e, v, [&](std::int64_t i) {
             return static_cast<std::int8_t>(static_cast<std::uint8_t>(of_byte(static_cast<std::uint8_t>(i))));
         });
     }
     // Applies a bitwise operator to two bytes: a nibble of each forms the index into a table.
-    static value combined(emit<produces>& e, value x, value y, of_bytes f) {
+    static value combined(emit<made> e, value x, value y, of_bytes f) {
         const auto sum = [&](value a, value b) {
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };

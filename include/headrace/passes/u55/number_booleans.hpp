@@ -14,19 +14,18 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/comparing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
 struct expand_bits;
+
 /// Replaces booleans, which Ethos-U55 does not have, by 0 and 1: as INT8, like their bytes, where they are
 /// stored and at inputs and outputs, and as INT32 where they are computed. Comparisons, choices and logic
 /// become arithmetic that is exact for all of INT32, and cheaper if a difference cannot wrap around. A
 /// comparison of INT8 with a number is a TABLE.
-struct number_booleans : pass, for_u55 {
-    using phase = expansion;
+struct number_booleans : for_u55 {
     using runs_before = pass_list<expand_bits>;
     static constexpr std::string_view summary =
         "represents booleans as 0 and 1, and lowers comparisons and choices to arithmetic";
@@ -109,8 +108,6 @@ private:
             becomes(n, {e.make<tosa::reduce_min>({.input = narrow(e, a.input), .axis = a.axis}), {}});
         }
 
-        // --- values ------------------------------------------------------------------------
-
         static dtype type_of(value v) { return meta_of(v)->dtype; }
         static bool is_any_boolean(const node& n) {
             return std::any_of(n.results, n.results + n.result_count,
@@ -190,48 +187,12 @@ private:
             return truth.wide;
         }
 
-        // --- comparisons ---------------------------------------------------------------------
-
         // Compares by a table if one operand is INT8 and the other a number, otherwise by `Arithmetic`.
         template <auto Arithmetic, class Compare>
         void compare(node& n, emitting& e, value a, value b, Compare&& compares) {
             if (is_floating(type_of(a))) return;
-            const auto swapped = [&](std::int64_t x, std::int64_t y) { return compares(y, x); };
-            value table = table_of(e, a, b, compares);
-            if (!table) table = table_of(e, b, a, swapped);
+            const value table = u55::compare_by_table(e, a, b, compares);
             becomes(n, table ? number{table, {}} : number{{}, Arithmetic(e, a, b)});
-        }
-
-        /// Numbers that INT8 values represent: RESCALE without zero point, as it rounds (TOSA 1.0, 1.9.4).
-        struct scaled_int8 {
-            value v;
-            std::int64_t multiplier = 1, shift = 0, zero = 0;
-
-            [[nodiscard]] std::int64_t number(std::int64_t element) const {
-                const std::int64_t half = shift == 0 ? 0 : std::int64_t{1} << (shift - 1);
-                return ((element - zero) * multiplier + half) >> shift;
-            }
-        };
-        static std::optional<scaled_int8> scaled_int8_of(value v) {
-            if (const auto* a = match<tosa::cast>(v))
-                return type_of(a->input) == dtype::int8 ? std::optional(scaled_int8{a->input}) : std::nullopt;
-            const auto* a = match<tosa::rescale>(v);
-            if (a == nullptr || type_of(a->input) != dtype::int8 || a->per_channel || !a->scale32 ||
-                a->input_unsigned || a->output_unsigned || a->rounding_mode != rounding_mode::single_round)
-                return std::nullopt;
-            const auto multiplier = constant_integer(a->multiplier);
-            const auto shift = constant_integer(a->shift);
-            const auto zero = constant_integer(a->input_zp);
-            if (!multiplier || !shift || !zero || constant_integer(a->output_zp) != 0) return std::nullopt;
-            return scaled_int8{a->input, *multiplier, *shift, *zero};
-        }
-        template <class Compare>
-        static value table_of(emitting& e, value a, value b, Compare&& compares) {
-            const auto operand = scaled_int8_of(a);
-            const auto with = constant_integer(b);
-            if (!operand || !with) return {};
-            return u55::table(
-                e, operand->v, [&](std::int64_t i) { return compares(operand->number(i), *with); });
         }
 
         // AND is a product: of INT8, unless both operands are INT32 already.
@@ -241,38 +202,19 @@ private:
                                             : build::multiply(e, narrow(e, a), narrow(e, b));
         }
 
-        // --- choices and casts -----------------------------------------------------------------
-
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
             if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
             const bool booleans = known(a.input2) != nullptr;
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
-            const value chosen = blend(e, condition, t, f);
+            const value chosen = u55::blend(e, condition, t, f);
             if (booleans) {
                 becomes(n, {{}, chosen});
             } else {
                 replace(n, build::narrow(e, chosen, n.results[0].meta->dtype));
             }
         }
-        // f + c * (t - f), or c * t + (1 - c) * f if the difference may wrap around.
-        static value blend(emitting& e, value condition, value t, value f) {
-            if (u55::difference_fits(t, f)) {
-                return e.make<tosa::add>(build::multiply(e, condition, exact_difference(e, t, f)), f);
-            }
-            return e.make<tosa::add>(
-                build::multiply(e, condition, t), build::multiply(e, u55::inverse(e, condition), f));
-        }
-        static value exact_difference(emitting& e, value t, value f) {
-            const auto on_true = constant_integers(t);
-            const auto on_false = constant_integers(f);
-            if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
-            pmr_vector<std::int64_t> numbers(on_true->size());
-            for (std::size_t i = 0; i != numbers.size(); ++i) numbers[i] = (*on_true)[i] - (*on_false)[i];
-            return u55::constant(e, e.shape(t), numbers);
-        }
-
         void lower(node& n, emitting& e, const args<tosa::cast>& a) {
             if (number* truth = known(a.input)) {
                 switch (a.output_type) {

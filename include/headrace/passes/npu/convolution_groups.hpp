@@ -1,43 +1,115 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::split_convolutions.
-#ifndef HEADRACE_PASSES_NPU_SPLIT_CONVOLUTIONS_HPP
-#define HEADRACE_PASSES_NPU_SPLIT_CONVOLUTIONS_HPP
+// Defines headrace::join_groups and headrace::split_convolutions: convolutions of all channels or of
+// parts.
+#ifndef HEADRACE_PASSES_NPU_CONVOLUTION_GROUPS_HPP
+#define HEADRACE_PASSES_NPU_CONVOLUTION_GROUPS_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include <headrace/base/ceil_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/passes/npu/preferring.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
+#include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/tosa_only.hpp>
-#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
+struct decompose_grouped_convolution;
 struct fuse_reshapes;
 struct fuse_transposes;
-/// Splits a convolution whose channels are sliced, as in attention whose queries, keys and values come from
-/// one linear layer, or in a gated linear unit. Each slice of the channels gets a convolution of its own,
-/// with that part of the weight, and nothing is copied. Runs before layouts are chosen, since each part may
-/// have its own.
-struct split_convolutions : pass {
+
+/// Joins the groups of a convolution into one convolution of all channels, whose weight is zero between
+/// groups. TOSA has no groups. A convolution per group reads few channels, which must be moved apart and
+/// together again, and it blocks layouts: the channel shuffle of a ShuffleNet can be folded into a weight
+/// only if the weight covers all channels. Done if the products with zero take less time than the moves.
+struct join_groups : preferring<&target_preferences::products_per_move> {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution>;
+    static constexpr std::string_view summary =
+        "a quantized convolution of groups as one of all channels, with weights of zero";
+
+    static auto rewrites() { return rules(on<aten::convolution> = code<of_all_channels>()); }
+
+private:
+    using made = ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
+        quantized_decomposed::dequantize_per_tensor>;
+    static std::optional<value> of_all_channels(emit<made> e, const args<aten::convolution>& a) {
+        if (a.groups == 1 || a.transposed || e.rank(a.weight) != 4 || is_depthwise(e, a) || !pays(a, e))
+            return std::nullopt;
+        const auto weight = match_dequantize(a.weight);
+        const auto zero = weight ? weight->parameters.common_zero_point() : std::nullopt;
+        const auto taps = zero ? constant_integers(weight->integers) : std::nullopt;
+        if (!taps || e.dtype(weight->integers) != dtype::int8) return std::nullopt;
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder whole{kernel[0], kernel[1] * a.groups, kernel[2], kernel[3]};
+        const value dense = build::constant_at(e, dtype::int8, whole, [&](const shape_builder& at) {
+            if (at[1] / kernel[1] != at[0] / (kernel[0] / a.groups)) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1] % kernel[1], at[2], at[3]})];
+        });
+        args<aten::convolution> joined = a;
+        joined.groups = 1;
+        joined.weight = dequantized_as(a.weight, dense, e);
+        return e.make<aten::convolution>(joined);
+    }
+
+    static value dequantized_as(value like, value integers, emit<made> e) {
+        if (const auto* channels = match<quantized_decomposed::dequantize_per_channel>(like)) {
+            args<quantized_decomposed::dequantize_per_channel> a = *channels;
+            a.input = integers;
+            return e.make<quantized_decomposed::dequantize_per_channel>(a);
+        }
+        args<quantized_decomposed::dequantize_per_tensor> a =
+            *match<quantized_decomposed::dequantize_per_tensor>(like);
+        a.input = integers;
+        return e.make<quantized_decomposed::dequantize_per_tensor>(a);
+    }
+
+    // True if the added products with zero take less time than moving the channels.
+    static bool pays(const args<aten::convolution>& a, emit<made> e) {
+        const target_preferences& target = preferences_of(e.target());
+        const auto filled = [&](std::int64_t channels) {
+            return ceil_div(channels, target.channels_at_once) * target.channels_at_once;
+        };
+        const shape_builder image(e.shape(a.input));
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder result(e.result_meta().shape);
+        const std::int64_t positions = result[0] * result[2] * result[3];
+        const std::int64_t read = filled(kernel[1]);
+        const std::int64_t written = filled(kernel[0] / a.groups);
+        // In floating point, since products of sizes from a program may overflow integers.
+        const auto product = [](auto... n) { return (static_cast<double>(n) * ...); };
+        const double more = product(positions, kernel[2], kernel[3]) *
+            (product(filled(kernel[1] * a.groups), filled(kernel[0])) - product(a.groups, read, written));
+        const double moved =
+            product(a.groups, image[0] * image[2] * image[3], read) + product(a.groups, positions, written);
+        return more <= moved * static_cast<double>(target.products_per_move);
+    }
+};
+HEADRACE_COMPILED_PASS(join_groups);
+
+/// Splits a convolution whose channels are only sliced: each slice gets a convolution of its own, with that
+/// part of the weight, and nothing is copied. Examples: attention whose queries, keys and values come from
+/// one linear layer, and gated linear units. Runs before layouts are chosen, since each part may have its
+/// own.
+struct split_convolutions : preferring<&target_preferences::products_per_move> {
     using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
     using runs_before = pass_list<layouts_chosen>;
     static constexpr std::string_view summary =
         "splits a CONV2D whose channels are only sliced into one for each slice";
 
-    using targeted_ops = ops<tosa::slice>;
-    using produces = joined<build::permute_ops, build::slice_ops,
+    static auto rewrites() { return rules(on<tosa::slice> = code<of_part>()); }
+
+private:
+    using made = joined<build::permute_ops, build::slice_ops,
         ops<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
-
-    [[nodiscard]] bool should_run(const graph& g) const {
-        return preferences_of(g.target()).products_per_move != 0;
-    }
-
-    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+    static std::optional<value> of_part(emit<made> e, const args<tosa::slice>& a) {
         const auto steps = steps_before(a.input1);
         const auto places = steps.empty() ? std::nullopt : places_of_channels(steps, e);
         if (!places) return std::nullopt;
@@ -49,7 +121,6 @@ struct split_convolutions : pass {
         return v;
     }
 
-private:
     // The position of a convolution's channels in a tensor: their outermost factor is an axis, each of whose
     // elements represents `channels` channels.
     struct place {
@@ -90,7 +161,7 @@ private:
 
     // Returns the place of the channels after each step. Nothing if channels are merged with other axes, or
     // have per-channel factors while they are split.
-    static std::optional<pmr_vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
+    static std::optional<pmr_vector<place>> places_of_channels(const nodes& steps, emit<made> e) {
         pmr_vector<place> places{{3, 1}};
         for (std::size_t i = 1; i != steps.size(); ++i) {
             const node& n = *steps[i];
@@ -129,7 +200,7 @@ private:
     }
 
     // Returns the channels that a SLICE selects, if it slices no other axis.
-    static std::optional<range> channels_of(const args<tosa::slice>& a, place at, emit<produces>& e) {
+    static std::optional<range> channels_of(const args<tosa::slice>& a, place at, emit<made> e) {
         const auto* start = match<tosa::const_shape>(a.start);
         const auto* size = match<tosa::const_shape>(a.size);
         if (start == nullptr || size == nullptr) return std::nullopt;
@@ -141,7 +212,7 @@ private:
 
     // True if every user slices channels, no channel is computed twice, and the products of idle lanes cost
     // less than copying the slices.
-    static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<produces>& e) {
+    static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<made> e) {
         const target_preferences& target = preferences_of(e.target());
         const shape_builder kernel(e.shape(convolution.weight));
         const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
@@ -157,7 +228,7 @@ private:
     }
 
     // Returns a step's result for a part of the channels.
-    static value part_of(const node& n, value input, range part, place at, emit<produces>& e) {
+    static value part_of(const node& n, value input, range part, place at, emit<made> e) {
         const auto own = [&](value factors) {
             return e.meta(factors).elements() == 1 ? factors
                                                    : build::slice(e, factors, 0, part.start, part.count);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Defines the passes that rewrite quantized sums, maxima and clamps: headrace::convolve_sums,
+// headrace::pool_maxima, headrace::add_at_unit_scale and headrace::remove_whole_clamps.
+#ifndef HEADRACE_PASSES_NPU_QUANTIZED_ARITHMETIC_HPP
+#define HEADRACE_PASSES_NPU_QUANTIZED_ARITHMETIC_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/npu/preferring.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/support/widening.hpp>
+
+namespace headrace {
+
+/// Computes the sum of an image's pixels by a convolution whose window is the image and whose weights are 1.
+/// Example: the mean of each channel before the classifier. A convolution reads INT8, so the widening before
+/// the sum is dropped; Vela fuses the RESCALE and TABLE that follow into it.
+struct convolve_sums : tuned_for<&target_preferences::convolved_sum> {
+    static constexpr std::string_view summary =
+        "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
+    static constexpr bool in_execution_order = true;
+
+    static auto rewrites() {
+        return rules(on_match([](auto image) {
+            const auto widened = node_of<"widened", tosa::rescale>(image);
+            return node_of<"outer", tosa::reduce_sum>(node_of<"inner", tosa::reduce_sum>(widened));
+        }) = code<made>([](emit<made> e, value image, const auto& m) {
+            return is_sole_use<"inner">(m)
+                ? convolved(e, image, get<"outer">(m).axis, get<"inner">(m).axis, get<"widened">(m))
+                : std::nullopt;
+        }));
+    }
+
+private:
+    using made = ops<tosa::depthwise_conv2d>;
+    // The axes are those of height and width, in any order.
+    static std::optional<value> convolved(emit<made> e, value pixels, std::int64_t axis, std::int64_t other,
+        const args<tosa::rescale>& widened) {
+        if (axis + other != 3 || axis * other != 2 || widening_shift(widened) != 0 ||
+            e.dtype(pixels) != dtype::int8)
+            return std::nullopt;
+        const shape_builder image(e.shape(pixels));
+        if (image.size() != 4 || std::max(image[1], image[2]) > max_side ||
+            image[1] * image[2] > preferences_of(e.target()).convolved_sum) {
+            return std::nullopt;
+        }
+        const std::array kernel{image[1], image[2], image[3], std::int64_t{1}};
+        args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(
+            e, pixels, e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
+        sum.input_zp = widened.input_zp;
+        return e.make<tosa::depthwise_conv2d>(sum);
+    }
+
+    static constexpr std::int64_t max_side = 64;  // an Ethos-U's limit for windows
+};
+HEADRACE_COMPILED_PASS(convolve_sums);
+
+/// Lowers the maximum over the last axis to pooling. Example: a softmax, which subtracts it. Pooling compares
+/// elements of one channel, so the axis becomes the image's height. All other axes except the one before it
+/// are merged: Vela transposes each image of a batch separately. A single row is left unchanged.
+struct pool_maxima : tuned_for<&target_preferences::pooled_maximum> {
+    static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
+
+    static auto rewrites() { return rules(on<tosa::reduce_max> = code<pooled>()); }
+
+private:
+    using made = joined<build::permute_ops, ops<tosa::max_pool2d>>;
+    static std::optional<value> pooled(emit<made> e, const args<tosa::reduce_max>& a) {
+        const shape_builder shape(e.shape(a.input));
+        const std::size_t last = shape.size() - 1;
+        if (shape.size() < 2 || a.axis != static_cast<std::int64_t>(last) ||
+            e.dtype(a.input) != dtype::int8 || shape[last] > preferences_of(e.target()).pooled_maximum) {
+            return std::nullopt;
+        }
+        const std::int64_t width = shape[last - 1];
+        const std::int64_t height = element_count(sizes(shape).first(last - 1));
+        if (height * width == 1 || std::max(height, width) > max_extent) return std::nullopt;
+        const value rows = build::reshape(e, a.input, shape_builder{1, height, width, shape[last]});
+        const value columns = build::permute(e, rows, shape_builder{0, 3, 1, 2});
+        const value maxima = e.make<tosa::max_pool2d>(
+            {.input = columns, .kernel = {shape[last], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
+        return build::reshape(e, maxima, e.result_meta().shape);
+    }
+
+    static constexpr std::int64_t max_extent = 65536;  // an Ethos-U's limit for an axis
+};
+HEADRACE_COMPILED_PASS(pool_maxima);
+
+/// Adds operands of equal scale without bits of fraction: 2^k a + 2^k b, rescaled by s, is a + b, rescaled by
+/// 2^k s. Quantized sums widen their operands by 2^k to keep such bits, which are all zero if both have the
+/// same scale. Without them, Vela fuses the three operators into one on INT8. Example: the subtraction of a
+/// softmax's maximum.
+struct add_at_unit_scale : tuned_for<&target_preferences::sums_at_unit_scale> {
+    static constexpr std::string_view summary = "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";
+    static constexpr bool in_execution_order = true;
+
+    static auto rewrites() {
+        return rules(on_match([](auto x, auto y) {
+            const auto left = node_of<"x", tosa::rescale>(x);
+            const auto right = node_of<"y", tosa::rescale>(y);
+            const auto sum = node_of<"sum", tosa::add, tosa::sub, tosa::maximum, tosa::minimum>(left, right);
+            return node_of<"result", tosa::rescale>(sum);
+        }) = code<made>([](emit<made> e, value, value, const auto& m) {
+            return is_sole_use<"sum">(m)
+                ? without_fraction(e, get<"result">(m), *find<"sum">(m), get<"x">(m), get<"y">(m))
+                : std::nullopt;
+        }));
+    }
+
+private:
+    using sums = ops<tosa::add, tosa::sub, tosa::maximum, tosa::minimum>;
+    using made = joined<sums, ops<tosa::rescale>>;
+    static std::optional<value> without_fraction(emit<made> e, const args<tosa::rescale>& a, const node& sum,
+        const args<tosa::rescale>& x, const args<tosa::rescale>& y) {
+        constexpr std::int64_t min_shift = 2;
+        if (!a.scale32 || a.rounding_mode != rounding_mode::single_round || constant_integer(a.input_zp) != 0)
+            return std::nullopt;
+        const auto power = widening_shift(x);
+        const auto shifts = constant_integers(a.shift);
+        if (power.value_or(0) == 0 || power != widening_shift(y) || !shifts ||
+            *std::min_element(shifts->begin(), shifts->end()) < min_shift + *power)
+            return std::nullopt;
+        args<tosa::rescale> result = a;
+        result.input = same_sum(e, sum, widened(e, x), widened(e, y), sums{});
+        result.shift = e.constant_of(
+            dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
+        return e.make<tosa::rescale>(result);
+    }
+    // Returns the sum of other operands.
+    template <class... Ops>
+    static value same_sum(emit<made> e, const node& sum, value x, value y, ops<Ops...>) {
+        value v;
+        ((is<Ops>(sum) ? void(v = e.make<Ops>(x, y)) : void()), ...);
+        return v;
+    }
+    static value widened(emit<made> e, args<tosa::rescale> a) {
+        constexpr int bits = 30;
+        a.multiplier = e.splat(std::int64_t{1} << bits, dtype::int32, 1);
+        a.shift = e.splat(bits, dtype::int8, 1);
+        a.scale32 = true;
+        return e.make<tosa::rescale>(a);
+    }
+};
+HEADRACE_COMPILED_PASS(add_at_unit_scale);
+
+/// Removes CLAMPs to the whole range of their type. Example: a quantized relu, whose result is quantized from
+/// 0 on. Targets that use such a CLAMP as a hint keep it.
+struct remove_whole_clamps : tuned_for<&target_preferences::whole_clamps> {
+    using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
+    static constexpr std::string_view summary = "removes CLAMPs to the whole range of an integer type";
+
+    static auto rewrites() { return rules(on<tosa::clamp> = code<unclamped>()); }
+
+private:
+    using made = ops<>;
+    static std::optional<value> unclamped(emit<made> e, const args<tosa::clamp>& a) {
+        const dtype type = e.dtype(a.input);
+        // Also checked for each CLAMP: a run that skips no pass must not remove CLAMPs that the target wants.
+        if (is_floating(type) || preferences_of(e.target()).whole_clamps) return std::nullopt;
+        const auto [lowest, highest] = build::bounds_of(type);
+        const bool is_whole =
+            a.min_val.to_double() <= lowest.to_double() && a.max_val.to_double() >= highest.to_double();
+        return is_whole ? std::optional(a.input) : std::nullopt;
+    }
+};
+HEADRACE_COMPILED_PASS(remove_whole_clamps);
+
+}  // namespace headrace
+
+#endif
