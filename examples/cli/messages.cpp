@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include <headrace/base/printable.hpp>
-#include <headrace/opt/refusal_text.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include "suggestions.hpp"
 

@@ -10,10 +10,10 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/opt/pass_watcher.hpp>
-#include <headrace/opt/refusal_text.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"

@@ -15,8 +15,8 @@
 #include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
-#include <headrace/opt/refusal_text.hpp>
 #include <headrace/run/models.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include "messages.hpp"
 #include "notes.hpp"

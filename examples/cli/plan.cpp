@@ -7,8 +7,8 @@
 #include <headrace/io/text/memory_plan_json.hpp>
 #include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/memory/memory_plan.hpp>
-#include <headrace/opt/planned_check.hpp>
 #include <headrace/run/models.hpp>
+#include <headrace/run/planned_check.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"

@@ -238,8 +238,7 @@ int report_unknown(
 // Full names, and the short ones that --op takes as well: silu.
 op_name_list spellings_of_ops(const pipeline_description& d) {
     op_name_list all = ops_of(d);
-    for (const std::string_view op : ops_of(d))
-        all.push_back(headrace::detail::without_overload(headrace::detail::in_dialect(op)));
+    for (const std::string_view op : ops_of(d)) all.push_back(without_overload(in_dialect(op)));
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;

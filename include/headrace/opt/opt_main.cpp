@@ -28,9 +28,9 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/opt/pass_watcher.hpp>
-#include <headrace/opt/planned_check.hpp>
-#include <headrace/opt/refusal_text.hpp>
 #include <headrace/opt/reproducer.hpp>
+#include <headrace/run/planned_check.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 namespace headrace {
 

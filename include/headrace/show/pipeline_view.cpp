@@ -31,11 +31,6 @@ bool is_among(std::string_view name, const op_name_list& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// For aten.max.dim, these return max.dim and aten.max.
-std::string_view in_dialect(std::string_view op) { return op.substr(op.find('.') + 1); }
-
-std::string_view without_overload(std::string_view op) { return op.substr(0, op.rfind('.')); }
-
 }  // namespace
 
 op_name_list ops_in_both(const op_name_list& a, const op_name_list& b) {

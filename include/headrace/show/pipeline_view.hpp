@@ -6,10 +6,8 @@
 
 #include <compare>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -65,6 +63,13 @@ struct flow_step {
 /// produces. `left` receives the ops that can remain at the end.
 [[nodiscard]] std::vector<flow_step> flow_of(
     const pipeline_description& d, std::string_view op, op_name_list& left);
+
+/// Returns max.dim for aten.max.dim.
+[[nodiscard]] inline std::string_view in_dialect(std::string_view op) { return op.substr(op.find('.') + 1); }
+/// Returns aten.max for aten.max.dim.
+[[nodiscard]] inline std::string_view without_overload(std::string_view op) {
+    return op.substr(0, op.rfind('.'));
+}
 
 /// Returns the op that a user's text names; dialect and overload may be left out if it is unambiguous.
 /// Otherwise returns none, and `candidates` are the possible ops.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/opt/refusal_text.hpp.
+// Defines the functions of headrace/show/refusal_lines.hpp.
 
-#include <headrace/opt/refusal_text.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 #include <cstddef>
 #include <map>

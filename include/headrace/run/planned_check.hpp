@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::check_planned_execution, which executes a graph in the memory of a plan.
-#ifndef HEADRACE_OPT_PLANNED_CHECK_HPP
-#define HEADRACE_OPT_PLANNED_CHECK_HPP
+#ifndef HEADRACE_RUN_PLANNED_CHECK_HPP
+#define HEADRACE_RUN_PLANNED_CHECK_HPP
 
 #include <span>
 

@@ -2,11 +2,11 @@
 // Tests the messages about refused nodes.
 #include <catch2/catch.hpp>
 
-#include <headrace/opt/refusal_text.hpp>
+#include <headrace/show/refusal_lines.hpp>
 
 using namespace headrace;
 
-TEST_CASE("equal refusals share a line from the fourth on", "[refusal_text]") {
+TEST_CASE("equal refusals share a line from the fourth on", "[refusal_lines]") {
     std::vector<diagnostic> refusals;
     for (const char* name : {"a", "b", "c", "d", "e"})
         refusals.push_back({name, "aten.tan.default", "no table"});

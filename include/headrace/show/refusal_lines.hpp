@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::refusal_lines, which tells users which nodes are refused.
-#ifndef HEADRACE_OPT_REFUSAL_TEXT_HPP
-#define HEADRACE_OPT_REFUSAL_TEXT_HPP
+#ifndef HEADRACE_SHOW_REFUSAL_LINES_HPP
+#define HEADRACE_SHOW_REFUSAL_LINES_HPP
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/opt/planned_check.hpp.
+// Defines the functions of headrace/run/planned_check.hpp.
 
-#include <headrace/opt/planned_check.hpp>
+#include <headrace/run/planned_check.hpp>
 
 #include <algorithm>
 #include <cstdint>
