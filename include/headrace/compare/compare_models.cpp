@@ -114,12 +114,12 @@ public:
     }
 
     struct incoming {
-        static constexpr std::size_t most = 8;  // more arrows would make a picture unreadable
+        static constexpr std::size_t max_inputs = 8;  // more arrows would make a picture unreadable
         std::vector<std::size_t> layers{};
         double noise = 0;
         void add(std::size_t layer, double its_noise) {
             noise = std::max(noise, its_noise);
-            if (layers.size() < most && std::ranges::find(layers, layer) == layers.end())
+            if (layers.size() < max_inputs && std::ranges::find(layers, layer) == layers.end())
                 layers.push_back(layer);
         }
     };

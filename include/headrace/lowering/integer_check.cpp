@@ -58,10 +58,10 @@ std::string format_range(const interval& range) {
 
 // Returns "a, b and 3 more".
 std::string named_in_list(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t max_named = 6;
     std::string text;
     for (std::size_t i = 0; i != names.size(); ++i) {
-        if (i == most) return text + join_text(" and ", names.size() - most, " more");
+        if (i == max_named) return text + join_text(" and ", names.size() - max_named, " more");
         if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
         text += names[i];
     }

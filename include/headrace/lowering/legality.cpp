@@ -30,10 +30,10 @@ bool computes_floats(const node& n) {
 
 // True if the node's operand is dequantized, or its result quantized, by ops that have become casts.
 bool is_between_casts(const node& n) {
-    constexpr std::size_t most = 32;
+    constexpr std::size_t max_seen = 32;
     const auto reaches_cast = [&](auto&& add_neighbours) {
         pmr_vector<const node*> seen{&n};
-        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
+        for (std::size_t i = 0; i != seen.size() && i != max_seen; ++i) {
             if (is<tosa::cast>(*seen[i])) return true;
             add_neighbours(*seen[i], seen);
         }

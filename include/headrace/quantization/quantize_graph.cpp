@@ -155,9 +155,9 @@ std::optional<qparams> exact_factor(
 value_range widened(value_range range, double factor) {
     if (range.empty() || factor == 1) return range;
     const auto f = static_cast<float>(factor);
-    constexpr float most = std::numeric_limits<float>::max();
-    return {range.lowest < 0 ? std::max(range.lowest * f, -most) : range.lowest,
-        range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
+    constexpr float max_number = std::numeric_limits<float>::max();
+    return {range.lowest < 0 ? std::max(range.lowest * f, -max_number) : range.lowest,
+        range.highest > 0 ? std::min(range.highest * f, max_number) : range.highest};
 }
 
 // Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.

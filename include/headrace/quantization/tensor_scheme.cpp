@@ -21,8 +21,8 @@ qparams choose_qparams(value_range range, const tensor_scheme& scheme) {
     // The integer farthest from the zero point must stand for a finite float32.
     const auto held = [&](float scale, std::int64_t zero_point) {
         const std::int64_t steps = std::max(scheme.highest - zero_point, zero_point - scheme.lowest);
-        const float most = limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1));
-        return qparams{std::min(scale, std::nextafter(most, 0.0F)), zero_point};
+        const float max_scale = limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1));
+        return qparams{std::min(scale, std::nextafter(max_scale, 0.0F)), zero_point};
     };
     if (scheme.symmetric) {
         const float scale = std::max(-low, high) / static_cast<float>(levels / 2);

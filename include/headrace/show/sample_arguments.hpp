@@ -94,7 +94,7 @@ private:
     T pick(std::initializer_list<T> from) {
         return *(from.begin() + random_() % from.size());
     }
-    std::size_t up_to(std::size_t most) { return random_() % (most + 1); }
+    std::size_t up_to(std::size_t max) { return random_() % (max + 1); }
 
     integers shape();
     operand tensor() {

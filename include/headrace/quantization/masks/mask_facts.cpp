@@ -72,10 +72,10 @@ bool mask_facts::is_derived(const node& n) const {
 }
 
 void mask_facts::compute(const node& n) {
-    constexpr std::int64_t most = std::int64_t{1} << 26;
+    constexpr std::int64_t max_elements = std::int64_t{1} << 26;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const tensor_meta* meta = n.results[i].meta;
-        if (meta == nullptr || !is_number(meta->dtype) || meta->elements() > most) return;
+        if (meta == nullptr || !is_number(meta->dtype) || meta->elements() > max_elements) return;
     }
     if (const auto* c = args_if<builtin::constant>(n)) {
         constants_[n.id] = {tensor_of_constant(c->data, *n.results[0].meta)};
