@@ -94,6 +94,11 @@ auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_
 auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
 auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
 
+/// Σ along an axis, which is removed.
+auto sum_along(const reading auto& x, std::int64_t axis) {
+    return call<aten::sum_dim_intlist>(x, int_list{axis}, false);
+}
+
 /// Returns how many elements of x are reduced to one element of `reduced`.
 template <reading X, reading Y>
 [[nodiscard]] double reduced_count(const X& x, const Y& reduced) {

@@ -102,8 +102,8 @@ struct decompose_losses : pass {
                     },
                 on<aten::cosine_embedding_loss> =
                     [](auto x, auto y, auto target, const auto& a) {
-                        const auto dot = along_rows(x * y);
-                        const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
+                        const auto dot = sum_along(x * y, -1);
+                        const auto squares = (sum_along(x * x, -1) + 1e-12) * (sum_along(y * y, -1) + 1e-12);
                         const auto cosine = dot / sqrt(squares);
                         const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
                         return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
@@ -129,7 +129,6 @@ private:
     static auto weighted(const auto& loss, const std::optional<value>& weight) {
         return with_operand(loss, weight, [](auto v, auto w) { return v * as(w, dtype::float32); });
     }
-    static auto along_rows(const auto& x) { return call<aten::sum_dim_intlist>(x, int_list{-1}, false); }
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
@@ -171,8 +170,7 @@ struct decompose_class_losses : pass {
                     const auto scaled = with_operand(raised, a.weight, [&](auto v, auto w) {
                         return v * viewed(of_classes(as(w, dtype::float32), index), int_list{rows, 1});
                     });
-                    const auto sums =
-                        call<aten::sum_dim_intlist>(where(is_own, 0, scaled), int_list{1}, false);
+                    const auto sums = sum_along(where(is_own, 0, scaled), 1);
                     const auto each = sums / static_cast<double>(classes);
                     return as_result(reduced(each, a));
                 },
@@ -225,7 +223,7 @@ private:
         const auto smoothed = [&] {
             const auto all = with_operand(logs, a.weight,
                 [&](auto v, auto w) { return v * as(along(w, axis, logs.rank()), dtype::float32); });
-            const auto rows = call<aten::sum_dim_intlist>(all, int_list{axis}, false);
+            const auto rows = sum_along(all, axis);
             return own * weights * (smoothing - 1) -
                 rows * (smoothing / static_cast<double>(logs.size(axis)));
         };
@@ -251,8 +249,7 @@ private:
         const double rows = static_cast<double>(logs.meta().elements()) / classes;
         return choose(
             a.reduction == 1, [&] { return total(weighted) * (-1 / rows); }, a.reduction == 2,
-            [&] { return -total(weighted); },
-            [&] { return -call<aten::sum_dim_intlist>(weighted, int_list{axis}, false); });
+            [&] { return -total(weighted); }, [&] { return -sum_along(weighted, axis); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);

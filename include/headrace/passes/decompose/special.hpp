@@ -152,8 +152,8 @@ private:
     static auto pairs_of(const auto& y, std::int64_t dim) { return part(y, dim, true) + part(y, dim, false); }
     static auto summed_areas(const auto& y, std::int64_t dim, const auto& areas) {
         return choose(
-            y.size(dim) < 2, [&] { return call<aten::sum_dim_intlist>(y * 0, int_list{dim}, false); },
-            [&] { return call<aten::sum_dim_intlist>(areas(pairs_of(y, dim)), int_list{dim}, false); });
+            y.size(dim) < 2, [&] { return sum_along(y * 0, dim); },
+            [&] { return sum_along(areas(pairs_of(y, dim)), dim); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_special);
