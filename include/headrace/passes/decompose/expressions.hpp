@@ -82,7 +82,7 @@ template <reading X, class Kept>
 }
 /// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
 template <reading X, class Kept>
-[[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
+[[nodiscard]] auto keep_where(const X& x, double other, const Kept& kept) {
     return choose(
         x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
         [&] { return where(mask_of(x, x.rank(), x.size(-2), x.size(-1), kept), x, other); });

@@ -228,7 +228,7 @@ struct decompose_attention : pass {
                 const auto keys = transposed_matrix(for_heads(k) * factor);
                 const auto all = call<aten::matmul>(q * factor, keys);
                 const auto not_after = [](auto row, auto column) { return column <= row; };
-                const auto causal = [&] { return keep_where(all, not_after, never); };
+                const auto causal = [&] { return keep_where(all, never, not_after); };
                 const auto scores = choose(a.is_causal, causal, all);
                 return call<aten::matmul>(attended(scores, a.attn_mask), for_heads(v));
             };
