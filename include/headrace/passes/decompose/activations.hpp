@@ -109,7 +109,9 @@ struct decompose_rectifiers : pass {
             on<aten::_prelu_kernel> = [](auto x, auto slope) { return rectified(x, slope); },
             on<aten::prelu> =
                 [](auto x, auto slope) {
-                    return rectified(x, call<aten::view>(slope, along_channels(x.rank(), slope.meta())));
+                    // A single slope, or one for each channel, which is axis 1.
+                    const shape_builder channels = line_shape(x.rank(), 1, slope.meta().elements());
+                    return rectified(x, call<aten::view>(slope, channels));
                 },
             on<aten::threshold> =
                 [](auto x, const auto& a) {
@@ -124,12 +126,6 @@ struct decompose_rectifiers : pass {
 private:
     static auto rectified(const auto& x, const auto& slope) {
         return in_result_type(where(x > 0, x, x * slope));
-    }
-    // A single slope, or one for each channel, which is axis 1.
-    static shape_builder along_channels(std::size_t rank, const tensor_meta& slope) {
-        shape_builder shape = shape_builder::filled(rank, 1);
-        if (rank >= 2) shape[1] = slope.elements();
-        return shape;
     }
 };
 HEADRACE_COMPILED_PASS(decompose_rectifiers);

@@ -59,12 +59,12 @@ struct decompose_masks : pass {
             on<aten::tril> =
                 [](auto x, const auto& a) {
                     return keep_where(
-                        x, [&](auto row, auto column) { return column - row <= a.diagonal; }, 0);
+                        x, 0, [&](auto row, auto column) { return column - row <= a.diagonal; });
                 },
             on<aten::triu> =
                 [](auto x, const auto& a) {
                     return keep_where(
-                        x, [&](auto row, auto column) { return column - row >= a.diagonal; }, 0);
+                        x, 0, [&](auto row, auto column) { return column - row >= a.diagonal; });
                 });
     }
 };

@@ -30,12 +30,8 @@ private:
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
             const auto part = [&](value v, std::int64_t axis) {
-                return e.build(
-                    [&](auto x) {
-                        const std::int64_t share = x.size(axis) / a.groups;
-                        return call<aten::slice_tensor>(x, axis, group * share, (group + 1) * share);
-                    },
-                    v);
+                const std::int64_t share = e.shape(v)[static_cast<std::size_t>(axis)] / a.groups;
+                return call<aten::slice_tensor>(term(e, v), axis, group * share, (group + 1) * share).value();
             };
             args<aten::convolution> one = a;
             one.groups = 1;

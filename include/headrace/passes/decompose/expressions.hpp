@@ -82,7 +82,7 @@ template <reading X, class Kept>
 }
 /// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
 template <reading X, class Kept>
-[[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
+[[nodiscard]] auto keep_where(const X& x, double other, const Kept& kept) {
     return choose(
         x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
         [&] { return where(mask_of(x, x.rank(), x.size(-2), x.size(-1), kept), x, other); });
@@ -93,6 +93,11 @@ auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_di
 auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
 auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
 auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
+
+/// Σ along an axis, which is removed.
+auto sum_along(const reading auto& x, std::int64_t axis) {
+    return call<aten::sum_dim_intlist>(x, int_list{axis}, false);
+}
 
 /// Returns how many elements of x are reduced to one element of `reduced`.
 template <reading X, reading Y>

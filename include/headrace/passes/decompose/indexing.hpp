@@ -91,21 +91,23 @@ private:
     using made =
         ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_put>;
     static value slice_written(emit<made> e, const args<aten::select_scatter>& a) {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const term x(e, a.self);
+        const std::size_t axis = x.axis(a.dim);
         if (e.failed()) return {};
-        const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
-        const shape_builder shape = build::with_axis(e.shape(a.self), axis, 1);
-        return replaced(e, a.self, axis, index, viewed(e, cast(e, a.src, e.dtype(a.self)), shape));
+        const std::int64_t index = a.index < 0 ? a.index + x.shape()[axis] : a.index;
+        const term part = as(term(e, a.src), x.dtype());
+        return replaced(x, axis, index, shaped(part, build::with_axis(x.shape(), axis, 1)));
     }
     static value span_written(emit<made> e, const args<aten::slice_scatter>& a) {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const term x(e, a.self);
+        const std::size_t axis = x.axis(a.dim);
         if (e.failed()) return {};
-        const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
+        const slice_range range = clamped_slice(a.start, a.end, x.shape()[axis]);
         const std::int64_t count = range.count(a.step);
         if (count == 0) return a.self;
-        value part = cast(e, a.src, e.dtype(a.self));
-        if (a.step != 1 && count != 1) part = interleaved(e, a.self, axis, range.start, part, a.step);
-        return replaced(e, a.self, axis, range.start, part);
+        const term part = as(term(e, a.src), x.dtype());
+        return replaced(x, axis, range.start,
+            a.step == 1 || count == 1 ? part : interleaved(x, axis, range.start, part, a.step));
     }
     static value filled(emit<made> e, const args<aten::index_fill_int_scalar>& a) {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -117,37 +119,37 @@ private:
             .indices = list<std::optional<value>>(indices),
             .values = e.splat(a.value, e.dtype(a.self), 0)});
     }
-    static value viewed(emit<ops<aten::reshape>> e, value v, sizes shape) {
-        return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
+    static term shaped(const term& x, const shape_builder& shape) {
+        return call<aten::reshape>(x, int_list(shape));
     }
-    static value replaced(
-        emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t start, value part) {
-        if (!part) return {};
-        const std::int64_t end = start + e.shape(part)[axis];
-        const std::int64_t size = e.shape(v)[axis];
+    static term part_of(const term& x, std::size_t axis, std::int64_t start, std::int64_t length) {
+        return call<aten::narrow>(x, static_cast<std::int64_t>(axis), start, length);
+    }
+    static value replaced(const term& x, std::size_t axis, std::int64_t start, const term& part) {
+        if (!part.value()) return {};
+        const std::int64_t end = start + part.shape()[axis];
+        const std::int64_t left = x.shape()[axis] - end;
         value_list parts;
-        if (start > 0) parts.push_back(narrow(e, v, axis, 0, start));
-        parts.push_back(part);
-        if (end < size) parts.push_back(narrow(e, v, axis, end, size - end));
-        return cat(e, parts, axis);
+        if (start > 0) parts.push_back(part_of(x, axis, 0, start).value());
+        parts.push_back(part.value());
+        if (left > 0) parts.push_back(part_of(x, axis, end, left).value());
+        return cat(emit<made>(x.owner()), parts, axis);
     }
     // Returns the span from the first to the last element written, with `part` in every step-th place.
-    static value interleaved(
-        emit<made> e, value v, std::size_t axis, std::int64_t start, value part, std::int64_t step) {
-        const std::int64_t count = e.shape(part)[axis];
-        const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
-        const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);
-        const build::three_axes k = build::around(e.shape(v), axis);
-        value span = viewed(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
-        if (room < count * step) {
-            span =
-                e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
-        }
-        span = viewed(e, span, shape_builder{k.before, count, step, k.after});
-        const value column = viewed(e, part, shape_builder{k.before, count, 1, k.after});
-        const value parts[] = {column, narrow(e, span, 2, 1, step - 1)};
-        const value joined = viewed(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
-        return viewed(e, narrow(e, joined, 1, 0, result[axis]), result);
+    static term interleaved(
+        const term& x, std::size_t axis, std::int64_t start, const term& part, std::int64_t step) {
+        const std::int64_t count = part.shape()[axis];
+        const std::int64_t room = std::min(count * step, x.shape()[axis] - start);
+        const shape_builder result = build::with_axis(x.shape(), axis, (count - 1) * step + 1);
+        const build::three_axes k = build::around(x.shape(), axis);
+        term span = shaped(part_of(x, axis, start, room), {k.before, room, k.after});
+        if (room < count * step)
+            span = call<aten::constant_pad_nd>(span, int_list{0, 0, 0, count * step - room});
+        span = shaped(span, {k.before, count, step, k.after});
+        const term column = shaped(part, {k.before, count, 1, k.after});
+        const term joined = call<aten::cat>(tensors(column, part_of(span, 2, 1, step - 1)), 2);
+        const term whole = shaped(joined, {k.before, count * step, k.after});
+        return shaped(part_of(whole, 1, 0, result[axis]), result);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_partial_writes);

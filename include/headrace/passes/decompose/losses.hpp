@@ -12,7 +12,7 @@ namespace headrace {
 
 /// Returns the mean or the sum of all losses, or the losses themselves.
 template <reading X>
-[[nodiscard]] auto reduced(const X& loss, const auto& a) {
+[[nodiscard]] auto reduced_loss(const X& loss, const auto& a) {
     return choose(
         a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); }, a.reduction == 2,
         [&] { return call<aten::sum_dim_intlist>(loss, std::nullopt, false); }, loss);
@@ -29,7 +29,7 @@ struct decompose_losses : pass {
             on<aten::l1_loss> =
                 [](auto x, auto y, const auto& a) {
                     const dtype type = loss_type(x, result_type(x.meta(), y.meta()));
-                    return in_result_type(reduced(abs(as(x, type) - as(y, type)), a));
+                    return in_result_type(reduced_loss(abs(as(x, type) - as(y, type)), a));
                 },
             on<aten::hinge_embedding_loss> =
                 [](auto x, auto target, const auto& a) {
@@ -37,13 +37,13 @@ struct decompose_losses : pass {
                     const auto self = as(x, type);
                     const auto side = as(target, is_floating(target.dtype()) ? dtype::float32 : dtype::int64);
                     const auto apart = where(side == 1, 0, max(a.margin - self, 0));
-                    return in_result_type(reduced(apart + where(side == -1, 0, self), a));
+                    return in_result_type(reduced_loss(apart + where(side == -1, 0, self), a));
                 },
             real_rules(
                 on<aten::mse_loss> =
                     [](auto x, auto y, const auto& a) {
                         const auto d = x - y;
-                        return reduced(d * d, a);
+                        return reduced_loss(d * d, a);
                     },
                 on<aten::smooth_l1_loss> =
                     [](auto x, auto y, const auto& a) {
@@ -51,21 +51,22 @@ struct decompose_losses : pass {
                         const auto smooth = [&] {
                             return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
                         };
-                        return reduced(choose(a.beta == 0, d, smooth), a);
+                        return reduced_loss(choose(a.beta == 0, d, smooth), a);
                     },
                 on<aten::huber_loss> =
                     [](auto x, auto y, const auto& a) {
                         const auto d = abs(x - y);
-                        return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
+                        return reduced_loss(
+                            where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
                     },
-                on<aten::soft_margin_loss> = [](auto x, auto y,
-                                                 const auto& a) { return reduced(log1p(exp(-(x * y))), a); },
+                on<aten::soft_margin_loss> =
+                    [](auto x, auto y, const auto& a) { return reduced_loss(log1p(exp(-(x * y))), a); },
                 // Logarithms are at least -100, so that a certain but wrong prediction has a finite loss.
                 on<aten::binary_cross_entropy> =
                     [](auto x, auto y, const auto& a) {
                         const auto sure = max(log(x), -100);
                         const auto unsure = max(log1p(-x), -100);
-                        return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
+                        return reduced_loss(weighted((y - 1) * unsure - y * sure, a.weight), a);
                     },
                 // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0), in which no exponential overflows.
                 on<aten::binary_cross_entropy_with_logits> =
@@ -73,40 +74,37 @@ struct decompose_losses : pass {
                         const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
                         const auto scaled_by = with_operand(softplus, a.pos_weight,
                             [&](auto v, auto w) { return ((as(w, dtype::float32) - 1) * y + 1) * v; });
-                        return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
+                        return reduced_loss(weighted((1 - y) * x + scaled_by, a.weight), a);
                     },
                 on<aten::kl_div> =
                     [](auto x, auto y, const auto& a) {
-                        return reduced(choose(
-                                           a.log_target, [&] { return exp(y) * (y - x); },
-                                           [&] { return where(y == 0, 0, y * log(y)) - y * x; }),
-                            a);
+                        const auto loss = choose(
+                            a.log_target, [&] { return exp(y) * (y - x); },
+                            [&] { return where(y == 0, 0, y * log(y)) - y * x; });
+                        return reduced_loss(loss, a);
                     },
                 on<aten::poisson_nll_loss> =
                     [](auto x, auto y, const auto& a) {
                         const auto plain = choose(
                             a.log_input, [&] { return exp(x) - y * x; },
                             [&] { return x - y * log(x + a.eps); });
-                        // Stirling's approximation of log(y!).
-                        return reduced(choose(!a.full, plain,
-                                           [&] {
-                                               const auto stirling =
-                                                   y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
-                                               return plain + where(y <= 1, 0, stirling);
-                                           }),
-                            a);
+                        const auto with_stirling = [&] {  // an approximation of log(y!)
+                            const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
+                            return plain + where(y <= 1, 0, stirling);
+                        };
+                        return reduced_loss(choose(a.full, with_stirling, plain), a);
                     },
                 on<aten::margin_ranking_loss> =
                     [](auto x, auto y, auto target, const auto& a) {
-                        return reduced(max(a.margin - target * (x - y), 0), a);
+                        return reduced_loss(max(a.margin - target * (x - y), 0), a);
                     },
                 on<aten::cosine_embedding_loss> =
                     [](auto x, auto y, auto target, const auto& a) {
-                        const auto dot = along_rows(x * y);
-                        const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
+                        const auto dot = sum_along(x * y, -1);
+                        const auto squares = (sum_along(x * x, -1) + 1e-12) * (sum_along(y * y, -1) + 1e-12);
                         const auto cosine = dot / sqrt(squares);
                         const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
-                        return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
+                        return reduced_loss(where(target == 1, 1 - cosine, 0) + apart, a);
                     },
                 on<aten::triplet_margin_loss> =
                     [](auto x, auto near, auto far, const auto& a) {
@@ -117,7 +115,7 @@ struct decompose_losses : pass {
                         const auto away = distance(x, far);
                         const auto swapped = [&] { return min(away, distance(near, far)); };
                         const auto farthest = choose(a.swap, swapped, away);
-                        return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
+                        return reduced_loss(max(distance(x, near) - farthest + a.margin, 0), a);
                     }));
     }
 
@@ -129,7 +127,6 @@ private:
     static auto weighted(const auto& loss, const std::optional<value>& weight) {
         return with_operand(loss, weight, [](auto v, auto w) { return v * as(w, dtype::float32); });
     }
-    static auto along_rows(const auto& x) { return call<aten::sum_dim_intlist>(x, int_list{-1}, false); }
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
@@ -171,10 +168,9 @@ struct decompose_class_losses : pass {
                     const auto scaled = with_operand(raised, a.weight, [&](auto v, auto w) {
                         return v * viewed(of_classes(as(w, dtype::float32), index), int_list{rows, 1});
                     });
-                    const auto sums =
-                        call<aten::sum_dim_intlist>(where(is_own, 0, scaled), int_list{1}, false);
+                    const auto sums = sum_along(where(is_own, 0, scaled), 1);
                     const auto each = sums / static_cast<double>(classes);
-                    return as_result(reduced(each, a));
+                    return as_result(reduced_loss(each, a));
                 },
             // Compares each class that the target names, up to the first -1, with each other class.
             on<aten::multilabel_margin_loss> =
@@ -196,7 +192,7 @@ struct decompose_class_losses : pass {
                         max(call<aten::unsqueeze>(wide, 1) - call<aten::unsqueeze>(own, 2) + 1, 0);
                     const auto loss =
                         sum(where(pairs, margin, 0), int_list{1, 2}) / static_cast<double>(classes);
-                    return as_result(reduced(loss, a));
+                    return as_result(reduced_loss(loss, a));
                 });
     }
 
@@ -225,7 +221,7 @@ private:
         const auto smoothed = [&] {
             const auto all = with_operand(logs, a.weight,
                 [&](auto v, auto w) { return v * as(along(w, axis, logs.rank()), dtype::float32); });
-            const auto rows = call<aten::sum_dim_intlist>(all, int_list{axis}, false);
+            const auto rows = sum_along(all, axis);
             return own * weights * (smoothing - 1) -
                 rows * (smoothing / static_cast<double>(logs.size(axis)));
         };
@@ -251,8 +247,7 @@ private:
         const double rows = static_cast<double>(logs.meta().elements()) / classes;
         return choose(
             a.reduction == 1, [&] { return total(weighted) * (-1 / rows); }, a.reduction == 2,
-            [&] { return -total(weighted); },
-            [&] { return -call<aten::sum_dim_intlist>(weighted, int_list{axis}, false); });
+            [&] { return -total(weighted); }, [&] { return -sum_along(weighted, axis); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);

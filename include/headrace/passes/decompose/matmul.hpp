@@ -30,10 +30,11 @@ struct decompose_einsum : pass {
 private:
     using made =
         ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand>;
+    using text = std::pmr::string;
     /// A tensor and a label for each of its axes.
     struct labelled {
-        value tensor;
-        std::pmr::string labels;
+        term tensor;
+        text labels;
     };
 
     static value contracted(emit<made> e, const args<aten::einsum>& a) {
@@ -41,58 +42,53 @@ private:
         if (!equation) return e.fail(std::move(equation).error());
         pmr_vector<labelled> operands;
         for (std::size_t i = 0; i != a.tensors.size(); ++i) {
-            operands.push_back(
-                {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
+            const term tensor(e, a.tensors[i]);
+            operands.push_back({tensor, einsum_axes(equation.value().operands[i], tensor.rank())});
         }
-        const std::pmr::string result = einsum_axes(equation.value().result, e.result_meta().rank());
+        const text result = einsum_axes(equation.value().result, e.result_meta().rank());
         spread(e, operands);
         labelled so_far = operands[0];
         for (std::size_t i = 1; i != operands.size(); ++i) {
-            std::pmr::string needed = result;
+            text needed = result;
             for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k].labels;
             so_far = contract(e, so_far, operands[i], needed);
         }
-        return arranged(e, summed(e, so_far, result), result);
+        return arranged(summed(so_far, result), result).value();
     }
-    static bool has(const std::pmr::string& labels, char c) {
-        return labels.find(c) != std::pmr::string::npos;
-    }
+    static bool has(const text& labels, char c) { return labels.find(c) != text::npos; }
+
     // Gives each label exactly one axis in each operand that has it, and one size.
-    static void spread(emit<ops<aten::diagonal, aten::expand>> e, pmr_vector<labelled>& operands) {
+    static void spread(const emitter& e, pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
-        for (labelled& operand : operands) {
-            for (std::size_t i = 0; i != operand.labels.size() && !e.failed();) {
-                const std::size_t again = operand.labels.find(operand.labels[i], i + 1);
-                if (again == std::pmr::string::npos) {
+        const auto size_of = [&](char label) -> std::int64_t& {
+            return size[static_cast<unsigned char>(label)];
+        };
+        for (auto& [tensor, labels] : operands) {
+            for (std::size_t i = 0; i != labels.size() && !e.failed();) {
+                const char label = labels[i];
+                const std::size_t again = labels.find(label, i + 1);
+                if (again == text::npos) {
                     ++i;
-                    continue;
+                } else {
+                    tensor = call<aten::diagonal>(
+                        tensor, 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(again));
+                    labels.erase(again, 1).erase(i, 1) += label;
                 }
-                operand.tensor = e.make<aten::diagonal>({.self = operand.tensor,
-                    .offset = 0,
-                    .dim1 = static_cast<std::int64_t>(i),
-                    .dim2 = static_cast<std::int64_t>(again)});
-                const char label = operand.labels[i];
-                operand.labels.erase(again, 1);
-                operand.labels.erase(i, 1);
-                operand.labels += label;
             }
-            for (std::size_t i = 0; i != operand.labels.size() && !e.failed(); ++i) {
-                std::int64_t& known = size[static_cast<unsigned char>(operand.labels[i])];
-                if (known <= 1) known = e.shape(operand.tensor)[i];
+            for (std::size_t i = 0; i != labels.size() && !e.failed(); ++i) {
+                if (size_of(labels[i]) <= 1) size_of(labels[i]) = tensor.shape()[i];
             }
         }
-        for (labelled& operand : operands) {
+        for (auto& [tensor, labels] : operands) {
             shape_builder shape;
-            for (const char label : operand.labels) shape.push_back(size[static_cast<unsigned char>(label)]);
-            if (!e.failed() && shape != shape_builder(e.shape(operand.tensor)))
-                operand.tensor = e.make<aten::expand>({.self = operand.tensor, .size = int_list(shape)});
+            for (const char label : labels) shape.push_back(size_of(label));
+            if (!e.failed()) tensor = expanded(tensor, int_list(shape));
         }
     }
     // Sums over the labels that are no longer needed.
-    static labelled summed(
-        emit<ops<aten::sum_dim_intlist>> e, const labelled& t, const std::pmr::string& needed) {
+    static labelled summed(const labelled& t, const text& needed) {
         shape_builder axes;
-        std::pmr::string left;
+        text left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
             if (has(needed, t.labels[i])) {
                 left += t.labels[i];
@@ -100,45 +96,43 @@ private:
                 axes.push_back(static_cast<std::int64_t>(i));
             }
         }
-        if (axes.empty()) return t;
-        return {e.make<aten::sum_dim_intlist>({.self = t.tensor, .dim = int_list(axes)}), left};
+        return axes.empty() ? t : labelled{call<aten::sum_dim_intlist>(t.tensor, int_list(axes)), left};
     }
     // Permutes the tensor's axes to the order of `labels`.
-    static value arranged(emit<ops<aten::permute>> e, const labelled& t, const std::pmr::string& labels) {
+    static term arranged(const labelled& t, const text& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
-        return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
+        return call<aten::permute>(t.tensor, int_list(order));
     }
-    static shape_builder shape_of(const emitter& e, const labelled& t, const std::pmr::string& labels) {
+    static shape_builder shape_of(const labelled& t, const text& labels) {
         shape_builder shape;
-        for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
+        for (const char c : labels) shape.push_back(t.tensor.shape()[t.labels.find(c)]);
         return shape;
     }
     // Reshapes to [batch…, rows, columns]; rows and columns may each combine several axes.
-    static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
-        const std::pmr::string& batch, const std::pmr::string& rows, const std::pmr::string& columns) {
-        shape_builder shape = shape_of(e, t, batch);
-        shape.push_back(element_count(shape_of(e, t, rows)));
-        shape.push_back(element_count(shape_of(e, t, columns)));
-        return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
+    static term matrices(const labelled& t, const text& batch, const text& rows, const text& columns) {
+        shape_builder shape = shape_of(t, batch);
+        shape.push_back(element_count(shape_of(t, rows)));
+        shape.push_back(element_count(shape_of(t, columns)));
+        return call<aten::view>(arranged(t, batch + rows + columns), int_list(shape));
     }
-    static labelled contract(emit<made> e, labelled a, labelled b, const std::pmr::string& needed) {
+    static labelled contract(const emitter& e, labelled a, labelled b, const text& needed) {
         if (e.failed()) return a;
-        a = summed(e, a, needed + b.labels);
-        b = summed(e, b, needed + a.labels);
+        a = summed(a, needed + b.labels);
+        b = summed(b, needed + a.labels);
         if (e.failed()) return a;
-        std::pmr::string batch, inner, rows, columns;
+        text batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
         for (const char c : b.labels) {
             if (!has(a.labels, c)) columns += c;
         }
-        shape_builder shape = shape_of(e, a, batch);
-        shape.append(shape_of(e, a, rows));
-        shape.append(shape_of(e, b, columns));
-        const value product =
-            e.make<aten::matmul>(matrices(e, a, batch, rows, inner), matrices(e, b, batch, inner, columns));
-        return {e.make<aten::view>({.self = product, .size = int_list(shape)}), batch + rows + columns};
+        shape_builder shape = shape_of(a, batch);
+        shape.append(shape_of(a, rows));
+        shape.append(shape_of(b, columns));
+        const term product =
+            call<aten::matmul>(matrices(a, batch, rows, inner), matrices(b, batch, inner, columns));
+        return {call<aten::view>(product, int_list(shape)), batch + rows + columns};
     }
 };
 HEADRACE_COMPILED_PASS(decompose_einsum);
@@ -234,7 +228,7 @@ struct decompose_attention : pass {
                 const auto keys = transposed_matrix(for_heads(k) * factor);
                 const auto all = call<aten::matmul>(q * factor, keys);
                 const auto not_after = [](auto row, auto column) { return column <= row; };
-                const auto causal = [&] { return keep_where(all, not_after, never); };
+                const auto causal = [&] { return keep_where(all, never, not_after); };
                 const auto scores = choose(a.is_causal, causal, all);
                 return call<aten::matmul>(attended(scores, a.attn_mask), for_heads(v));
             };

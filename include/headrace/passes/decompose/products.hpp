@@ -84,10 +84,8 @@ struct decompose_products : pass {
                     };
                     return turned(x, -1) * turned(y, -2) - turned(x, -2) * turned(y, -1);
                 },
-            on<aten::linalg_vecdot> =
-                [](auto x, auto y, const auto& a) {
-                    return in_result_type(call<aten::sum_dim_intlist>(x * y, int_list{a.dim}, false));
-                },
+            on<aten::linalg_vecdot> = [](auto x, auto y,
+                                          const auto& a) { return in_result_type(sum_along(x * y, a.dim)); },
             on<aten::addmv> =
                 [](auto x, auto matrix, auto vector, const auto& a) {
                     return scaled(call<aten::mv>(matrix, vector), a.alpha) + scaled(x, a.beta);
@@ -99,8 +97,7 @@ struct decompose_products : pass {
                 },
             on<aten::addbmm> =
                 [](auto x, auto b1, auto b2, const auto& a) {
-                    const auto total =
-                        call<aten::sum_dim_intlist>(call<aten::bmm>(b1, b2), int_list{0}, false);
+                    const auto total = sum_along(call<aten::bmm>(b1, b2), 0);
                     return scaled(as(total, x.dtype()), a.alpha) + scaled(x, a.beta);
                 },
             // Σ_ij x_i W_oij y_j as (x · W) · y.
@@ -114,8 +111,7 @@ struct decompose_products : pass {
                         int_list{in1, saturating_mul(outputs, in2)});
                     const auto half = viewed(call<aten::matmul>(viewed(x, int_list{count, in1}), matrix),
                         int_list{count, outputs, in2});
-                    const auto whole = call<aten::sum_dim_intlist>(
-                        half * viewed(y, int_list{count, 1, in2}), int_list{-1}, false);
+                    const auto whole = sum_along(half * viewed(y, int_list{count, 1, in2}), -1);
                     const auto biased =
                         with_operand(whole, a.bias, [](auto v, auto b) { return v + flat(b); });
                     return as_result(biased);

@@ -24,29 +24,28 @@ struct decompose_bicubic : pass {
     using bicubic = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
 
     static auto rewrites() {
-        return real_rules(
-                   on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
-                   on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> =
-                       [](auto x, const auto& a) {
-                           return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
-                       },
-                   on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> =
-                       [](auto x, const auto& a) {
-                           return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
-                       }) +
-            rules(
-                on_each<linear_ops> =
+        return rules(
+            real_rules(
+                on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
+                on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> =
                     [](auto x, const auto& a) {
-                        const sampling_mode mode =
-                            a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-                        return choose(!is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged, [&] {
-                            return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a));
-                        });
+                        return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
                     },
-                on_each<nearest_ops> = [](auto x,
-                                           const auto& a) { return selected(x, a, sampling_mode::nearest); },
-                on_each<nearest_exact_ops> =
-                    [](auto x, const auto& a) { return selected(x, a, sampling_mode::nearest_exact); });
+                on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> =
+                    [](auto x, const auto& a) {
+                        return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
+                    }),
+            on_each<linear_ops> =
+                [](auto x, const auto& a) {
+                    const sampling_mode mode =
+                        a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+                    return choose(!is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
+                        [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });
+                },
+            on_each<nearest_ops> = [](auto x,
+                                       const auto& a) { return selected(x, a, sampling_mode::nearest); },
+            on_each<nearest_exact_ops> =
+                [](auto x, const auto& a) { return selected(x, a, sampling_mode::nearest_exact); });
     }
 
 private:

@@ -178,7 +178,7 @@ private:
             const auto reached = choose(
                 right, [&] { return limits > each; }, [&] { return limits >= each; });
             const auto ones = where(!reached, limits.constant(1, counted), limits.constant(0, counted));
-            return in_result_type(call<aten::sum_dim_intlist>(ones, int_list{-1}, false));
+            return in_result_type(sum_along(ones, -1));
         };
         return choose(
             count == 0, [&] { return x.filled(0, x.result_meta().dtype); }, is_large(x, count),

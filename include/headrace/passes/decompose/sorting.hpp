@@ -130,7 +130,7 @@ private:
         const term is_earlier =
             pairs(v, axis, dtype::boolean, [](std::int64_t i, std::int64_t j) { return scalar(j < i); });
         const term is_before = where(is_earlier, !one_first, other_first);
-        return counted(where(is_before, number(v, 1), number(v, 0)), axis + 1);
+        return sum_along(where(is_before, number(v, 1), number(v, 0)), axis + 1);
     }
     // Returns, for each place, the position of the element that belongs there.
     static term positions_of(const term& v, const term& places, std::int64_t axis) {
@@ -142,10 +142,7 @@ private:
             });
         };
         const term is_here = call<aten::unsqueeze>(places, axis + 1) == numbers(false);
-        return as(counted(where(is_here, numbers(true), number(v, 0)), axis), dtype::int64);
-    }
-    static term counted(const term& x, std::int64_t axis) {
-        return call<aten::sum_dim_intlist>(x, int_list{axis});
+        return as(sum_along(where(is_here, numbers(true), number(v, 0)), axis), dtype::int64);
     }
     // Floats are counted in floats, so that the target does not need integers as well.
     static dtype number_type(const term& v) { return is_floating(v.dtype()) ? dtype::float32 : dtype::int64; }

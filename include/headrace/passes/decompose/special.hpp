@@ -19,113 +19,109 @@ struct decompose_special : pass {
         "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
 
     static auto rewrites() {
-        return real_rules(
-                   on<aten::sinc> =
-                       [](auto x) {
-                           const auto angle = x * std::numbers::pi;
-                           return where(x == 0, 1, sin(angle) / where(x == 0, 1, angle));
-                       },
-                   on<aten::angle> =
-                       [](auto x) {
-                           return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, [&] {
-                               return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x);
-                           });
-                       },
-                   on<aten::special_ndtr> =
-                       [](auto x) { return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5; },
-                   on<aten::special_entr> =
-                       [](auto x) {
-                           const auto below = where(x < 0, -infinity, -(x * log(x)));
-                           return where(x == 0, 0, below);
-                       },
-                   on<aten::special_xlog1py> =
-                       [](auto x, auto y) { return where(logical_and(x == 0, y == y), 0, x * log1p(y)); },
-                   // The difference of equal infinities would be NaN.
-                   on<aten::logaddexp2> =
-                       [](auto x, auto y) {
-                           const auto most = max(x, y);
-                           const auto apart = where(x == y, 0, -abs(x - y));
-                           return most + log1p(exp(apart * std::numbers::ln2)) * std::numbers::log2e;
-                       },
-                   on<aten::std_mean> =
-                       [](auto x, const auto& a) {
-                           return std::tuple(call<aten::std_>(x, a.unbiased), call<aten::mean>(x));
-                       },
-                   on<aten::var_mean> =
-                       [](auto x, const auto& a) {
-                           return std::tuple(call<aten::var>(x, a.unbiased), call<aten::mean>(x));
-                       },
-                   on<aten::nanmean> =
-                       [](auto x, const auto& a) {
-                           const int_list axes = a.dim.value_or(int_list());
-                           const auto total = sum(where(x == x, x, 0), axes);
-                           const auto count = sum(where(x == x, x.constant(1), 0), axes);
-                           return viewed(total / count, x.result_meta().shape);
-                       },
-                   on<aten::trapezoid_dx> =
-                       [](auto y, const auto& a) {
-                           return summed_areas(
-                               y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
-                       },
-                   on<aten::trapezoid_x> =
-                       [](auto y, auto x, const auto& a) {
-                           return summed_areas(y, a.dim, [&](const auto& pairs) {
-                               return pairs * (part(x, a.dim, true) - part(x, a.dim, false)) * 0.5;
-                           });
-                       },
-                   on<aten::cumulative_trapezoid_dx> =
-                       [](auto y, const auto& a) {
-                           return refuse_if(
-                               y.size(a.dim) < 2, y, "areas of nothing: TOSA has no empty tensors", [&] {
-                                   return call<aten::cumsum>(
-                                       pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim);
-                               });
-                       }) +
-            rules(
-                on<aten::heaviside> =
-                    [](auto x, auto values) {
-                        const auto wide = in_wide_type(x);
-                        const auto at_zero = as(values, wide.dtype());
-                        const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
-                        const auto whole = where(wide == 0, at_zero, step);
-                        return in_result_type(choose(!is_floating(x.dtype()), whole,
-                            [&] { return where(wide == wide, whole, wide.constant(0)); }));
+        return rules(
+            real_rules(
+                on<aten::sinc> =
+                    [](auto x) {
+                        const auto angle = x * std::numbers::pi;
+                        return where(x == 0, 1, sin(angle) / where(x == 0, 1, angle));
                     },
-                on<aten::float_power_tensor_tensor> =
-                    [](auto x, auto y) {
-                        return refuse_if(is_complex(x.result_meta().dtype), x, no_complex_numbers, [&] {
-                            return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y));
-                        });
-                    },
-                on<aten::float_power_tensor_scalar> =
-                    [](auto x, const auto& a) {
-                        const scalar exponent(a.exponent.to_double());
-                        return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
-                            [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
-                    },
-                on<aten::float_power_scalar> =
-                    [](auto y, const auto& a) {
-                        const scalar base(a.self.to_double());
-                        return refuse_if(is_complex(y.dtype()), y, no_complex_numbers,
-                            [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
-                    },
-                on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
-                on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
-                on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
-                on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
-                on<aten::isreal> =
+                on<aten::angle> =
                     [](auto x) {
                         return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
-                            [&] { return x.filled(true, dtype::boolean); });
+                            [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
                     },
-                on<aten::real, aten::conj> =
-                    [](auto x) { return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, x); },
-                on<aten::special_round> =
-                    [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
-                on<aten::count_nonzero> =
-                    [](auto x, const auto& a) { return counted(x, a.dim ? int_list{*a.dim} : int_list()); },
-                on<aten::count_nonzero_dim_intlist> = [](auto x,
-                                                          const auto& a) { return counted(x, a.dim); });
+                on<aten::special_ndtr> =
+                    [](auto x) { return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5; },
+                on<aten::special_entr> =
+                    [](auto x) {
+                        const auto below = where(x < 0, -infinity, -(x * log(x)));
+                        return where(x == 0, 0, below);
+                    },
+                on<aten::special_xlog1py> =
+                    [](auto x, auto y) { return where(logical_and(x == 0, y == y), 0, x * log1p(y)); },
+                // The difference of equal infinities would be NaN.
+                on<aten::logaddexp2> =
+                    [](auto x, auto y) {
+                        const auto most = max(x, y);
+                        const auto apart = where(x == y, 0, -abs(x - y));
+                        return most + log1p(exp(apart * std::numbers::ln2)) * std::numbers::log2e;
+                    },
+                on<aten::std_mean> =
+                    [](auto x, const auto& a) {
+                        return std::tuple(call<aten::std_>(x, a.unbiased), call<aten::mean>(x));
+                    },
+                on<aten::var_mean> =
+                    [](auto x, const auto& a) {
+                        return std::tuple(call<aten::var>(x, a.unbiased), call<aten::mean>(x));
+                    },
+                on<aten::nanmean> =
+                    [](auto x, const auto& a) {
+                        const int_list axes = a.dim.value_or(int_list());
+                        const auto total = sum(where(x == x, x, 0), axes);
+                        const auto count = sum(where(x == x, x.constant(1), 0), axes);
+                        return viewed(total / count, x.result_meta().shape);
+                    },
+                on<aten::trapezoid_dx> =
+                    [](auto y, const auto& a) {
+                        return summed_areas(
+                            y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
+                    },
+                on<aten::trapezoid_x> =
+                    [](auto y, auto x, const auto& a) {
+                        return summed_areas(y, a.dim, [&](const auto& pairs) {
+                            return pairs * (part(x, a.dim, true) - part(x, a.dim, false)) * 0.5;
+                        });
+                    },
+                on<aten::cumulative_trapezoid_dx> =
+                    [](auto y, const auto& a) {
+                        return refuse_if(
+                            y.size(a.dim) < 2, y, "areas of nothing: TOSA has no empty tensors", [&] {
+                                return call<aten::cumsum>(pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim);
+                            });
+                    }),
+            on<aten::heaviside> =
+                [](auto x, auto values) {
+                    const auto wide = in_wide_type(x);
+                    const auto at_zero = as(values, wide.dtype());
+                    const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
+                    const auto whole = where(wide == 0, at_zero, step);
+                    return in_result_type(choose(!is_floating(x.dtype()), whole,
+                        [&] { return where(wide == wide, whole, wide.constant(0)); }));
+                },
+            on<aten::float_power_tensor_tensor> =
+                [](auto x, auto y) {
+                    return refuse_if(is_complex(x.result_meta().dtype), x, no_complex_numbers,
+                        [&] { return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y)); });
+                },
+            on<aten::float_power_tensor_scalar> =
+                [](auto x, const auto& a) {
+                    const scalar exponent(a.exponent.to_double());
+                    return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
+                        [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
+                },
+            on<aten::float_power_scalar> =
+                [](auto y, const auto& a) {
+                    const scalar base(a.self.to_double());
+                    return refuse_if(is_complex(y.dtype()), y, no_complex_numbers,
+                        [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
+                },
+            on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
+            on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
+            on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
+            on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
+            on<aten::isreal> =
+                [](auto x) {
+                    return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
+                        [&] { return x.filled(true, dtype::boolean); });
+                },
+            on<aten::real, aten::conj> =
+                [](auto x) { return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, x); },
+            on<aten::special_round> =
+                [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
+            on<aten::count_nonzero> =
+                [](auto x, const auto& a) { return counted(x, a.dim ? int_list{*a.dim} : int_list()); },
+            on<aten::count_nonzero_dim_intlist> = [](auto x, const auto& a) { return counted(x, a.dim); });
     }
 
 private:
@@ -156,8 +152,8 @@ private:
     static auto pairs_of(const auto& y, std::int64_t dim) { return part(y, dim, true) + part(y, dim, false); }
     static auto summed_areas(const auto& y, std::int64_t dim, const auto& areas) {
         return choose(
-            y.size(dim) < 2, [&] { return call<aten::sum_dim_intlist>(y * 0, int_list{dim}, false); },
-            [&] { return call<aten::sum_dim_intlist>(areas(pairs_of(y, dim)), int_list{dim}, false); });
+            y.size(dim) < 2, [&] { return sum_along(y * 0, dim); },
+            [&] { return sum_along(areas(pairs_of(y, dim)), dim); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_special);

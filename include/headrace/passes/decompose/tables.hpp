@@ -130,25 +130,26 @@ struct decompose_tables : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
         "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
-    using cosine_windows = ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
-        aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
-        aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic>;
-    using triangular_windows = ops<aten::bartlett_window, aten::bartlett_window_periodic>;
-    using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
-    using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
-    using index_tables = ops<aten::tril_indices, aten::triu_indices>;
-    using random_ops =
-        ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>;
 
     static auto rewrites() {
         return rules(
-            on_each<windows> =
-                code<made>([]<class Op>(Op, emit<made> e, const args<Op>& a) { return window<Op>(e, a); }),
+            on<aten::hann_window, aten::hann_window_periodic> =
+                code<made>([](emit<made> e, const auto& a) { return cosine_window(e, a, 0.5, 0.5); }),
+            on<aten::hamming_window, aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+                aten::hamming_window_periodic_alpha_beta> =
+                code<made>([](emit<made> e, const auto& a) { return cosine_window(e, a, 0.54, 0.46); }),
+            on<aten::blackman_window, aten::blackman_window_periodic> =
+                code<made>([](emit<made> e, const auto& a) { return window(e, a, blackman); }),
+            on<aten::bartlett_window, aten::bartlett_window_periodic> =
+                code<made>([](emit<made> e, const auto& a) { return window(e, a, bartlett); }),
+            on<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta> =
+                code<made>([](emit<made> e, const auto& a) { return kaiser_window(e, a); }),
             on<aten::tril_indices> =
                 code<made>([](emit<made> e, const auto& a) { return indices(e, a, true); }),
             on<aten::triu_indices> =
                 code<made>([](emit<made> e, const auto& a) { return indices(e, a, false); }),
-            on_each<random_ops> = code<made>([](emit<made> e, const auto&) -> value {
+            on<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli,
+                aten::bernoulli_p> = code<made>([](emit<made> e, const auto&) -> value {
                 return e.unsupported(
                     "random numbers are not constant and TOSA has none; make them an input of the model, or "
                     "lower it to a .pte file, where they are float32");
@@ -177,15 +178,36 @@ struct decompose_tables : pass {
 
 private:
     using made = ops<>;
-    template <class Op>
-    static value window(emit<made> e, const args<Op>& a) {
+    // Element k of a window is `element(k, span)`, where one period has `span` elements.
+    static value window(emit<made> e, const auto& a, const auto& element) {
         bool periodic = true;
         if constexpr (requires { a.periodic; }) periodic = a.periodic;
-        const std::int64_t span = a.window_length - (periodic ? 0 : 1);
+        const auto span = static_cast<double>(a.window_length - (periodic ? 0 : 1));
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
-            if (a.window_length == 1) return scalar(1.0);
-            return scalar(element<Op>(a, static_cast<double>(i), static_cast<double>(span)));
+            return scalar(a.window_length == 1 ? 1.0 : element(static_cast<double>(i), span));
         });
+    }
+    static value cosine_window(emit<made> e, const auto& a, double alpha, double beta) {
+        if constexpr (requires { a.alpha; }) alpha = a.alpha;
+        if constexpr (requires { a.beta; }) beta = a.beta;
+        return window(e, a, [&](double k, double span) { return alpha - beta * std::cos(angle(k, span)); });
+    }
+    static value kaiser_window(emit<made> e, const auto& a) {
+        double beta = 12;
+        if constexpr (requires { a.beta; }) beta = a.beta;
+        return window(e, a, [&](double k, double span) {
+            const double from_middle = 2 * k / span - 1;
+            const double inside = 1 - from_middle * from_middle;
+            return bessel_i0(beta * std::sqrt(inside < 0 ? 0 : inside)) / bessel_i0(beta);
+        });
+    }
+    static double angle(double k, double span) { return 2 * std::numbers::pi * k / span; }
+    static double blackman(double k, double span) {
+        return 0.42 - 0.5 * std::cos(angle(k, span)) + 0.08 * std::cos(2 * angle(k, span));
+    }
+    static double bartlett(double k, double span) {
+        const double rising = 2 * k / span;
+        return rising <= 1 ? rising : 2 - rising;
     }
     static value logarithmic(emit<made> e, const args<aten::logspace>& a) {
         const double start = a.start.to_double();
@@ -206,30 +228,6 @@ private:
         }
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
             [&](std::size_t i) { return scalar(i < rows.size() ? rows[i] : columns[i - rows.size()]); });
-    }
-    // Returns element k of a window, one period of which has `span` elements.
-    template <class Op>
-    static double element(const args<Op>& a, double k, double span) {
-        if constexpr (one_of<Op, cosine_windows>) {
-            const double angle = 2 * std::numbers::pi * k / span;
-            if constexpr (one_of<Op, ops<aten::blackman_window, aten::blackman_window_periodic>>)
-                return 0.42 - 0.5 * std::cos(angle) + 0.08 * std::cos(2 * angle);
-            constexpr bool is_hann = one_of<Op, ops<aten::hann_window, aten::hann_window_periodic>>;
-            double alpha = is_hann ? 0.5 : 0.54;
-            double beta = is_hann ? 0.5 : 0.46;
-            if constexpr (requires { a.alpha; }) alpha = a.alpha;
-            if constexpr (requires { a.beta; }) beta = a.beta;
-            return alpha - beta * std::cos(angle);
-        } else if constexpr (one_of<Op, triangular_windows>) {
-            const double rising = 2 * k / span;
-            return rising <= 1 ? rising : 2 - rising;
-        } else {
-            double beta = 12;
-            if constexpr (requires { a.beta; }) beta = a.beta;
-            const double from_middle = 2 * k / span - 1;
-            const double inside = 1 - from_middle * from_middle;
-            return bessel_i0(beta * std::sqrt(inside < 0 ? 0 : inside)) / bessel_i0(beta);
-        }
     }
     // The modified Bessel function of order 0: Σ ((x/2)^k / k!)².
     static double bessel_i0(double x) {
