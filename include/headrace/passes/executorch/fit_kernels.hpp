@@ -221,7 +221,7 @@ private:
         return e.make<aten::bitwise_right_shift_tensor_scalar>({a.self, scalar(traits_of(type).bits - 1)});
     }
     template <class Op>
-    static value shifted(Op, emit<made> e, const args<Op>& a) {
+    static std::optional<value> shifted(Op, emit<made> e, const args<Op>& a) {
         const dtype type = e.result_meta().dtype;
         const bool left = __is_same(Op, aten::bitwise_left_shift_tensor);
         const auto most = static_cast<std::int64_t>(traits_of(type).bits) - 1;
