@@ -2,13 +2,11 @@
 // The passes of passes/executorch are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/executorch/convolve_slices.hpp>
 #include <headrace/passes/executorch/fit_kernels.hpp>
-#include <headrace/passes/executorch/saturate_quantization.hpp>
+#include <headrace/passes/executorch/kernel_limits.hpp>
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
-#include <headrace/passes/executorch/store_empty_results.hpp>
 
 namespace headrace {
 

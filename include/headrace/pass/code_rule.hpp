@@ -10,6 +10,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/list.hpp>
+
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/code.hpp>
 #include <headrace/pass/rule_diagnoses.hpp>
@@ -207,7 +210,10 @@ struct ops_of_code<rule<Op, coded<List, F>, Policy>> : std::type_identity<List> 
 template <class List>
 struct ops_of_codes;
 template <class... Rules>
-struct ops_of_codes<rule_list<Rules...>> : std::type_identity<joined<typename ops_of_code<Rules>::type...>> {
+struct ops_of_codes<rule_list<Rules...>> {
+    // Rules for many ops share one list: equal lists are joined once.
+    using lists = boost::mp11::mp_unique<boost::mp11::mp_list<typename ops_of_code<Rules>::type...>>;
+    using type = boost::mp11::mp_apply<joined, lists>;
 };
 
 }  // namespace headrace::detail

@@ -4,9 +4,7 @@
 #define HEADRACE_PASSES_DEVICE_LOWERING_HPP
 
 #include <headrace/pass/pipeline.hpp>
-#include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
-#include <headrace/passes/device/outline_layers.hpp>
 #include <headrace/passes/device/split_expansions.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 

@@ -11,13 +11,11 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/executorch/convolve_slices.hpp>
 #include <headrace/passes/executorch/fit_kernels.hpp>
-#include <headrace/passes/executorch/saturate_quantization.hpp>
+#include <headrace/passes/executorch/kernel_limits.hpp>
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
-#include <headrace/passes/executorch/store_empty_results.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>

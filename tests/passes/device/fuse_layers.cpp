@@ -2,9 +2,7 @@
 // Tests that operators become layers, and that layers absorb adjacent elementwise operators.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
-#include <headrace/passes/device/outline_layers.hpp>
 #include <headrace/passes/device/split_expansions.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 

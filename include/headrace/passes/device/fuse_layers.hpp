@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fuse_layers.
+// Defines headrace::fold_padding, headrace::outline_layers and headrace::fuse_layers, which make layers of
+// TOSA's operators.
 #ifndef HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 #define HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 
@@ -9,10 +10,86 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
+
+/// Folds the PAD of an image with its zero point into the convolution: kernels need no padded copy.
+struct fold_padding : pass {
+    static constexpr std::string_view summary = "PAD of an image with its zero point as a convolution's pad";
+
+    static auto rewrites() {
+        return rules(on_match([](auto image, auto number) {
+            const auto border = node_of<"border", tosa::const_shape>();
+            const auto padded = node_of<"pad", tosa::pad>(image, border, number);
+            return node_of<"convolution", tosa::conv2d, tosa::depthwise_conv2d>(padded);
+        }) = code<made>([](emit<made> e, value image, value number, const auto& m) {
+            return folded(e, image, number, get<"border">(m).values, *find<"convolution">(m));
+        }));
+    }
+
+private:
+    using made = ops<tosa::conv2d, tosa::depthwise_conv2d>;
+    // `border` has the numbers of elements before and after the image, for each axis.
+    static std::optional<value> folded(
+        emit<made> e, value image, value number, sizes border, const node& convolution) {
+        const bool is_of_image =
+            border.size() == 8 && border[0] == 0 && border[1] == 0 && border[6] == 0 && border[7] == 0;
+        std::optional<value> without_pad;
+        visit_args(made{}, convolution, [&]<class Op>(Op, args<Op> a) {
+            if (!is_of_image || !is_zero_point(number, a.input_zp)) return;
+            a.input = image;
+            a.pad = {a.pad[0] + border[2], a.pad[1] + border[3], a.pad[2] + border[4], a.pad[3] + border[5]};
+            without_pad = e.make<Op>(a);
+        });
+        return without_pad;
+    }
+    static bool is_zero_point(value number, value zero) {
+        const auto real = constant_reals(number), zero_point = constant_reals(zero);
+        return real && zero_point && !real->empty() && !zero_point->empty() && (*real)[0] == (*zero_point)[0];
+    }
+};
+
+/// Makes a layer of each operator that can be part of one.
+struct outline_layers : pass {
+    static constexpr std::string_view summary =
+        "convolutions, products, reductions and element-wise ops as layers";
+
+    static auto rewrites() {
+        return rules(on_each<layered_ops> =
+                         code<made>([](auto op, emit<made> e, const auto&) { return outlined(op, e); }));
+    }
+
+private:
+    using made = joined<device::dialect::all_ops, layered_ops>;
+    template <class Op>
+    static std::optional<value> outlined(Op, emit<made> e) {
+        const node& n = e.current();
+        if (is_in_layer(n)) return std::nullopt;
+        layer_builder layer(e.owner());
+        layer.end(layer.append(n));
+        return e.make<layer_of<Op>>({.inputs = layer.inputs(), .body = &layer.body()});
+    }
+
+    // True if the graph belongs to a layer, rather than to a branch or a loop.
+    static bool is_in_layer(const node& n) {
+        const graph* const parent = n.owner->parent();
+        if (parent == nullptr) return false;
+        bool found = false;
+        const auto look = [&]<class... Ops>(ops<Ops...>) {
+            const auto find = [&](auto nodes) {
+                for (const node& layer : nodes) found = found || parts_of(layer).body == n.owner;
+            };
+            (find(parent->nodes_of(info_of<Ops>)), ...);
+        };
+        look(device::dialect::all_ops{});
+        return found;
+    }
+};
 
 /// Fuses an elementwise layer into the layer whose only reader it is, so that the tensor between them is
 /// never stored. A sum of two branches becomes part of the branch that is computed last. A layer that only
@@ -21,10 +98,16 @@ namespace headrace {
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
-    using targeted_ops = ops<device::elementwise, device::reduction>;
-    using produces = joined<device::dialect::all_ops, layered_ops>;
 
-    std::optional<value> operator()(const args<device::elementwise>& a, emit<produces>& e) const {
+    static auto rewrites() {
+        return rules(
+            on<device::elementwise> = code<into_neighbors>(), on<device::reduction> = code<absorbing>());
+    }
+
+private:
+    using made = joined<device::dialect::all_ops, layered_ops>;
+    using parts = pmr_vector<const node*>;
+    static std::optional<value> into_neighbors(emit<made> e, const args<device::elementwise>& a) {
         const node& n = e.current();
         parts taken = operands_of(a.inputs, e);
         const node* const before = host_of(a.inputs, taken, e);
@@ -34,7 +117,7 @@ struct fuse_layers : pass {
         }
         return taken.empty() ? std::nullopt : fused(taken, info_of<device::elementwise>, e);
     }
-    std::optional<value> operator()(const args<device::reduction>& a, emit<produces>& e) const {
+    static std::optional<value> absorbing(emit<made> e, const args<device::reduction>& a) {
         for (const value v : a.inputs) {
             const node& n = *v.producer;
             if (is<device::elementwise>(n) && is_read_alone(n) && count_tensors(parts_of(n)) == 1)
@@ -42,9 +125,6 @@ struct fuse_layers : pass {
         }
         return std::nullopt;
     }
-
-private:
-    using parts = pmr_vector<const node*>;
 
     // True if the layer's result has exactly one reader.
     static bool is_read_alone(const node& n) {
@@ -124,7 +204,7 @@ private:
     }
 
     // Fuses this layer and `taken` into one layer of kind `op`.
-    static std::optional<value> fused(const parts& taken, const op_info& op, emit<produces>& e) {
+    static std::optional<value> fused(const parts& taken, const op_info& op, emit<made> e) {
         layer_builder layer(e.owner());
         const auto append = [&](auto&& self, const node& n) -> value {
             pmr_vector<value> operands;
@@ -137,13 +217,13 @@ private:
         };
         layer.end(append(append, e.current()));
         const args<device::elementwise> all{.inputs = layer.inputs(), .body = &layer.body()};
-        std::optional<value> made;
+        std::optional<value> whole;
         const auto make = [&]<class... Ops>(ops<Ops...>) {
-            ((op.index == info_of<Ops>.index ? void(made = e.make<Ops>({all.inputs, all.body})) : void()),
+            ((op.index == info_of<Ops>.index ? void(whole = e.make<Ops>({all.inputs, all.body})) : void()),
                 ...);
         };
         make(device::dialect::all_ops{});
-        return made;
+        return whole;
     }
 };
 

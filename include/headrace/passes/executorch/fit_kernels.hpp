@@ -16,6 +16,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/executorch.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
@@ -43,52 +44,94 @@ struct fit_kernels : pass {
     using right_shift_kernel =
         executorch::kernel<aten::bitwise_right_shift_tensor, "aten::bitwise_right_shift.Tensor_out">;
 
-    using softmaxes = ops<aten::_softmax, aten::_log_softmax>;
-    using shifts = ops<aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor>;
-    using number_shifts =
-        ops<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_right_shift_tensor_scalar>;
     using quantizers =
         ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::quantize_per_token,
             quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_token>;
     using tensor_quantizers = ops<quantized_decomposed::quantize_per_tensor_tensor,
         quantized_decomposed::dequantize_per_tensor_tensor>;
-    using targeted_ops = joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
-        ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::cumsum,
-            aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
-            aten::div_tensor_mode, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>>;
-    using produces = joined<softmaxes, quantizers, tensor_quantizers,
-        ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
-            aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
-            aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
-            aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze, aten::squeeze_dim,
-            aten::max_pool2d_with_indices, aten::bitwise_right_shift_tensor_scalar, max_pool_kernel,
-            floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
 
-    // --- arguments -------------------------------------------------------------------------
-
-    template <one_of<softmaxes> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!a.half_to_float) return std::nullopt;
-        return e.make<Op>({as(e, a.self, e.result_meta().dtype), a.dim, false});
+    static auto rewrites() {
+        return rules(
+            on<aten::_softmax> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.half_to_float,
+                        [&] { return call<aten::_softmax>(in_result_type(x), a.dim, false); }, unchanged);
+                },
+            on<aten::_log_softmax> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.half_to_float,
+                        [&] { return call<aten::_log_softmax>(in_result_type(x), a.dim, false); }, unchanged);
+                },
+            on<aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor> =
+                code<made>([](auto op, emit<made> e, const auto& a) { return shifted(op, e, a); }),
+            on<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_right_shift_tensor_scalar> =
+                code<made>([](auto op, emit<made> e, const auto& a) { return shifted_by_number(op, e, a); }),
+            on_each<quantizers> =
+                code<made>([](auto op, emit<made> e, const auto& a) { return with_wide_lists(op, e, a); }),
+            on_each<tensor_quantizers> =
+                code<made>([](auto op, emit<made> e, const auto& a) { return with_wide_numbers(op, e, a); }),
+            on<aten::_to_copy> = code<blocking>(),
+            on<aten::expand> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.implicit, [&] { return call<aten::expand>(x, a.size); }, unchanged);
+                },
+            on<aten::narrow> = code<from_start>(), on<aten::constant_pad_nd> = code<cropped>(),
+            on<aten::roll> = code<rolled>(),
+            // The sum of a single number, and its only window.
+            on<aten::cumsum> =
+                [](auto x, const auto&) {
+                    return choose(
+                        x.rank() == 0, [&] { return in_result_type(x); }, unchanged);
+                },
+            on<aten::sum_dim_intlist> = code<total>(),
+            on<aten::unfold> =
+                [](auto x, const auto&) {
+                    return choose(
+                        x.rank() == 0, [&] { return call<aten::reshape>(x, x.result_meta().shape); },
+                        unchanged);
+                },
+            on<aten::_adaptive_avg_pool2d> =
+                [](auto x, const auto& a) {
+                    return choose(a.output_size.size() == 2, unchanged, [&] {
+                        const sizes made = x.result_meta().shape;
+                        return call<aten::_adaptive_avg_pool2d>(x, int_list(made.last(2)));
+                    });
+                },
+            on<aten::linear> = code<of_matrix>(),
+            on<aten::floor_divide> =
+                code<made>([](emit<made> e, const auto& a) { return floored(e, a.self, a.other); }),
+            on<aten::div_tensor_mode> = code<made>([](emit<made> e, const auto& a) {
+                return a.rounding_mode == "floor" ? floored(e, a.self, a.other) : std::nullopt;
+            }),
+            on<aten::max_pool1d_with_indices> = code<pooled_lines>(),
+            on<aten::max_pool2d_with_indices> = code<pooled>());
     }
-    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
+
+private:
+    using made = joined<quantizers, tensor_quantizers,
+        ops<aten::_to_copy, aten::sum_dim_intlist, aten::narrow, aten::constant_pad_nd, aten::roll,
+            aten::reshape, aten::linear, aten::where_self, aten::eq_scalar, aten::div_tensor,
+            aten::masked_fill_scalar, aten::isnan, aten::clamp, aten::lt_scalar, aten::ne_tensor,
+            aten::bitwise_and_scalar, aten::unsqueeze, aten::squeeze_dim, aten::max_pool2d_with_indices,
+            aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel, left_shift_kernel,
+            right_shift_kernel>>;
+    static std::optional<value> blocking(emit<made> e, const args<aten::_to_copy>& a) {
         if (!a.non_blocking) return std::nullopt;
-        args<aten::_to_copy> blocking = a;
-        blocking.non_blocking = false;
-        return e.make<aten::_to_copy>(blocking);
+        args<aten::_to_copy> waiting = a;
+        waiting.non_blocking = false;
+        return e.make<aten::_to_copy>(waiting);
     }
-    std::optional<value> operator()(const args<aten::expand>& a, emit<produces>& e) const {
-        if (!a.implicit) return std::nullopt;
-        return e.make<aten::expand>({.self = a.self, .size = a.size});
-    }
-    std::optional<value> operator()(const args<aten::narrow>& a, emit<produces>& e) const {
+    static std::optional<value> from_start(emit<made> e, const args<aten::narrow>& a) {
         if (a.start >= 0 && a.dim >= 0) return std::nullopt;
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return value{};
         const std::int64_t start = a.start < 0 ? a.start + e.shape(a.self)[axis] : a.start;
         return e.make<aten::narrow>({a.self, static_cast<std::int64_t>(axis), start, a.length});
     }
-    std::optional<value> operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
+    static std::optional<value> cropped(emit<made> e, const args<aten::constant_pad_nd>& a) {
         const auto crops = [](std::int64_t size) { return size < 0; };
         if (std::ranges::none_of(a.pad, crops)) return std::nullopt;
         value v = a.self;
@@ -106,35 +149,21 @@ struct fit_kernels : pass {
         if (std::ranges::all_of(pad, [](std::int64_t size) { return size == 0; })) return v;
         return e.make<aten::constant_pad_nd>({.self = v, .pad = int_list(pad), .value = a.value});
     }
-    std::optional<value> operator()(const args<aten::roll>& a, emit<produces>& e) const {
+    static std::optional<value> rolled(emit<made> e, const args<aten::roll>& a) {
         if (e.rank(a.self) == 0) return a.self;
         if (!a.dims.empty() || a.shifts.size() != 1) return std::nullopt;
         const value flat = e.make<aten::reshape>({a.self, int_list{e.meta(a.self).elements()}});
-        const value rolled = e.make<aten::roll>({flat, a.shifts, {0}});
-        return e.make<aten::reshape>({rolled, e.result_meta().shape});
+        const value moved = e.make<aten::roll>({flat, a.shifts, {0}});
+        return e.make<aten::reshape>({moved, e.result_meta().shape});
     }
-    /// The sum of a single number, and its only window.
-    std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
-        if (e.rank(a.self) != 0) return std::nullopt;
-        return as(e, a.self, e.result_meta().dtype);
-    }
-    std::optional<value> operator()(const args<aten::sum_dim_intlist>& a, emit<produces>& e) const {
+    static std::optional<value> total(emit<made> e, const args<aten::sum_dim_intlist>& a) {
         if (e.rank(a.self) != 0 || !a.dim || a.dim->empty()) return std::nullopt;
         args<aten::sum_dim_intlist> whole = a;
         whole.dim = std::nullopt;
         return e.make<aten::sum_dim_intlist>(whole);
     }
-    std::optional<value> operator()(const args<aten::unfold>& a, emit<produces>& e) const {
-        if (e.rank(a.self) != 0) return std::nullopt;
-        return e.make<aten::reshape>({a.self, e.result_meta().shape});
-    }
-    std::optional<value> operator()(const args<aten::_adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        if (a.output_size.size() == 2) return std::nullopt;
-        const sizes made = sizes(e.result_meta().shape);
-        return e.make<aten::_adaptive_avg_pool2d>({a.self, int_list(made.subspan(made.size() - 2))});
-    }
-    /// A vector as the weight is a matrix of one row.
-    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
+    // A vector as the weight is a matrix of one row.
+    static std::optional<value> of_matrix(emit<made> e, const args<aten::linear>& a) {
         if (e.rank(a.weight) != 1) return std::nullopt;
         args<aten::linear> matrix = a;
         matrix.weight = e.make<aten::reshape>({a.weight, int_list{1, e.shape(a.weight)[0]}});
@@ -143,8 +172,8 @@ struct fit_kernels : pass {
             matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
     }
-    /// A line is an image of one row, and its elements have the same indices.
-    value_list operator()(const args<aten::max_pool1d_with_indices>& a, emit<produces>& e) const {
+    // A line is an image of one row, and its elements have the same indices.
+    static value_list pooled_lines(emit<made> e, const args<aten::max_pool1d_with_indices>& a) {
         const std::int64_t kernel = a.kernel_size[0];
         const args<aten::max_pool2d_with_indices> row{
             .self = e.make<aten::unsqueeze>({.self = a.self, .dim = -2}),
@@ -160,9 +189,9 @@ struct fit_kernels : pass {
         for (const value v : pooled) lines.push_back(e.make<aten::squeeze_dim>({.self = v, .dim = -2}));
         return lines;
     }
-    /// Quantizing kernels read float64 scales and int64 zero points; the others also accept narrower ones.
-    template <one_of<quantizers> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    // Quantizing kernels read float64 scales and int64 zero points; the others also accept narrower ones.
+    template <class Op>
+    static std::optional<value> with_wide_lists(Op, emit<made> e, const args<Op>& a) {
         args<Op> wide = a;
         const bool narrow = has_trait<Op>(trait::dequantizing);
         const std::optional<value> zero_points = a.zero_points;
@@ -172,8 +201,8 @@ struct fit_kernels : pass {
         if (wide.scales == a.scales && wide.zero_points == a.zero_points) return std::nullopt;
         return e.make<Op>(wide);
     }
-    template <one_of<tensor_quantizers> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    template <class Op>
+    static std::optional<value> with_wide_numbers(Op, emit<made> e, const args<Op>& a) {
         args<Op> wide = a;
         wide.scale = as(e, a.scale, dtype::float64);
         wide.zero_point = as(e, a.zero_point, dtype::int64);
@@ -181,23 +210,9 @@ struct fit_kernels : pass {
         return e.make<Op>(wide);
     }
 
-    // --- results ---------------------------------------------------------------------------
-
-    std::optional<value_list> operator()(
-        const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
-        if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
-        return pooled_with_nan(e, a);
-    }
-    std::optional<value> operator()(const args<aten::floor_divide>& a, emit<produces>& e) const {
-        return floored(e, a.self, a.other);
-    }
-    std::optional<value> operator()(const args<aten::div_tensor_mode>& a, emit<produces>& e) const {
-        if (a.rounding_mode != "floor") return std::nullopt;
-        return floored(e, a.self, a.other);
-    }
-    /// Bits shifted out of the dtype are lost, except the sign.
-    template <one_of<number_shifts> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    // Bits shifted out of the dtype are lost, except the sign.
+    template <class Op>
+    static std::optional<value> shifted_by_number(Op, emit<made> e, const args<Op>& a) {
         const dtype type = e.dtype(a.self);
         const double by = a.other.to_double();
         if (by >= 0 && by < traits_of(type).bits) return std::nullopt;
@@ -205,8 +220,8 @@ struct fit_kernels : pass {
         if (left || type == dtype::uint8) return e.make<aten::bitwise_and_scalar>({a.self, scalar(0)});
         return e.make<aten::bitwise_right_shift_tensor_scalar>({a.self, scalar(traits_of(type).bits - 1)});
     }
-    template <one_of<shifts> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    template <class Op>
+    static std::optional<value> shifted(Op, emit<made> e, const args<Op>& a) {
         const dtype type = e.result_meta().dtype;
         const bool left = __is_same(Op, aten::bitwise_left_shift_tensor);
         const auto most = static_cast<std::int64_t>(traits_of(type).bits) - 1;
@@ -224,10 +239,13 @@ struct fit_kernels : pass {
         return e.make<aten::where_self>({outside, sign, moved});
     }
 
-private:
+    static std::optional<value_list> pooled(emit<made> e, const args<aten::max_pool2d_with_indices>& a) {
+        if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
+        return pooled_with_nan(e, a);
+    }
     static value result_of(const node& n, std::uint32_t i) { return {const_cast<node*>(&n), i}; }
     // NaNs are pooled separately, as int8 flags; where a window has one, its index is returned.
-    static value_list pooled_with_nan(emit<produces>& e, const args<aten::max_pool2d_with_indices>& a) {
+    static value_list pooled_with_nan(emit<made> e, const args<aten::max_pool2d_with_indices>& a) {
         const value is_nan = e.make<aten::isnan>({a.self});
         const node* const numbers = e.make_node<max_pool_kernel>(a);
         args<aten::max_pool2d_with_indices> marks = a;
@@ -244,8 +262,8 @@ private:
         if (!v || e.dtype(v) == type) return v;
         return e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
-    /// A number divided by 0 is infinite or NaN, as it is without rounding.
-    static std::optional<value> floored(emit<produces>& e, value a, value b) {
+    // A number divided by 0 is infinite or NaN, as it is without rounding.
+    static std::optional<value> floored(emit<made> e, value a, value b) {
         if (!is_floating(e.result_meta().dtype)) return std::nullopt;
         const value rounded = e.make<floor_divide_kernel>({a, b});
         if (never_zero(b)) return rounded;
