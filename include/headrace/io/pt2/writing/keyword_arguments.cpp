@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::is_keyword_only, which is true for arguments that PyTorch's ops take by name only.
-#ifndef HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
-#define HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
+// Defines the functions of headrace/io/pt2/writing/keyword_arguments.hpp.
+
+#include <headrace/io/pt2/writing/keyword_arguments.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace headrace::pt2 {
 
-namespace detail {
-
-/// Arguments after the asterisk of a schema, and the overloads that have exactly these after it.
-struct keyword_arguments {
-    std::string_view names;
-    std::string_view ops;  ///< without the namespace of ATen
-};
+namespace {
 
 /// All overloads of ATen and quantized_decomposed except those that take `out`, in torch 2.15.
-inline constexpr keyword_arguments keyword_arguments_of_schemas[] = {
+constexpr keyword_arguments keyword_arguments_of_schemas[] = {
     // Written by tests/fixtures/keyword_arguments.py.
     {" N ", " linalg_vander.default "},
     {" alpha ",
@@ -199,25 +193,16 @@ inline constexpr keyword_arguments keyword_arguments_of_schemas[] = {
         " _fused_sgd.default _fused_sgd.tensor_lr _fused_sgd_.default _fused_sgd_.tensor_lr "},
 };
 
-}  // namespace detail
+}  // namespace
 
-/// Returns the arguments that an op takes by name only, as names between blanks. Empty if there are none, and
-/// for unknown ops.
-[[nodiscard]] inline std::string_view keyword_only_arguments(std::string_view op) {
+std::string_view keyword_only_arguments(std::string_view op) {
     constexpr std::string_view aten = "aten.";
     const std::string_view name = op.starts_with(aten) ? op.substr(aten.size()) : op;
     const std::string word = " " + std::string(name) + " ";
-    for (const detail::keyword_arguments& row : detail::keyword_arguments_of_schemas) {
+    for (const keyword_arguments& row : keyword_arguments_of_schemas) {
         if (row.ops.find(word) != std::string_view::npos) return row.names;
     }
     return {};
 }
 
-/// True if PyTorch's schema of an op has that argument after its asterisk.
-[[nodiscard]] inline bool is_keyword_only(std::string_view op, std::string_view argument) {
-    return keyword_only_arguments(op).find(" " + std::string(argument) + " ") != std::string_view::npos;
-}
-
 }  // namespace headrace::pt2
-
-#endif
