@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines how the instructions of a method of a .pte file are collected.
-#ifndef HEADRACE_IO_PTE_INSTRUCTIONS_HPP
-#define HEADRACE_IO_PTE_INSTRUCTIONS_HPP
+#ifndef HEADRACE_IO_PTE_WRITING_INSTRUCTIONS_HPP
+#define HEADRACE_IO_PTE_WRITING_INSTRUCTIONS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,7 +11,7 @@
 
 #include <headrace/io/pte/pte_generated.hpp>
 
-namespace headrace::detail::pte {
+namespace headrace::pte {
 
 /// The instructions of a method, and the operators that they call. The destination of a jump may be set
 /// later.
@@ -24,20 +23,10 @@ public:
 
     [[nodiscard]] std::size_t size() const { return all_.size(); }
 
-    void call(std::string_view kernel, const std::vector<index>& arguments) {
-        const index called = operator_of(kernel);
-        const auto given = builder_.CreateVector(arguments);
-        add(pte_fb::Call::KernelCall, pte_fb::CreateKernelCall(builder_, called, given));
-    }
-    void call_delegate(index number, const std::vector<index>& arguments) {
-        const auto given = builder_.CreateVector(arguments);
-        add(pte_fb::Call::DelegateCall, pte_fb::CreateDelegateCall(builder_, number, given));
-    }
+    void call(std::string_view kernel, const std::vector<index>& arguments);
+    void call_delegate(index number, const std::vector<index>& arguments);
     /// Jumps if a value is false. Returns the position of the jump.
-    std::size_t jump_unless(index condition, std::size_t destination = 0) {
-        all_.push_back({pte_fb::Call::JumpFalseCall, {}, condition, destination});
-        return all_.size() - 1;
-    }
+    std::size_t jump_unless(index condition, std::size_t destination = 0);
     /// Makes that jump lead to the instruction that is added next.
     void land(std::size_t jump) { all_[jump].destination = all_.size(); }
 
@@ -67,16 +56,7 @@ private:
         all_.push_back({type, made.Union()});
     }
     // `kernel` lives as long as the program.
-    index operator_of(std::string_view kernel) {
-        const auto [known, is_new] = numbers_.try_emplace(kernel, static_cast<index>(operators_.size()));
-        if (is_new) {
-            const std::size_t dot = std::min(kernel.find('.'), kernel.size());
-            const auto name = builder_.CreateString(kernel.substr(0, dot));
-            const auto overload = builder_.CreateString(kernel.substr(std::min(dot + 1, kernel.size())));
-            operators_.push_back(pte_fb::CreateOperator(builder_, name, overload));
-        }
-        return known->second;
-    }
+    index operator_of(std::string_view kernel);
 
     flatbuffers::FlatBufferBuilder& builder_;
     std::vector<instruction> all_;
@@ -84,6 +64,6 @@ private:
     std::vector<flatbuffers::Offset<pte_fb::Operator>> operators_;
 };
 
-}  // namespace headrace::detail::pte
+}  // namespace headrace::pte
 
 #endif

@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Defines how the writer of .pte files stores the data of backends, each distinct one once.
-#ifndef HEADRACE_IO_PTE_DELEGATES_HPP
-#define HEADRACE_IO_PTE_DELEGATES_HPP
+#ifndef HEADRACE_IO_PTE_WRITING_DELEGATES_HPP
+#define HEADRACE_IO_PTE_WRITING_DELEGATES_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include <headrace/base/result.hpp>
-#include <headrace/io/pte/constants.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
-#include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/pte/writing/constants.hpp>
 
-namespace headrace::detail::pte {
+namespace headrace::pte {
 
 /// The bytes of all delegates of a file. Each distinct one is a segment after that of the constants.
 class delegate_pool {
 public:
     /// Returns the number of the segment for a delegate's bytes. The constants of "tosa" are added to the
     /// host's.
-    result<std::uint32_t> add(const pte_delegate& d, constant_pool& constants) {
-        if (d.id != tosa_backend_id) return segment_of(d.bytes);
-        std::vector<constant_place> places;
-        for (const std::span<const std::byte> constant : d.constants)
-            places.push_back({constants.place_of(constant), constant.size()});
-        shares_constants_ = shares_constants_ || !places.empty();
-        HEADRACE_TRY(blob, make_tosa_blob(d.bytes, d.constants, places));
-        return segment_of(std::move(blob));
-    }
+    result<std::uint32_t> add(const pte_delegate& d, constant_pool& constants);
 
     /// Writes the table of a method's delegates, whose bytes are in these segments.
     [[nodiscard]] static auto write(flatbuffers::FlatBufferBuilder& builder,
@@ -49,39 +38,18 @@ public:
     }
 
     /// Lays out the segments; the first one follows the constants.
-    void place_behind(std::uint64_t constant_bytes) {
-        end_ = constant_bytes;
-        for (segment_part& p : parts_) {
-            p.offset = next_segment(end_);
-            end_ = p.offset + p.bytes.size();
-        }
-    }
+    void place_behind(std::uint64_t constant_bytes);
 
     [[nodiscard]] const std::vector<segment_part>& parts() const { return parts_; }
     /// Returns the end of the segments that have been laid out.
     [[nodiscard]] std::uint64_t end_of_parts() const { return end_; }
     [[nodiscard]] bool share_constants() const { return shares_constants_; }
     /// Returns the total bytes of the distinct delegates.
-    [[nodiscard]] std::uint64_t bytes() const {
-        std::uint64_t sum = 0;
-        for (const segment_part& p : parts_) sum += p.bytes.size();
-        return sum;
-    }
+    [[nodiscard]] std::uint64_t bytes() const;
     [[nodiscard]] std::deque<std::vector<std::byte>> take_blobs() { return std::move(blobs_); }
 
 private:
-    result<std::uint32_t> segment_of(std::vector<std::byte> blob) {
-        constexpr std::size_t largest = std::size_t{1} << 31U;
-        if (blob.size() >= largest) return unsupported("a delegate of 2^31 bytes or more");
-        const std::string_view text(reinterpret_cast<const char*>(blob.data()), blob.size());
-        const auto known = segments_.find(text);
-        if (known != segments_.end()) return known->second;
-        const std::vector<std::byte>& kept = blobs_.emplace_back(std::move(blob));
-        parts_.push_back({0, kept});
-        const auto number = static_cast<std::uint32_t>(parts_.size());
-        segments_.emplace(std::string_view(reinterpret_cast<const char*>(kept.data()), kept.size()), number);
-        return number;
-    }
+    result<std::uint32_t> segment_of(std::vector<std::byte> blob);
 
     std::unordered_map<std::string_view, std::uint32_t> segments_;  // by their bytes
     std::vector<segment_part> parts_;
@@ -97,6 +65,6 @@ struct file_pools {
     delegate_pool delegates{};
 };
 
-}  // namespace headrace::detail::pte
+}  // namespace headrace::pte
 
 #endif
