@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/io/pt2/keyword_arguments.hpp>
 #include <headrace/io/pt2/pt2.hpp>
 #include <headrace/io/pt2/writer.hpp>
+#include <headrace/io/pt2/writing/keyword_arguments.hpp>
 #include <headrace/io/text/graph_text.hpp>
 #include <headrace/ir/listing.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 #include "read_fixture.hpp"
 
 namespace {

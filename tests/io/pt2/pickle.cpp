@@ -12,7 +12,7 @@
 #include <headrace/io/pt2/pt2.hpp>
 #include <headrace/io/text/graph_text.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 
 using namespace headrace;
 

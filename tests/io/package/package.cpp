@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include <headrace/io/package/graph_json_writer.hpp>
 #include <headrace/io/package/package.hpp>
 #include <headrace/io/package/package_writer.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/io/tosa/backend.hpp>
 #include <headrace/io/tosa/reader.hpp>
 
-#include "../support/pass_test.hpp"
+#include "../../support/pass_test.hpp"
 
 using namespace headrace;
 namespace fs = std::filesystem;
@@ -140,16 +140,20 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     const auto number =
         writer.add_delegate("part", "tosa", d.processed.processed_bytes, d.processed.data_keys);
     REQUIRE(number.has_value());
-    const auto text = graph_json(p.g,
-        {.add_data = [&](std::span<const std::byte> bytes) { return writer.add_constant(bytes); },
-            .delegate_of = [&](const node& n) -> std::optional<std::size_t> {
-                return &n == d.call ? std::optional(number.value()) : std::nullopt;
-            }});
+    const graph* const delegated = args_of<delegate::call_delegate>(*d.call).lowered_graph;
+    const graph_text_stores stores{
+        .constant =
+            [&](std::span<const std::byte> bytes) { return std::to_string(writer.add_constant(bytes)); },
+        .nested =
+            [&](const graph& nested) {
+                return &nested == delegated ? std::to_string(number.value()) : std::string();
+            }};
+    const auto text = graph_text(p.g, stores);
     REQUIRE(text.has_value());
     CHECK(writer.data_count() == 1);  // the host and the delegate share it
-    writer.add_file("host.json", text.value());
+    writer.add_file("host.hr", text.value());
     writer.add_method("forward",
-        {.host = "host.json",
+        {.host = "host.hr",
             .user_outputs = 1,
             .calls = {number.value()},
             .notes = {{"add", "aten.add.Tensor", "because"}}});
@@ -160,13 +164,31 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     const auto method = opened.value().method("");
     REQUIRE(method.has_value());
     CHECK(method.value()->notes.at(0).reason == "because");
-    graph again;
-    const auto read = opened.value().read_host(*method.value(), again,
-        [](std::span<const std::byte> bytes, graph& region) { return read_tosa(bytes, region); });
+    const auto fill = [](std::span<const std::byte> bytes, graph& region) {
+        return read_tosa(bytes, region);
+    };
+    const auto read = opened.value().read_host(*method.value(), fill);
     if (!read) FAIL(read.error().message);
-    const auto got = run_graph(again, inputs);
+    CHECK(read.value().user_outputs == 1);
+    const auto got = run_graph(*read.value().graph, inputs);
     REQUIRE(got.has_value());
     CHECK(tensor_difference(expected.value()[0], got.value()[0], 0).empty());
+
+    // A text that refers to what the package does not have is malformed.
+    const std::string path = s.path / "p" / "host.hr";
+    const auto refusal = [&](const std::string& from, const std::string& to) {
+        std::string changed = text.value();
+        REQUIRE(changed.find(from) != std::string::npos);
+        std::ofstream(path) << changed.replace(changed.find(from), from.size(), to);
+        const auto broken = opened.value().read_host(*method.value(), fill);
+        REQUIRE_FALSE(broken);
+        CHECK(broken.error().kind == error_kind::malformed);
+        return std::string(broken.error().message);
+    };
+    CHECK(refusal("constant @0", "constant @1").find("there is no data '1'") != std::string::npos);
+    CHECK(refusal("constant @0", "constant @x").find("there is no data 'x'") != std::string::npos);
+    CHECK(refusal("lowered_graph=@0", "lowered_graph=@1").find("'1' is not one of the method's") !=
+        std::string::npos);
 }
 
 TEST_CASE("data with a tag lies in a file of its own", "[package]") {

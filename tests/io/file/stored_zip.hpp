@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines stored_zip::archive_of, which writes zip archives by hand, so that every field can be wrong.
-#ifndef HEADRACE_TESTS_IO_STORED_ZIP_HPP
-#define HEADRACE_TESTS_IO_STORED_ZIP_HPP
+#ifndef HEADRACE_TESTS_IO_FILE_STORED_ZIP_HPP
+#define HEADRACE_TESTS_IO_FILE_STORED_ZIP_HPP
 
 #include <cstdint>
 #include <string>

@@ -9,7 +9,7 @@
 
 #include <headrace/io/tosa/backend.hpp>
 
-#include "../support/pass_test.hpp"
+#include "../../support/pass_test.hpp"
 
 using namespace headrace;
 

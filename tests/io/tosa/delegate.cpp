@@ -8,7 +8,7 @@
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 
-#include "../support/pass_test.hpp"
+#include "../../support/pass_test.hpp"
 
 using namespace headrace;
 

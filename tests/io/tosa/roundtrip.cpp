@@ -100,33 +100,33 @@ std::pmr::string describe(const node& n) {
         text += ' ';
         switch (f.kind) {
             case field_kind::integer:
-                text += number_text(tosa_format::member<std::int64_t>(n.arguments, f));
+                text += number_text(tosa_file::member<std::int64_t>(n.arguments, f));
                 break;
             case field_kind::integers:
-                text += shape_text(tosa_format::member<int_list>(n.arguments, f));
+                text += shape_text(tosa_file::member<int_list>(n.arguments, f));
                 break;
             case field_kind::boolean:
-                text += tosa_format::member<bool>(n.arguments, f) ? "true" : "false";
+                text += tosa_file::member<bool>(n.arguments, f) ? "true" : "false";
                 break;
             case field_kind::number:
-                text += number_text(tosa_format::member<scalar>(n.arguments, f).to_double());
+                text += number_text(tosa_file::member<scalar>(n.arguments, f).to_double());
                 break;
             case field_kind::text:
-                text += tosa_format::member<std::string_view>(n.arguments, f);
+                text += tosa_file::member<std::string_view>(n.arguments, f);
                 break;
             case field_kind::element_type:
-                text += name_of(tosa_format::member<dtype>(n.arguments, f));
+                text += name_of(tosa_file::member<dtype>(n.arguments, f));
                 break;
             case field_kind::resize:
             case field_kind::nan:
             case field_kind::rounding:
-                text += number_text(tosa_format::member<std::uint8_t>(n.arguments, f));
+                text += number_text(tosa_file::member<std::uint8_t>(n.arguments, f));
                 break;
             default:
                 break;
         }
     }
-    if (const tensor_data* data = detail::constant_data(n)) {
+    if (const tensor_data* data = tosa_file::constant_data(n)) {
         const tensor_meta& meta = *n.results[0].meta;
         std::pmr::string bytes(storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())), '\0');
         detail::element_copier(*data, meta, reinterpret_cast<std::uint8_t*>(bytes.data())).copy();
@@ -265,8 +265,8 @@ TEST_CASE("numbers are rounded to their format", "[tosa][io]") {
         REQUIRE(
             encode_float(decode_float(bits, format_of(dtype::float16)), format_of(dtype::float16)) == bits);
     }
-    CHECK(tosa_format::decode_element(
-              tosa_format::encode_element(scalar(-5), dtype::int8).bytes.data(), dtype::int8) == scalar(-5));
+    CHECK(tosa_file::decode_element(
+              tosa_file::encode_element(scalar(-5), dtype::int8).bytes.data(), dtype::int8) == scalar(-5));
 }
 
 TEST_CASE("constants are written in row-major order", "[tosa][io]") {

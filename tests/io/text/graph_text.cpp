@@ -19,7 +19,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/signature.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 
 using namespace headrace;
 
@@ -382,4 +382,55 @@ TEST_CASE("what the text cannot hold is refused", "[graph_text]") {
     const auto text = graph_text(g);
     REQUIRE_FALSE(text.has_value());
     CHECK(text.error().message == " (builtin.constant): cannot be written as text: elements without a type");
+}
+
+TEST_CASE("a text refers to constants and nested graphs that others keep", "[graph_text]") {
+    constexpr std::string_view whole = R"(headrace 1
+
+%x: float32[2] = input
+%c: float32[2] = constant [1.0, 2.0]
+%y: float32[2] = delegate.call_delegate("tosa", {
+    %a: float32[2] = input
+    output %a
+}, [%x])
+%z: float32[2] = aten.add.Tensor(%y, %c)
+output %z
+)";
+    auto parsed = parse_graph_text(whole);
+    REQUIRE(parsed);
+    std::vector<std::byte> kept;
+    const graph_text_stores stores{.constant =
+                                       [&](std::span<const std::byte> elements) {
+                                           kept.assign(elements.begin(), elements.end());
+                                           return std::string("7");
+                                       },
+        .nested = [](const graph&) { return std::string("part"); }};
+    const std::string text = graph_text(*parsed.value().graph, stores).value();
+    CHECK(text.find("constant @7\n") != std::string::npos);
+    CHECK(text.find("lowered_graph=@part") != std::string::npos);
+    CHECK(kept.size() == 8);
+
+    const graph_text_sources sources{
+        .constant = [&](std::string_view key) -> result<std::span<const std::byte>> {
+            if (key != "7") return malformed("no such constant");
+            return std::span<const std::byte>(kept);
+        },
+        .nested = [](std::string_view key, graph& nested) -> result<void> {
+            if (key != "part") return malformed("no such graph");
+            const value a = nested.create<builtin::placeholder>({}).result();
+            nested.set_meta(a, {dtype::float32, {2}, {}});
+            nested.set_name(a, "a");
+            nested.create<builtin::output>({.values = {&a, 1}});
+            return {};
+        }};
+    const auto again = parse_graph_text(text, sources);
+    REQUIRE(again);
+    CHECK(graph_text(*again.value().graph).value() == graph_text(*parsed.value().graph).value());
+
+    CHECK(parse_graph_text(text).error().message.find("no data file") != std::string::npos);
+    const auto alone = parse_graph_text(text, {.constant = sources.constant});
+    CHECK(alone.error().message.find("is not part of a package") != std::string::npos);
+    std::string other = text;
+    other.replace(other.find("@part"), 5, "@else");
+    CHECK(parse_graph_text(other, sources).error().message.find("no such graph") != std::string::npos);
 }

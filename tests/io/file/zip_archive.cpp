@@ -20,7 +20,7 @@
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/file/zip_archive.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 #include "stored_zip.hpp"
 
 namespace {

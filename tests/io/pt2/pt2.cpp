@@ -22,9 +22,9 @@
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/unread.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
+#include "../file/stored_zip.hpp"
 #include "read_fixture.hpp"
-#include "stored_zip.hpp"
 
 namespace {
 

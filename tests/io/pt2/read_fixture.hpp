@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::testing::read_fixture, the program of a fixture.
-#ifndef HEADRACE_TESTS_IO_READ_FIXTURE_HPP
-#define HEADRACE_TESTS_IO_READ_FIXTURE_HPP
+#ifndef HEADRACE_TESTS_IO_PT2_READ_FIXTURE_HPP
+#define HEADRACE_TESTS_IO_PT2_READ_FIXTURE_HPP
 
 #include <string_view>
 #include <utility>
@@ -10,7 +10,7 @@
 
 #include <headrace/io/pt2/pt2.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 
 namespace headrace::testing {
 

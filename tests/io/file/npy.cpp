@@ -10,7 +10,7 @@
 
 #include <headrace/io/file/npy.hpp>
 
-#include "../support/source_tree.hpp"
+#include "../../support/source_tree.hpp"
 
 namespace {
 
