@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/show/page_data.hpp.
 
+#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/show/page_data.hpp>
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 #include <headrace/io/tosa/backend.hpp>
 #include <headrace/io/tosa/reader.hpp>
 
-#include "../../support/pass_test.hpp"
+#include "../../support/program.hpp"
 
 using namespace headrace;
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ struct scratch {
 };
 
 // x + w, + w, and for the second method a further number: graphs that are already TOSA.
-void build(program& p, float more) {
+void build(testing::program& p, float more) {
     const value x = p.input(dtype::float32, {4});
     p.g.set_name(x, "x");
     const value weights = p.constant<float>(dtype::float32, {4}, {1, 2, 3, 4});
@@ -50,7 +50,7 @@ tosa_backend nothing_to_lower() {
 }
 
 struct two_methods {
-    program encode, decode;
+    testing::program encode, decode;
     std::vector<std::byte> encoded;
     lowered_methods lowered;
     package_writer writer;
@@ -119,7 +119,7 @@ TEST_CASE("a package takes the place of a package, and of nothing else", "[packa
 
 TEST_CASE("a host graph finds its constants and delegates", "[package]") {
     const scratch s;
-    program p;
+    testing::program p;
     const value x = p.input(dtype::float32, {4});
     const value weights = p.constant<float>(dtype::float32, {4}, {1, 2, 3, 4});
     const value inside = p.make<tosa::add>({.input1 = x, .input2 = weights});
@@ -193,7 +193,7 @@ TEST_CASE("a host graph finds its constants and delegates", "[package]") {
 
 TEST_CASE("data with a tag lies in a file of its own", "[package]") {
     const scratch s;
-    program p;
+    testing::program p;
     build(p, 1);
     backend_registry backends;
     backends.add(nothing_to_lower());

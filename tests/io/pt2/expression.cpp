@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include <headrace/io/file/json.hpp>
 #include <headrace/io/pt2/expression.hpp>
 
 namespace {

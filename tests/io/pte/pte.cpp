@@ -22,6 +22,7 @@
 #include <headrace/io/pte/emitter.hpp>
 #include <headrace/io/pte/reader.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/ir/listing.hpp>
 

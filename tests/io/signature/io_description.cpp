@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/io/embed/embedded_tensors.hpp>
 #include <headrace/io/embed/model_embedding.hpp>
 #include <headrace/io/signature/io_description_reader.hpp>
 

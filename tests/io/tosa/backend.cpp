@@ -8,6 +8,7 @@
 #include <functional>
 
 #include <headrace/io/tosa/backend.hpp>
+#include <headrace/io/tosa/delegate.hpp>
 
 #include "../../support/pass_test.hpp"
 

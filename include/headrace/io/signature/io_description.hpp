@@ -11,6 +11,7 @@
 
 #include <headrace/base/dtype.hpp>
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 
 namespace headrace {

@@ -11,6 +11,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/file/json.hpp>
 #include <headrace/io/text/arguments.hpp>
 #include <headrace/io/text/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>

@@ -19,6 +19,7 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/text/cursor.hpp>
+#include <headrace/io/text/elements.hpp>
 #include <headrace/io/text/names.hpp>
 #include <headrace/io/text/opaque_text.hpp>
 #include <headrace/io/text/storage.hpp>

@@ -8,8 +8,9 @@
 #include <ranges>
 #include <string_view>
 
-#include <headrace/io/pt2/writing/keyword_arguments.hpp>
 #include <headrace/io/pt2/tensor.hpp>
+#include <headrace/io/pt2/writing/keyword_arguments.hpp>
+#include <headrace/io/text/elements.hpp>
 #include <headrace/io/text/opaque_arguments.hpp>
 
 namespace headrace::pt2 {

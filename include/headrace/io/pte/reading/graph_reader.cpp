@@ -13,6 +13,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/reading/arguments.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/io/pte/reading/numbers.hpp>

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <headrace/base/result.hpp>
+#include <headrace/io/pte/format.hpp>
 
 namespace headrace::pte {
 

@@ -11,6 +11,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/pte/format.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::pte {

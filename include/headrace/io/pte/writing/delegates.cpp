@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
+#include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
 #include <headrace/io/pte/writing/constants.hpp>

@@ -14,6 +14,7 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/writing/argument_writer.hpp>
 #include <headrace/io/pte/writing/constants.hpp>
