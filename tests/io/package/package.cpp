@@ -10,6 +10,7 @@
 #include <headrace/io/package/package_writer.hpp>
 #include <headrace/io/text/graph_text.hpp>
 #include <headrace/io/tosa/backend.hpp>
+#include <headrace/io/tosa/emitter.hpp>
 #include <headrace/io/tosa/reader.hpp>
 
 #include "../../support/program.hpp"
