@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <optional>
 
+#include <headrace/io/embed/embedded_tensors.hpp>
 #include <headrace/io/embed/model_embedding.hpp>
 #include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/c_text.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/signature/io_description_reader.hpp>
 

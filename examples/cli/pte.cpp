@@ -143,7 +143,7 @@ result<std::vector<std::byte>> restore_delegate(const pte_file& file, const unpa
     if (id != tosa_backend_id)
         return unsupported("the delegate is for the backend '" + printable(id) + "', not for TOSA");
     HEADRACE_TRY(blob, file.delegate(d));
-    HEADRACE_TRY(constants, file.named_data(detail::pte::shared_constants_key));
+    HEADRACE_TRY(constants, file.named_data(pte::shared_constants_key));
     return restore_tosa(blob, constants, largest_restored(file.size()));
 }
 

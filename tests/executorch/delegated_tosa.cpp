@@ -7,7 +7,7 @@
 #include <headrace/io/pte/tosa_delegates.hpp>
 
 const char* const tosa_backend_name = headrace::tosa_backend_id.data();
-const char* const tosa_constants_key = headrace::detail::pte::shared_constants_key.data();
+const char* const tosa_constants_key = headrace::pte::shared_constants_key.data();
 
 delegated_tosa restore_delegate(std::span<const std::byte> blob, std::span<const std::byte> constants) {
     auto restored = headrace::restore_tosa(blob, constants, std::uint64_t{1} << 31U);

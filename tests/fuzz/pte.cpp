@@ -30,7 +30,7 @@ void read_method(const pte_file& file, const std::string& name) {
 void restore_delegates(const pte_file& file, const pte_fb::Method& method) {
     step("restoring");
     if (method.delegates() == nullptr) return;
-    const auto constants = file.named_data(detail::pte::shared_constants_key);
+    const auto constants = file.named_data(pte::shared_constants_key);
     if (!constants) return check(constants.error());
     for (const pte_fb::Delegate* const d : *method.delegates()) {
         const auto blob = file.delegate(*d);

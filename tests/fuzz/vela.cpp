@@ -2,6 +2,7 @@
 // Fuzzes `headrace embed`: a model or Vela's output, optionally with a description of its inputs and outputs
 // after a separator line.
 #include <algorithm>
+#include <headrace/io/embed/embedded_tensors.hpp>
 #include <headrace/io/embed/model_embedding.hpp>
 #include <headrace/io/signature/io_description_reader.hpp>
 #include <optional>

@@ -62,7 +62,7 @@ public:
             return malformed({"not a TOSA file: its size is ", file.size(), " bytes"});
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)
             return invalid({"the file must be aligned to ", alignof(std::uint64_t), " bytes"});
-        HEADRACE_TRY(opened, tosa_format::open_file(file));
+        HEADRACE_TRY(opened, tosa_file::open_file(file));
         const tosa_fb::TosaRegion& main = *opened->regions()->Get(0);
         if (main.blocks() == nullptr || main.blocks()->size() != 1)
             return malformed("its first region does not have one block");
@@ -106,7 +106,7 @@ private:
     }
 
     static dtype type_of(const tosa_fb::TosaTensor& t) {
-        return tosa_format::element_type(static_cast<std::uint32_t>(t.type()));
+        return tosa_file::element_type(static_cast<std::uint32_t>(t.type()));
     }
     // Returns at most the maximum rank of sizes; a longer shape is not accepted in any case.
     static int_list shape_of(const tosa_fb::TosaTensor& t) {
@@ -143,7 +143,7 @@ private:
         return {};
     }
     [[nodiscard]] result<void> check_operator(const tosa_fb::TosaOperator& o) const {
-        const std::uint32_t number = tosa_format::number_of(o);
+        const std::uint32_t number = tosa_file::number_of(o);
         if (number == 0 || number > accepted_.ops.size())
             return unsupported({"operator number ", number, " is not in TOSA 1.0"});
         if (accepted_.ops[number - 1]) return {};

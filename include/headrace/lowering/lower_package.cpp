@@ -13,9 +13,10 @@
 #include <vector>
 
 #include <headrace/base/strings.hpp>
+#include <headrace/dialect/delegate.hpp>
 #include <headrace/io/file/json_writer.hpp>
-#include <headrace/io/package/graph_json_writer.hpp>
 #include <headrace/io/signature/io_description.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/io/text/node_reasons.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
@@ -73,7 +74,7 @@ private:
     result<void> add_method(const std::string& name, const lowered_method& m) {
         package_method entry;
         entry.io = io_json(describe_io(*m.host), json_style::compact);
-        std::map<const node*, std::size_t> numbers;
+        std::map<const graph*, std::size_t> numbers;
         for (const lowered_delegate& d : m.delegates) {
             const std::size_t i = entry.calls.size();
             HEADRACE_TRY(number,
@@ -81,7 +82,7 @@ private:
                     d.processed.processed_bytes, d.processed.data_keys));
             if (m.is_whole) entry.delegate = number;
             entry.calls.push_back(number);
-            numbers[d.call] = number;
+            if (!m.is_whole) numbers[args_of<delegate::call_delegate>(*d.call).lowered_graph] = number;
         }
         if (!m.is_whole) {
             entry.notes = made_.methods[name].host_nodes;
@@ -92,7 +93,7 @@ private:
     }
 
     result<void> add_host(const std::string& name, graph& host,
-        const std::map<const node*, std::size_t>& numbers, package_method& entry) {
+        const std::map<const graph*, std::size_t>& numbers, package_method& entry) {
         if (options_.plan_memory) {
             pass_context context(standard_functions);
             to_out_variants convert;
@@ -101,14 +102,18 @@ private:
             const plan_memory plan{};
             HEADRACE_TRY(plan(host, context));
         }
-        const graph_json_stores stores{
-            .add_data = [&](std::span<const std::byte> bytes) { return made_.files.add_constant(bytes); },
-            .delegate_of = [&](const node& n) -> std::optional<std::size_t> {
-                const auto known = numbers.find(&n);
-                return known == numbers.end() ? std::nullopt : std::optional(known->second);
-            }};
-        HEADRACE_TRY(text, headrace::graph_json(host, stores));
-        entry.host = name + ".host.json";
+        const graph_text_stores stores{
+            .constant =
+                [&](std::span<const std::byte> bytes) {
+                    return std::to_string(made_.files.add_constant(bytes));
+                },
+            .nested =
+                [&](const graph& nested) {
+                    const auto known = numbers.find(&nested);
+                    return known == numbers.end() ? std::string() : std::to_string(known->second);
+                }};
+        HEADRACE_TRY(text, graph_text(host, stores));
+        entry.host = name + ".hr";
         entry.user_outputs = programs_.find(name)->second.user_outputs;
         made_.files.add_file(entry.host, text);
         return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/lowering/lower_pte.hpp.
 
+#include <headrace/io/tosa/delegate.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 
 #include <cstddef>

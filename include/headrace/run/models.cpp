@@ -65,8 +65,7 @@ std::optional<tensor> constant_value(value v, int depth = 0) {
     constexpr std::int64_t max_elements = std::int64_t{1} << 24;
     const node& n = *v.producer;
     const tensor_meta* meta = meta_of(v);
-    if (meta == nullptr || meta->elements() > max_elements || depth == max_depth ||
-        pt2::detail::is_written(n))
+    if (meta == nullptr || meta->elements() > max_elements || depth == max_depth || pt2::is_written(n))
         return std::nullopt;
     if (const auto* a = args_if<builtin::constant>(n)) return tensor_of_constant(a->data, *meta);
     const bool changes_view = n.op->has(trait::in_place) && n.op->functional().has(trait::aliasing);
@@ -302,8 +301,8 @@ result<void> read_package(const std::string& path, const std::string& name, load
     loaded.source = std::make_unique<package>(std::move(opened));
     HEADRACE_TRY(method, loaded.source->method(name));
     program& p = loaded.model;
-    p.graph = std::make_unique<graph>();
     if (method->delegate) {
+        p.graph = std::make_unique<graph>();
         HEADRACE_TRY(flatbuffer, loaded.source->flatbuffer(*method->delegate));
         HEADRACE_TRY(read_tosa(flatbuffer, *p.graph));
         p.user_outputs = p.graph->outputs().size();
@@ -312,10 +311,9 @@ result<void> read_package(const std::string& path, const std::string& name, load
     const auto read = [](std::span<const std::byte> bytes, graph& region) {
         return read_tosa(bytes, region);
     };
-    HEADRACE_TRY(loaded.source->read_host(*method, *p.graph, read));
-    HEADRACE_TRY(check_metadata(*p.graph, path + "/" + method->host));
-    p.user_outputs = method->user_outputs;
-    return {};
+    HEADRACE_TRY(host, loaded.source->read_host(*method, read));
+    p = std::move(host);
+    return check_metadata(*p.graph, path + "/" + method->host);
 }
 
 }  // namespace

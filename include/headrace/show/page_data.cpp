@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/show/page_data.hpp.
 
+#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/show/page_data.hpp>
 
 #include <cstddef>
@@ -35,9 +36,9 @@ void write_page_report(json_writer& w, const lowering_report& report) {
 // Writes the name in the flatbuffer of the first result of each node, as tosa_emitter gives it: numbers and
 // names in turn.
 void write_page_names(json_writer& w, const page_source& source) {
-    detail::unique_names names;
+    tosa_file::unique_names names;
     static_cast<void>(names.make("main"));  // the block itself
-    const detail::tosa_names values(*source.last, names);
+    const tosa_file::tosa_names values(*source.last, names);
     w.begin_array("names");
     for (const node& n : source.last->nodes()) {
         const std::uint32_t* const number = source.history->find(n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_atomically, which leaves either the whole file or none.
+// Declares headrace::write_atomically, which leaves either the whole file or none.
 #ifndef HEADRACE_IO_FILE_ATOMIC_FILE_HPP
 #define HEADRACE_IO_FILE_ATOMIC_FILE_HPP
 

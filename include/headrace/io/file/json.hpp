@@ -4,20 +4,17 @@
 #ifndef HEADRACE_IO_FILE_JSON_HPP
 #define HEADRACE_IO_FILE_JSON_HPP
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory_resource>
-#include <new>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <simdjson.h>
 
-#include <headrace/base/printable.hpp>
-#include <headrace/base/result.hpp>
+#include <headrace/base/error.hpp>
 
 namespace headrace {
 
@@ -32,10 +29,7 @@ struct failure {
 }
 
 /// Returns text in quotes, cut to a length that suits a message.
-[[nodiscard]] inline std::string in_quotes(std::string_view text) {
-    constexpr std::size_t longest = 80;
-    return "'" + std::string(printable(text, longest)) + "'";
-}
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// A position in JSON text. An exported program's JSON is mostly metadata that is never read: a tree of all
 /// of it would take fourteen times its size. So a cursor walks over the outer levels, and only the pieces
@@ -70,37 +64,10 @@ public:
 
     /// Moves past the value here and returns its text. Its brackets and quotes are balanced; other faults in
     /// it are found when it is parsed.
-    std::string_view skip() {
-        space();
-        const char* first = at_;
-        std::size_t depth = 0;
-        do {
-            if (at_ == end_) broken("a value");
-            const char c = *at_;
-            if (c == '"') {
-                string();
-            } else if (c == '{' || c == '[') {
-                ++depth;
-                ++at_;
-            } else if (c == '}' || c == ']') {
-                if (depth == 0) broken("a value");
-                --depth;
-                ++at_;
-            } else if (depth != 0) {
-                ++at_;
-            } else {
-                scalar_text();
-            }
-        } while (depth != 0);
-        if (first == at_) broken("a value");
-        return {first, static_cast<std::size_t>(at_ - first)};
-    }
+    std::string_view skip();
 
     /// Fails unless only white space is left.
-    void finish() {
-        space();
-        if (at_ != end_) broken("its end");
-    }
+    void finish();
 
 private:
     [[noreturn]] static void broken(const char* expected) {
@@ -109,47 +76,13 @@ private:
     void space() {
         while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
     }
-    void open(char bracket, const char* what) {
-        space();
-        if (at_ == end_ || *at_++ != bracket) broken(what);
-    }
-    bool closes(char bracket) {
-        space();
-        if (at_ == end_ || *at_ != bracket) return false;
-        ++at_;
-        return true;
-    }
-    bool goes_on(char bracket) {
-        if (closes(bracket)) return false;
-        if (at_ == end_ || *at_++ != ',') broken("',' or a closing bracket");
-        return true;
-    }
-    void scalar_text() {
-        while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ != ' ' && *at_ != '\n' &&
-            *at_ != '\r' && *at_ != '\t' && *at_ != '"') {
-            ++at_;
-        }
-    }
+    void open(char bracket, const char* what);
+    bool closes(char bracket);
+    bool goes_on(char bracket);
+    void scalar_text();
 
     // Searches eight bytes at a time: most of the text is inside strings.
-    std::string_view string() {
-        const char* first = at_;
-        if (at_ == end_ || *at_ != '"') broken("a string");
-        ++at_;
-        for (;;) {
-            while (end_ - at_ >= 8) {
-                std::uint64_t eight = 0;
-                std::memcpy(&eight, at_, sizeof eight);
-                if ((has_byte(eight, '"') | has_byte(eight, '\\')) != 0) break;
-                at_ += 8;
-            }
-            while (at_ != end_ && *at_ != '"' && *at_ != '\\') ++at_;
-            if (at_ == end_) broken("a closing quote");
-            if (*at_++ == '"') return {first, static_cast<std::size_t>(at_ - first)};
-            if (at_ == end_) broken("a closing quote");
-            ++at_;
-        }
-    }
+    std::string_view string();
     static constexpr std::uint64_t has_byte(std::uint64_t eight, char c) {
         constexpr std::uint64_t ones = 0x0101010101010101U;
         const std::uint64_t zeroed = eight ^ (ones * static_cast<unsigned char>(c));
@@ -163,16 +96,7 @@ private:
 /// Text followed by the readable bytes that simdjson requires: in place if the mapping extends far enough.
 class padded_text {
 public:
-    padded_text(std::span<const std::byte> text, std::span<const std::byte> around) {
-        const auto behind =
-            static_cast<std::size_t>(around.data() + around.size() - (text.data() + text.size()));
-        if (behind >= simdjson::SIMDJSON_PADDING) {
-            view_ = {reinterpret_cast<const char*>(text.data()), text.size()};
-        } else {
-            copy_ = simdjson::padded_string(reinterpret_cast<const char*>(text.data()), text.size());
-            view_ = copy_;
-        }
-    }
+    padded_text(std::span<const std::byte> text, std::span<const std::byte> around);
     padded_text(const padded_text&) = delete;
     padded_text& operator=(const padded_text&) = delete;
 
@@ -186,35 +110,14 @@ private:
 /// Parses pieces of padded text, one after the other: each result is valid until the next.
 class json_parser {
 public:
-    explicit json_parser(std::pmr::memory_resource* arena) : arena_(arena) {
-        constexpr std::size_t first_capacity = 1024;
-        if (parser_.allocate(first_capacity, deepest) != simdjson::SUCCESS) throw std::bad_alloc();
-    }
+    explicit json_parser(std::pmr::memory_resource* arena);
 
-    [[nodiscard]] simdjson::dom::element parse(std::string_view piece) {
-        simdjson::dom::element parsed;
-        const auto failed = parser_.parse(piece.data(), piece.size(), false).get(parsed);
-        if (failed) fail_malformed(std::string("broken JSON: ") + simdjson::error_message(failed));
-        return parsed;
-    }
-    [[nodiscard]] simdjson::dom::object parse_object(std::string_view piece) {
-        simdjson::dom::object parsed;
-        if (parse(piece).get(parsed))
-            fail_malformed("a JSON object is missing, where " + in_quotes(piece) + " stands");
-        return parsed;
-    }
+    [[nodiscard]] simdjson::dom::element parse(std::string_view piece);
+    [[nodiscard]] simdjson::dom::object parse_object(std::string_view piece);
 
     /// Returns the text of a key that a cursor returned as written; it is in the arena if it had to be
     /// decoded.
-    [[nodiscard]] std::string_view text(std::string_view raw) {
-        if (raw.find('\\') == std::string_view::npos) return raw;
-        std::string_view decoded;
-        if (parse({raw.data() - 1, raw.size() + 2}).get(decoded))
-            fail_malformed("broken JSON: a key is missing");
-        char* copy = static_cast<char*>(arena_->allocate(decoded.size() + 1, 1));
-        std::memcpy(copy, decoded.data(), decoded.size());
-        return {copy, decoded.size()};
-    }
+    [[nodiscard]] std::string_view text(std::string_view raw);
 
 private:
     static constexpr std::size_t deepest = 64;

@@ -13,27 +13,11 @@
 #include <utility>
 
 #include <headrace/base/strings.hpp>
-#include <headrace/base/utf8.hpp>
 
 namespace headrace {
 
 /// Appends text as a JSON string. If it is not UTF-8, its bytes above 0x7f become question marks.
-inline void append_json(std::string& out, std::string_view text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    const bool sound = is_utf8(text);
-    out += '"';
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            (out += '\\') += c;
-        } else if (byte < 0x20) {
-            ((out += "\\u00") += digits[byte / 16]) += digits[byte % 16];
-        } else {
-            out += byte >= 0x80 && !sound ? '?' : c;
-        }
-    }
-    out += '"';
-}
+void append_json(std::string& out, std::string_view text);
 
 /// How json_writer lays its text out.
 enum class json_style : unsigned char {
@@ -53,20 +37,9 @@ public:
     void end_array() { end(']'); }
 
     /// Writes the key of a member; its value, object or array comes next.
-    void key(std::string_view name) {
-        separate();
-        append_json(out_, name);
-        out_ += style_ == json_style::compact ? ":" : ": ";
-        after_key_ = true;
-    }
-    void begin_object(std::string_view name) {
-        key(name);
-        begin_object();
-    }
-    void begin_array(std::string_view name) {
-        key(name);
-        begin_array();
-    }
+    void key(std::string_view name);
+    void begin_object(std::string_view name);
+    void begin_array(std::string_view name);
 
     /// Writes a string, a number, a boolean, null (`nullptr`), or a range of these. Numbers that are not
     /// finite become null.
@@ -105,28 +78,11 @@ private:
     static std::string with_point(std::string number) {
         return number.find_first_of(".e") == std::string::npos ? number + ".0" : number;
     }
-    void scalar(std::string_view text) {
-        separate();
-        out_ += text;
-    }
-    void begin(char bracket) {
-        separate();
-        out_ += bracket;
-        ++depth_;
-        empty_ = true;
-    }
-    void end(char bracket) {
-        --depth_;
-        if (!empty_) new_line();
-        out_ += bracket;
-        empty_ = false;
-    }
+    void scalar(std::string_view text);
+    void begin(char bracket);
+    void end(char bracket);
     // Writes the separator between two members or elements; nothing between a key and its value.
-    void separate() {
-        if (std::exchange(after_key_, false) || depth_ == 0) return;
-        if (!std::exchange(empty_, false)) out_ += ',';
-        new_line();
-    }
+    void separate();
     void new_line() {
         if (style_ == json_style::indented) (out_ += '\n').append(depth_, ' ');
     }

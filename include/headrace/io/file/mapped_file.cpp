@@ -28,7 +28,7 @@ namespace detail {
 inline std::atomic<std::size_t> end_of_places{0};
 
 /// Files of at least that size stay open while they are mapped, so that the kernel can copy from them.
-inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
+constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
 
 mapped_places::place* mapped_places::add(const void* first, std::size_t size, int descriptor) {
     for (place& p : all) {

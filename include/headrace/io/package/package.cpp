@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,17 +18,25 @@
 #include <vector>
 
 #include <headrace/io/file/json.hpp>
-#include <headrace/io/package/graph_json_reader.hpp>
-#include <headrace/io/text/opaque.hpp>
+#include <headrace/io/text/elements.hpp>
+#include <headrace/io/text/graph_text.hpp>
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/partition/named_data_store.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
+
+// Returns the number that a key is, as package_writer's caller made it; nullopt for other keys.
+std::optional<std::size_t> number_of_key(std::string_view key) {
+    std::size_t number = 0;
+    return text::number_in(key, number) ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 /// Reads a manifest into a package; throws headrace::failure.
-class manifest_reader {
+class package::manifest_reader {
 public:
     explicit manifest_reader(package& p) : package_(p) {}
 
@@ -36,9 +45,9 @@ public:
         json_parser json(&arena);
         const padded_text padded(text, text);
         const element all = json.parse(padded.view());
-        if (json_get<std::string_view>(all, "format") != package_format)
+        if (json_get<std::string_view>(all, "format") != package_file::format)
             fail_malformed("not the manifest of a package");
-        if (json_get<std::int64_t>(all, "version") != package_version)
+        if (json_get<std::int64_t>(all, "version") != package_file::version)
             fail_malformed("the package is of a version that cannot be read");
         for (const element name : json_get<simdjson::dom::array>(all, "files")) {
             auto opened = open_data(
@@ -144,8 +153,6 @@ private:
     package& package_;
 };
 
-}  // namespace detail
-
 bool package::is_package(const std::filesystem::path& directory) {
     std::error_code ignored;
     return std::filesystem::is_directory(directory, ignored);
@@ -154,11 +161,11 @@ bool package::is_package(const std::filesystem::path& directory) {
 result<package> package::open(const std::filesystem::path& directory) {
     package p;
     p.directory_ = directory;
-    HEADRACE_TRY(text, open_mapped(directory / detail::manifest_name));
+    HEADRACE_TRY(text, open_mapped(directory / package_file::manifest_name));
     try {
-        detail::manifest_reader(p).read(text.bytes());
+        manifest_reader(p).read(text.bytes());
     } catch (const failure& f) {
-        return f.what.in((directory / detail::manifest_name).string());
+        return f.what.in((directory / package_file::manifest_name).string());
     }
     HEADRACE_TRY(text.check());
     return p;
@@ -197,33 +204,31 @@ result<std::vector<std::byte>> package::flatbuffer(std::size_t number) const {
     return whole;
 }
 
-result<void> package::read_host(
-    const package_method& m, graph& g, const delegate_reader& read_delegate, op_finder find_own_op) const {
-    HEADRACE_TRY(text, open_mapped(directory_ / m.host));
+result<program> package::read_host(
+    const package_method& m, const delegate_reader& read_delegate, op_finder find_own_op) const {
+    const std::string path = (directory_ / m.host).string();
+    HEADRACE_TRY(text, open_mapped(path));
+    const auto constant = [&](std::string_view key) -> result<std::span<const std::byte>> {
+        const auto number = number_of_key(key);
+        if (!number || *number >= data_.size()) return malformed({"there is no data ", in_quotes(key)});
+        return data_[*number];
+    };
     // A delegate may be called several times; the budget stops a hostile graph that does nothing else.
     std::uint64_t budget = std::uint64_t{1} << 32;
-    const graph_json_sources sources{.data = [&](std::uint64_t number) -> std::span<const std::byte> {
-                                         if (number >= data_.size())
-                                             fail_malformed("there is no data " + std::to_string(number));
-                                         return data_[number];
-                                     },
-        .delegate =
-            [&](std::uint64_t number, graph& region) {
-                if (std::find(m.calls.begin(), m.calls.end(), number) == m.calls.end())
-                    fail_malformed("delegate " + std::to_string(number) + " is not one of the method's");
-                auto bytes = flatbuffer(static_cast<std::size_t>(number));
-                if (!bytes) throw failure{bytes.error()};
-                if (bytes.value().size() > budget) fail_malformed("it calls delegates without end");
-                budget -= bytes.value().size();
-                result<void> done = read_delegate(bytes.value(), region);
-                if (!done) throw failure{done.error()};
-            },
-        .find_own_op = find_own_op};
-    result<void> done = read_graph_json(text.bytes(), g, sources);
+    const auto delegate = [&](std::string_view key, graph& region) -> result<void> {
+        const auto number = number_of_key(key);
+        if (!number || std::ranges::find(m.calls, *number) == m.calls.end())
+            return malformed({"delegate ", in_quotes(key), " is not one of the method's"});
+        HEADRACE_TRY(bytes, flatbuffer(*number));
+        if (bytes.size() > budget) return malformed("it calls delegates without end");
+        budget -= bytes.size();
+        return read_delegate(bytes, region);
+    };
+    auto host = parse_graph_text(text.text(),
+        {.name = path, .find_own_op = find_own_op, .constant = constant, .nested = delegate});
     HEADRACE_TRY(text.check());
-    if (done && find_own_op != nullptr) done = resolve_opaque(g, find_own_op);
-    if (!done) return done.error().in((directory_ / m.host).string());
-    return done;
+    if (host) host.value().user_outputs = m.user_outputs;
+    return host;
 }
 
 }  // namespace headrace

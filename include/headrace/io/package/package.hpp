@@ -15,15 +15,12 @@
 #include <headrace/base/result.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/package/package_parts.hpp>
+#include <headrace/io/program.hpp>
 #include <headrace/io/text/sources.hpp>
 
 namespace headrace {
 
 class graph;
-
-namespace detail {
-class manifest_reader;
-}
 
 /// An open package. Whatever its files hold, reading gives valid parts, or an error.
 class package {
@@ -51,13 +48,13 @@ public:
     /// Fills a region with the program of a flatbuffer.
     using delegate_reader = std::function<result<void>(std::span<const std::byte> flatbuffer, graph& region)>;
 
-    /// Reads the host graph of a method into an empty graph. Constants view the package. `find_own_op` finds
-    /// ops of dialects that are not Headrace's, also those that were opaque.
-    [[nodiscard]] result<void> read_host(const package_method& m, graph& g,
-        const delegate_reader& read_delegate, op_finder find_own_op = nullptr) const;
+    /// Reads the host graph of a method. Constants view the package. `find_own_op` finds ops of dialects that
+    /// are not Headrace's, also those that were opaque.
+    [[nodiscard]] result<program> read_host(const package_method& m, const delegate_reader& read_delegate,
+        op_finder find_own_op = nullptr) const;
 
 private:
-    friend class detail::manifest_reader;
+    class manifest_reader;
 
     std::filesystem::path directory_;
     std::vector<mapped_file> files_;

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IO_PACKAGE_PACKAGE_PARTS_HPP
 #define HEADRACE_IO_PACKAGE_PACKAGE_PARTS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,7 +17,8 @@ namespace headrace {
 //     manifest.json    lists the files below, and the methods
 //     constants.bin    each distinct constant once; constants with the external tag T are in T.bin
 //     NAME.delegate    a flatbuffer without its constants (io/tosa/delegate.hpp)
-//     NAME.host.json   the host graph of a method (io/package/graph_json.hpp) that is not one delegate
+//     NAME.hr          the host graph of a method that is not one delegate (io/text/graph_text.hpp); @N in
+//                     it is entry N of the manifest's data, or of its delegates for a nested graph
 
 /// A node of a host graph, and why it is in no delegate.
 struct host_note {
@@ -48,21 +48,15 @@ struct package_delegate {
 
 /// True if a file in a package, or a method, can have that name: it consists of letters, digits, '_', '-' and
 /// '.', and cannot lead out of the directory.
-[[nodiscard]] inline bool is_plain_name(std::string_view name) {
-    if (name.empty() || name.size() > 200 || name.front() == '.') return false;
-    return std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-            c == '-' || c == '.';
-    });
-}
+[[nodiscard]] bool is_plain_name(std::string_view name);
 
-namespace detail {
+namespace package_file {
 
-inline constexpr std::string_view package_format = "headrace package";
-inline constexpr std::int64_t package_version = 1;
+inline constexpr std::string_view format = "headrace package";
+inline constexpr std::int64_t version = 2;  // 1: host graphs were JSON
 inline constexpr std::string_view manifest_name = "manifest.json";
 
-}  // namespace detail
+}  // namespace package_file
 
 }  // namespace headrace
 

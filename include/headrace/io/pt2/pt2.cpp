@@ -29,6 +29,8 @@ namespace headrace {
 
 namespace pt2 {
 
+namespace {
+
 /// The model of an archive: its entry, the folder of all entries, and the model's name. Until torch 2.7 an
 /// archive had one model, without a name, and the pickles of its weights next to it.
 struct model_entry {
@@ -38,7 +40,7 @@ struct model_entry {
     bool is_flat = false;
 };
 
-[[nodiscard]] inline model_entry find_model(const zip_archive& archive) {
+[[nodiscard]] model_entry find_model(const zip_archive& archive) {
     constexpr std::string_view place = "/models/";
     constexpr std::string_view suffix = ".json";
     model_entry found;
@@ -72,7 +74,7 @@ struct model_text {
     std::string_view range_constraints;
 };
 
-inline void read_graph_module(json_cursor& at, model_text& parts) {
+void read_graph_module(json_cursor& at, model_text& parts) {
     at.members([&](std::string_view key) {
         if (key == "graph") {
             parts.graph = read_graph_text(at);
@@ -88,7 +90,7 @@ inline void read_graph_module(json_cursor& at, model_text& parts) {
     });
 }
 
-[[nodiscard]] inline model_text read_model_text(std::string_view text) {
+[[nodiscard]] model_text read_model_text(std::string_view text) {
     model_text parts;
     json_cursor at(text);
     at.members([&](std::string_view key) {
@@ -103,7 +105,7 @@ inline void read_graph_module(json_cursor& at, model_text& parts) {
     return parts;
 }
 
-inline void check_version(const model_text& parts, json_parser& json) {
+void check_version(const model_text& parts, json_parser& json) {
     constexpr std::int64_t oldest = 7;  // torch 2.5
     constexpr std::int64_t newest = 8;  // torch 2.6 and newer
     const auto major = json_get<std::int64_t>(json.parse_object(parts.schema_version), "major");
@@ -119,8 +121,7 @@ inline void check_version(const model_text& parts, json_parser& json) {
     }
 }
 
-inline void check_byte_order(
-    const zip_archive& archive, const weight_store& weights, std::string_view folder) {
+void check_byte_order(const zip_archive& archive, const weight_store& weights, std::string_view folder) {
     const zip_entry* entry = archive.find(std::string(folder) + "byteorder");
     if (entry == nullptr) return;
     const std::span<const std::byte> bytes = weights.bytes_of(*entry);
@@ -130,7 +131,7 @@ inline void check_byte_order(
 }
 
 /// Tells the store where weights and constants are: in raw entries since torch 2.9, in pickles before.
-inline void add_weights(weight_store& weights, const model_entry& model) {
+void add_weights(weight_store& weights, const model_entry& model) {
     const std::string folder(model.folder);
     if (model.is_flat) {
         weights.add_pickle(folder + "serialized_state_dict.pt");
@@ -144,7 +145,7 @@ inline void add_weights(weight_store& weights, const model_entry& model) {
 }
 
 /// Reads the program in an open archive.
-inline void read_program(
+void read_program(
     const zip_archive& archive, const size_choices& choices, constant_truth truth, program& out) {
     constexpr std::size_t first_capacity = 8 * 1024;
     const model_entry model = find_model(archive);
@@ -180,6 +181,8 @@ inline void read_program(
         throw;
     }
 }
+
+}  // namespace
 
 }  // namespace pt2
 

@@ -21,8 +21,8 @@
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/file/zip_writer.hpp>
-#include <headrace/io/pt2/opaque_writer.hpp>
 #include <headrace/io/pt2/tensor.hpp>
+#include <headrace/io/pt2/writing/opaque_writer.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -31,6 +31,8 @@
 namespace headrace {
 
 namespace pt2 {
+
+namespace {
 
 /// Writes the JSON of one graph, and collects its constants.
 class model_writer : private opaque_argument_writer {
@@ -378,7 +380,7 @@ private:
 
 /// Returns the elements of a constant in row-major order; `copies` holds those that are stored in another
 /// order.
-[[nodiscard]] inline std::span<const std::byte> row_major_bytes(
+[[nodiscard]] std::span<const std::byte> row_major_bytes(
     const node& constant, std::deque<std::vector<std::byte>>& copies) {
     const tensor_meta& meta = *constant.results[0].meta;
     const tensor_data& data = args_of<builtin::constant>(constant).data;
@@ -393,6 +395,8 @@ private:
     });
     return copy;
 }
+
+}  // namespace
 
 }  // namespace pt2
 

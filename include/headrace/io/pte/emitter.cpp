@@ -15,7 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/pte/method_writer.hpp>
+#include <headrace/io/pte/format.hpp>
+#include <headrace/io/pte/pte_generated.hpp>
+#include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/pte/writing/method_writer.hpp>
 
 namespace headrace {
 
@@ -31,7 +34,7 @@ public:
     }
 
 private:
-    using header = detail::pte::extended_header;
+    using header = pte::extended_header;
 
     result<void> write_flatbuffer(std::span<const pte_method> methods) {
         std::vector<const pte_method*> sorted;
@@ -42,7 +45,7 @@ private:
             if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
                 return invalid({"two methods are called '", m->name, "'"});
             pte_method_size size;
-            auto method = detail::pte::method_writer(builder_, pools_, *m).write(m->name, size);
+            auto method = pte::method_writer(builder_, pools_, *m).write(m->name, size);
             if (!method) return method.error().in("method " + std::string(m->name));
             written.push_back(method.value());
             file_.methods_.push_back(std::move(size));
@@ -59,7 +62,7 @@ private:
         }
         flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::NamedData>>> named;
         if (pools_.delegates.share_constants()) {
-            const auto key = builder_.CreateString(detail::pte::shared_constants_key);
+            const auto key = builder_.CreateString(pte::shared_constants_key);
             named = builder_.CreateVector(std::vector{pte_fb::CreateNamedData(builder_, key, 0)});
         }
         pte_fb::FinishProgramBuffer(builder_,
@@ -76,10 +79,10 @@ private:
         pools_.delegates.place_behind(pools_.constants.bytes());
         segment_bytes_ = pools_.delegates.end_of_parts();
         std::vector segments{pte_fb::CreateSegment(builder_, 0, pools_.constants.bytes())};
-        for (const detail::pte::segment_part& p : pools_.delegates.parts())
+        for (const pte::segment_part& p : pools_.delegates.parts())
             segments.push_back(pte_fb::CreateSegment(builder_, p.offset, p.bytes.size()));
         if (pools_.initial.bytes() != 0) {
-            initial_at_ = detail::pte::next_segment(segment_bytes_);
+            initial_at_ = pte::next_segment(segment_bytes_);
             segments.push_back(pte_fb::CreateSegment(builder_, initial_at_, pools_.initial.bytes()));
             segment_bytes_ = initial_at_ + pools_.initial.bytes();
         }
@@ -87,8 +90,8 @@ private:
     }
     void take_parts() {
         file_.parts_ = pools_.constants.take_parts();
-        for (const detail::pte::segment_part& p : pools_.delegates.parts()) file_.parts_.push_back(p);
-        for (const detail::pte::segment_part& p : pools_.initial.take_parts())
+        for (const pte::segment_part& p : pools_.delegates.parts()) file_.parts_.push_back(p);
+        for (const pte::segment_part& p : pools_.initial.take_parts())
             file_.parts_.push_back({initial_at_ + p.offset, p.bytes});
         file_.blobs_ = pools_.delegates.take_blobs();
         file_.copies_ = pools_.constants.take_copies();
@@ -106,15 +109,15 @@ private:
             file_.segment_base_ = made.size();
             return;
         }
-        using detail::pte::put_little_endian;
+        using pte::put_little_endian;
         std::vector<std::byte>& head = file_.head_;
         head.assign(made.begin(), made.begin() + header::at);
-        const auto root = detail::pte::get_little_endian<std::uint32_t>(made);
+        const auto root = pte::get_little_endian<std::uint32_t>(made);
         put_little_endian<std::uint32_t>(root + header::bytes, head);
         head.resize(header::at + header::bytes);
         head.insert(head.end(), made.begin() + header::at, made.end());
         const std::uint64_t program = head.size();
-        file_.segment_base_ = detail::pte::next_segment(program);
+        file_.segment_base_ = pte::next_segment(program);
         const std::span<std::byte> at = std::span(head).subspan(header::at, header::bytes);
         std::memcpy(at.data(), header::magic.data(), header::magic.size());
         put_little_endian<std::uint32_t>(header::bytes, at.subspan(4));
@@ -124,17 +127,17 @@ private:
     }
 
     flatbuffers::FlatBufferBuilder builder_;
-    detail::pte::file_pools pools_;
+    pte::file_pools pools_;
     std::uint64_t initial_at_ = 0;  // start of the segment of initial values
     std::uint64_t segment_bytes_ = 0;
     emitted_pte file_;
 };
 
 bool emitted_pte::write_to(const std::function<bool(std::span<const std::byte>)>& sink) const {
-    static constexpr std::array<std::byte, detail::pte::segment_alignment> zeros{};
+    static constexpr std::array<std::byte, pte::segment_alignment> zeros{};
     if (!sink(head_)) return false;
     std::uint64_t at = head_.size();
-    for (const detail::pte::segment_part& p : parts_) {
+    for (const pte::segment_part& p : parts_) {
         const std::uint64_t begin = segment_base_ + p.offset;
         if (!sink(std::span(zeros).first(static_cast<std::size_t>(begin - at))) || !sink(p.bytes))
             return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::emit_pte, which writes graphs of ExecuTorch's kernels as a program for its runtime.
+// Declares headrace::emit_pte, which writes graphs of ExecuTorch's kernels as a program for its runtime.
 #ifndef HEADRACE_IO_PTE_EMITTER_HPP
 #define HEADRACE_IO_PTE_EMITTER_HPP
 
@@ -37,7 +37,7 @@ private:
     std::uint64_t segment_bytes_ = 0;
     std::uint64_t constant_bytes_ = 0;
     std::uint64_t delegate_bytes_ = 0;
-    std::vector<detail::pte::segment_part> parts_;
+    std::vector<pte::segment_part> parts_;
     std::deque<std::vector<std::byte>> copies_;  // of constants that are not row-major
     std::deque<std::vector<std::byte>> initial_copies_;
     std::deque<std::vector<std::byte>> blobs_;  // of delegates

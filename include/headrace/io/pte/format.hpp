@@ -17,7 +17,7 @@
 #include <headrace/base/dtype.hpp>
 #include <headrace/op/op.hpp>
 
-namespace headrace::detail::pte {
+namespace headrace::pte {
 
 /// PyTorch's numbers for element types (c10/core/ScalarType.h), which files use.
 inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {{dtype::uint8, 0}, {dtype::int8, 1},
@@ -91,6 +91,6 @@ template <class Number>
     return n;
 }
 
-}  // namespace headrace::detail::pte
+}  // namespace headrace::pte
 
 #endif

@@ -52,12 +52,12 @@ struct pte_method_size {
     std::size_t instructions = 0;
 };
 
-namespace detail::pte {
+namespace pte {
 struct segment_part {
     std::uint64_t offset = 0;  ///< in its segment
     std::span<const std::byte> bytes{};
 };
-}  // namespace detail::pte
+}  // namespace pte
 
 }  // namespace headrace
 

@@ -11,15 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/pte/jump_reader.hpp>
-#include <headrace/io/pte/outline.hpp>
+#include <headrace/io/pte/reading/jump_reader.hpp>
+#include <headrace/io/pte/reading/outline.hpp>
 
 namespace headrace {
 
-namespace detail::pte {
+namespace pte {
+
+namespace {
 
 /// Reads the instructions one by one.
-inline result<void> read_straight(graph_reader& into) {
+result<void> read_straight(graph_reader& into) {
     for (const pte_fb::Chain* const chain : *into.method().method().chains()) {
         std::uint32_t number = 0;
         for (const pte_fb::Instruction* const i : *chain->instructions()) {
@@ -29,7 +31,7 @@ inline result<void> read_straight(graph_reader& into) {
     return {};
 }
 /// Reads the instructions as branches and loops.
-inline result<void> read_with_jumps(graph_reader& into) {
+result<void> read_with_jumps(graph_reader& into) {
     outliner lines(into.method());
     outline all;
     for (const pte_fb::Chain* const chain : *into.method().method().chains()) {
@@ -44,7 +46,7 @@ inline result<void> read_with_jumps(graph_reader& into) {
     return read_items(into, all);
 }
 
-inline result<void> read_method(const pte_file& file, const pte_fb::Method& method, graph& g) {
+result<void> read_method(const pte_file& file, const pte_fb::Method& method, graph& g) {
     if (method.values() == nullptr || method.inputs() == nullptr || method.outputs() == nullptr ||
         method.chains() == nullptr)
         return malformed("a method lacks its values, inputs, outputs or chains");
@@ -63,12 +65,14 @@ inline result<void> read_method(const pte_file& file, const pte_fb::Method& meth
     return {};
 }
 
-}  // namespace detail::pte
+}  // namespace
+
+}  // namespace pte
 
 result<std::unique_ptr<graph>> read_pte(const pte_file& file, std::string_view method) {
     HEADRACE_TRY(found, file.method(method));
     auto made = std::make_unique<graph>();
-    HEADRACE_TRY(detail::pte::read_method(file, *found, *made));
+    HEADRACE_TRY(pte::read_method(file, *found, *made));
     return made;
 }
 

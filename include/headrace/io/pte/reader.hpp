@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_pte, which reads a method of a .pte file into a graph of the executorch dialect.
+// Declares headrace::read_pte, which reads a method of a .pte file into a graph of the executorch dialect.
 #ifndef HEADRACE_IO_PTE_READER_HPP
 #define HEADRACE_IO_PTE_READER_HPP
 

@@ -1,74 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::graph_text::argument_reader, which reads the arguments of any op from a graph's
+// Defines headrace::text::argument_reader, which reads the arguments of any op from a graph's
 // text.
 #ifndef HEADRACE_IO_TEXT_ARGUMENTS_HPP
 #define HEADRACE_IO_TEXT_ARGUMENTS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/lists.hpp>
 #include <headrace/io/text/cursor.hpp>
-#include <headrace/io/text/json_values.hpp>
-#include <headrace/op/reflect.hpp>
+#include <headrace/io/text/elements.hpp>
+#include <headrace/op/fields.hpp>
+#include <headrace/op/op.hpp>
+#include <headrace/op/value.hpp>
 
-namespace headrace::detail::graph_text {
+namespace headrace::text {
 
-using graph_json::enumerator_of;
-
-/// Returns how messages describe an argument of that kind.
-[[nodiscard]] constexpr std::string_view kind_text(field_kind kind) {
-    switch (kind) {
-        case field_kind::tensor:
-            return "a value such as %x";
-        case field_kind::tensors:
-            return "a list of values such as [%x, %y]";
-        case field_kind::optional_tensors:
-            return "a list of values such as [none, %x]";
-        case field_kind::integer:
-            return "an integer";
-        case field_kind::integers:
-            return "integers such as [1, 2]";
-        case field_kind::floating:
-            return "a number such as 1.5";
-        case field_kind::floatings:
-            return "numbers such as [1.5, 2.0]";
-        case field_kind::boolean:
-            return "true or false";
-        case field_kind::number:
-            return "a number such as 1, 1.0 or true";
-        case field_kind::text:
-            return "a string in quotes";
-        case field_kind::element_type:
-            return "a type such as float32";
-        case field_kind::format:
-            return "a memory format such as contiguous";
-        case field_kind::resize:
-            return "nearest or bilinear";
-        case field_kind::nan:
-            return "propagate or ignore";
-        case field_kind::rounding:
-            return "single_round, inexact_round or double_round";
-        case field_kind::region:
-            return "a graph in braces";
-        case field_kind::data:
-            return "elements such as [1, 2]";
-        case field_kind::texts:
-            return "strings such as [\"a\", \"b\"]";
-        case field_kind::custom:
-            return "a value of the dialect's own";
+/// Returns the enumerator of that name; nullopt if there is none.
+template <class Enum>
+[[nodiscard]] std::optional<Enum> enumerator_of(std::string_view name) {
+    constexpr std::size_t max_enumerators = std::is_same_v<Enum, dtype> ? dtype_count : 8;
+    for (std::size_t i = 0; i != max_enumerators; ++i) {
+        if (name_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
     }
-    return "?";
+    return std::nullopt;
 }
 
 class argument_reader {
@@ -84,109 +49,23 @@ public:
         : at_(at), memory_(memory), others_(std::move(others)) {}
 
     /// Reads `(%x, %w, stride=[2, 2])` into an args struct of the op.
-    const void* read(const op_info& op) {
-        void* const arguments = memory_.allocate(op.args_size + 1, op.args_alignment);
-        std::memcpy(arguments, op.default_args, op.args_size);
-        std::vector<bool> given(op.field_count);
-        bool positional = true;
-        at_.expect('(', "and arguments after an op");
-        if (!at_.accept(')')) {
-            std::size_t next = 0;
-            do read_argument(op, arguments, given, positional, next);
-            while (at_.accept(','));
-            at_.expect(')', "or ',' after an argument");
-        }
-        for (const field_info& f : op) {
-            const bool is_elements = f.kind == field_kind::data && op.results != 0;
-            const bool needed =
-                (holds_tensors(f.kind) || f.kind == field_kind::region || is_elements) && !f.optional;
-            if (needed && !given[static_cast<std::size_t>(&f - op.begin())])
-                at_.fail_here(
-                    "argument " + in_quotes(f.name) + " of " + std::string(op.name) + " is missing");
-        }
-        return arguments;
-    }
+    const void* read(const op_info& op);
 
 private:
     void read_argument(
-        const op_info& op, void* arguments, std::vector<bool>& given, bool& positional, std::size_t& next) {
-        const std::size_t begin = at_.next();
-        std::size_t index = next++;
-        if (const auto name = at_.accept_argument_name()) {
-            positional = false;
-            const field_info* const named = op.find(*name);
-            if (named == nullptr)
-                at_.fail(
-                    begin, std::string(op.name) + " has no argument " + in_quotes(*name) + fields_of(op));
-            index = static_cast<std::size_t>(named - op.begin());
-        } else if (!positional) {
-            at_.fail(begin, "an argument after a named one needs its name, as in dim=1");
-        } else if (index >= op.field_count) {
-            at_.fail(begin, std::string(op.name) + " has no more arguments" + fields_of(op));
-        }
-        const field_info& f = op.fields[index];
-        if (given[index]) at_.fail(begin, "argument " + in_quotes(f.name) + " is given twice");
-        given[index] = true;
-        const std::size_t value_at = at_.next();
-        visit_field(f, arguments, [&]<class T>(const T& member) {
-            if (!read(const_cast<T&>(member)))
-                at_.fail(value_at,
-                    "argument " + in_quotes(f.name) + " takes " + expected(f) +
-                        (f.optional ? ", or none" : ""));
-        });
-    }
-    static std::string expected(const field_info& f) {
-        if (f.kind != field_kind::custom) return std::string(kind_text(f.kind));
-        std::string text;
-        f.custom->expect(
-            {&text, [](void* to, std::string_view piece) { *static_cast<std::string*>(to) += piece; }});
-        return text;
-    }
-    static std::string fields_of(const op_info& op) {
-        std::string text = op.field_count == 0 ? "; it has none" : "; it has";
-        for (const field_info& f : op) (text += &f == op.begin() ? " " : ", ") += f.name;
-        return text;
-    }
+        const op_info& op, void* arguments, std::vector<bool>& given, bool& positional, std::size_t& next);
+    static std::string expected(const field_info& f);
+    static std::string fields_of(const op_info& op);
 
     // --- by kind; false if something else is there ---------------------------------------
 
-    bool read(value& member) {
-        if (at_.peek() != '%') return false;
-        member = others_.operand();
-        return true;
-    }
-    bool read(graph*& member) {
-        if (at_.peek() != '{') return false;
-        member = others_.region();
-        return true;
-    }
-    bool read(bool& member) {
-        member = at_.accept_word("true");
-        return member || at_.accept_word("false");
-    }
+    bool read(value& member);
+    bool read(graph*& member);
+    bool read(bool& member);
     bool read(std::int64_t& member) { return number_in(at_.literal("an integer"), member); }
     bool read(double& member) { return number_in(at_.literal("a number"), member); }
-    bool read(scalar& member) {
-        const std::string_view text = at_.literal("a number");
-        std::int64_t integer = 0;
-        double floating = 0;
-        if (text == "true" || text == "false") {
-            member = scalar(text == "true");
-        } else if (number_in(text, integer)) {
-            member = scalar(integer);
-        } else if (number_in(text, floating)) {
-            member = scalar(floating);
-        } else {
-            return false;
-        }
-        return true;
-    }
-    bool read(std::string_view& member) {
-        if (at_.peek() != '"') return false;
-        const std::string text = at_.quoted("a string");
-        member = {kept(text.data(), text.size()), text.size()};
-        return true;
-    }
+    bool read(scalar& member);
+    bool read(std::string_view& member);
     template <class T>
         requires std::is_enum_v<T>
     bool read(T& member) {
@@ -198,21 +77,13 @@ private:
     bool read(custom_member& member) {
         return member.type->parse(at_.raw("a value of the dialect's own"), member.at);
     }
-    bool read(tensor_data& member) {
-        member = others_.data();
-        return true;
-    }
+    bool read(tensor_data& member);
     template <class T>
     bool read(std::optional<T>& member) {
         member.reset();
         return at_.accept_word("none") || read(member.emplace());
     }
-    bool read(int_list& member) {
-        std::vector<std::int64_t> items;
-        if (!read_items(items)) return false;
-        member = int_list(std::span<const std::int64_t>(kept(items.data(), items.size()), items.size()));
-        return true;
-    }
+    bool read(int_list& member);
     template <class T>
     bool read(list<T>& member) {
         std::vector<T> items;
@@ -221,15 +92,7 @@ private:
         return true;
     }
     template <class T>
-    bool read_items(std::vector<T>& items) {
-        if (!at_.accept('[')) return false;
-        if (at_.accept(']')) return true;
-        do {
-            if (!read(items.emplace_back())) return false;
-        } while (at_.accept(','));
-        at_.expect(']', "or ',' in a list");
-        return true;
-    }
+    bool read_items(std::vector<T>& items);
     template <class T>
     const T* kept(const T* items, std::size_t count) {
         if (count == 0) return nullptr;
@@ -243,6 +106,6 @@ private:
     references others_;
 };
 
-}  // namespace headrace::detail::graph_text
+}  // namespace headrace::text
 
 #endif

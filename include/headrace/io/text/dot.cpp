@@ -29,7 +29,7 @@
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 // Vertices of all regions share one drawing: "n3" in the graph itself, "r1_n3" in its second region.
 struct dot_id_map {
@@ -43,7 +43,7 @@ struct dot_id_map {
     }
 };
 
-[[nodiscard]] inline std::pmr::string dot_quoted(std::string_view text) {
+[[nodiscard]] std::pmr::string dot_quoted(std::string_view text) {
     std::pmr::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -56,7 +56,7 @@ struct dot_id_map {
     return out += '"';
 }
 
-[[nodiscard]] inline std::string_view dialect_color(const op_info& op) {
+[[nodiscard]] std::string_view dialect_color(const op_info& op) {
     struct color_of {
         std::string_view dialect, color;
     };
@@ -70,7 +70,7 @@ struct dot_id_map {
 }
 
 // Appends the constants that a node uses: "weight int8[64, 1, 3, 3]", or their elements if they are few.
-inline void append_constants(std::pmr::string& label, const node& n) {
+void append_constants(std::pmr::string& label, const node& n) {
     constexpr std::size_t max_elements_text = 40;  // wider boxes push the others apart
     const auto fields = operand_fields(n);
     for (const edge& e : n.operand_edges()) {
@@ -87,7 +87,7 @@ inline void append_constants(std::pmr::string& label, const node& n) {
 
 // Returns the label of a node: its op, the arguments that are not the op's defaults, constants, and its
 // values.
-[[nodiscard]] inline std::pmr::string dot_label(const node& n, const printed_names& names) {
+[[nodiscard]] std::pmr::string dot_label(const node& n, const printed_names& names) {
     const auto* opaque = args_if<builtin::opaque>(n);
     std::pmr::string label(op_name(n));
     if (opaque != nullptr) ((label += '(') += opaque_arguments(*opaque, listed_names(names))) += ')';
@@ -106,11 +106,10 @@ inline void append_constants(std::pmr::string& label, const node& n) {
     return label;
 }
 
-inline void write_dot(
-    std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix);
+void write_dot(std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix);
 
 // Returns the text that Boost writes between the braces of "digraph G { … }".
-[[nodiscard]] inline std::pmr::string dot_body(
+[[nodiscard]] std::pmr::string dot_body(
     const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     std::ostringstream whole;
     write_dot(whole, g, names, prefix);
@@ -168,7 +167,7 @@ private:
     std::size_t number_ = 0;
 };
 
-inline void write_regions(
+void write_regions(
     std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     for (const node& n : g.nodes()) {
         for_each_region(n, [&](const field_info& f, const graph* region) {
@@ -184,7 +183,7 @@ inline void write_regions(
     }
 }
 
-inline void write_dot(
+void write_dot(
     std::ostream& out, const graph& g, const printed_names& names, const std::pmr::string& prefix) {
     const dot_id_map ids{prefix};
     const auto vertex = [&](std::ostream& o, const node* n) {
@@ -202,8 +201,8 @@ inline void write_dot(
     boost::write_graphviz(out, drawn_graph(g, {}, {}), vertex, operand, header, ids);
 }
 
-}  // namespace detail
+}  // namespace
 
-void write_dot(std::ostream& out, const graph& g) { detail::write_dot(out, g, printed_names(g), ""); }
+void write_dot(std::ostream& out, const graph& g) { write_dot(out, g, printed_names(g), ""); }
 
 }  // namespace headrace

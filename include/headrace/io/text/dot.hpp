@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_dot, which writes a graph for Graphviz. Not in the umbrella header: it is slow to
+// Declares headrace::write_dot, which writes a graph for Graphviz. Not in the umbrella header: it is slow to
 // compile, and Boost.Graph's Graphviz writer needs RTTI and exceptions.
 #ifndef HEADRACE_IO_TEXT_DOT_HPP
 #define HEADRACE_IO_TEXT_DOT_HPP

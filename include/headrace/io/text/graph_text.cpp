@@ -24,8 +24,10 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/json.hpp>
 #include <headrace/io/file/zip_archive.hpp>
 #include <headrace/io/file/zip_writer.hpp>
+#include <headrace/io/text/cursor.hpp>
 #include <headrace/io/text/opaque.hpp>
 #include <headrace/io/text/reader.hpp>
 #include <headrace/io/text/writer.hpp>
@@ -33,15 +35,17 @@
 
 namespace headrace {
 
-namespace detail::graph_text {
+namespace text {
 
-[[nodiscard]] inline const op_info* find_op_of_headrace(std::string_view name) {
+namespace {
+
+[[nodiscard]] const op_info* find_op_of_headrace(std::string_view name) {
     return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
         higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect,
         out::dialect, executorch::dialect, builtin::dialect>(name);
 }
 
-[[nodiscard]] inline std::string data_path(const std::string& path) { return path + ".data"; }
+[[nodiscard]] std::string data_path(const std::string& path) { return path + ".data"; }
 
 /// The data file next to a text, opened when the first constant is requested.
 class data_file {
@@ -76,10 +80,11 @@ private:
 };
 
 /// Writes the text, and the data file if there are constants for it.
-[[nodiscard]] inline result<void> write_files(
+[[nodiscard]] result<void> write_files(
     const std::string& path, const graph& g, const program* p, const graph_text_options& options) {
     constant_store store;
-    HEADRACE_TRY(text, writer(options.inline_elements, &store).write(g, p));
+    HEADRACE_TRY(text, writer(options.inline_elements,
+        {.constant = [&](storage&& s) { return key_text(store.add(std::move(s))); }}).write(g, p));
     if (!store.constants().empty()) {
         zip_writer zip;
         for (const auto& [key, bytes] : store.constants()) zip.add(key_text(key), bytes);
@@ -92,19 +97,26 @@ private:
     return write_atomically(path, options.heading + text);
 }
 
-}  // namespace detail::graph_text
+}  // namespace
+
+}  // namespace text
 
 result<std::string> graph_text(const graph& g) {
-    return detail::graph_text::writer(0, nullptr).write(g, nullptr);
+    return text::writer(0, {}).write(g, nullptr);
 }
 result<std::string> graph_text(const program& p) {
-    return detail::graph_text::writer(0, nullptr).write(*p.graph, &p);
+    return text::writer(0, {}).write(*p.graph, &p);
+}
+
+result<std::string> graph_text(const graph& g, const graph_text_stores& stores) {
+    const auto keep = [&](text::storage&& s) { return stores.constant(s.bytes); };
+    return text::writer(0, {.constant = keep, .nested = stores.nested}).write(g, nullptr);
 }
 
 result<program> parse_graph_text(std::string_view text, const graph_text_sources& sources) {
     try {
         program p =
-            detail::graph_text::reader(text, sources, &detail::graph_text::find_op_of_headrace).read();
+            text::reader(text, sources, &text::find_op_of_headrace).read();
         if (sources.find_own_op != nullptr) {
             if (const auto known = resolve_opaque(*p.graph, sources.find_own_op); !known)
                 return known.error().in(sources.name);
@@ -117,20 +129,20 @@ result<program> parse_graph_text(std::string_view text, const graph_text_sources
 
 bool is_graph_text(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    detail::graph_text::cursor at(text, {});
+    text::cursor at(text, {});
     return at.accept_word("headrace");
 }
 
 result<void> write_graph_text(const std::string& path, const program& p, const graph_text_options& options) {
-    return detail::graph_text::write_files(path, *p.graph, &p, options);
+    return text::write_files(path, *p.graph, &p, options);
 }
 result<void> write_graph_text(const std::string& path, const graph& g, const graph_text_options& options) {
-    return detail::graph_text::write_files(path, g, nullptr, options);
+    return text::write_files(path, g, nullptr, options);
 }
 
 result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
     HEADRACE_TRY(file, open_mapped(path));
-    detail::graph_text::data_file data(detail::graph_text::data_path(path));
+    text::data_file data(text::data_path(path));
     auto read = parse_graph_text(
         file.text(), {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
     HEADRACE_TRY(file.check());

@@ -30,6 +30,9 @@ struct graph_text_options {
 /// Returns a program as text, with its write-backs and the number of outputs that are the user's.
 [[nodiscard]] result<std::string> graph_text(const program& p);
 
+/// Returns a graph as text that refers to constants and nested graphs which `stores` keep.
+[[nodiscard]] result<std::string> graph_text(const graph& g, const graph_text_stores& stores);
+
 /// Reads a graph's text. The text may be untrusted: the result is a program whose values are computed before
 /// they are used, or an error that begins with the name, the line and the column. headrace::verify tells
 /// whether the metadata agrees with the ops.

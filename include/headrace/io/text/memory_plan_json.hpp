@@ -1,63 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_memory_plan, which writes a memory plan as JSON.
+// Declares headrace::write_memory_plan, which writes a memory plan as JSON.
 #ifndef HEADRACE_IO_TEXT_MEMORY_PLAN_JSON_HPP
 #define HEADRACE_IO_TEXT_MEMORY_PLAN_JSON_HPP
 
-#include <cstddef>
-#include <string_view>
-
 #include <headrace/io/file/json_writer.hpp>
-#include <headrace/io/text/memory_plan_text.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
 
-namespace detail {
-
-inline void write_planned_tensor(json_writer& w, std::string_view name, const planned_tensor& t) {
-    const tensor_meta& meta = *meta_of(t.tensor);
-    w.begin_object();
-    w.member("name", name);
-    w.member("dtype", name_of(meta.dtype));
-    w.member("shape", meta.shape);
-    w.member("offset", t.offset);
-    w.member("bytes", t.bytes);
-    w.member("first", t.first);
-    w.member("last", t.last);
-    if (t.is_input) w.member("input", true);
-    if (t.is_output) w.member("output", true);
-    w.end_object();
-}
-
-}  // namespace detail
-
 /// Writes the plan of a graph as a JSON object: each memory with its peak, the lower bound of any plan, and
 /// the offset, bytes and lifetime of each tensor in it.
-inline void write_memory_plan(json_writer& w, const graph& g, const memory_plan& plan) {
-    const printed_names names(g);
-    w.begin_object();
-    w.member("algorithm", name_of(plan.options.algorithm));
-    w.member("alignment", plan.options.alignment);
-    w.member("steps", plan.lifetimes.step_count());
-    w.begin_array("memories");
-    for (std::size_t k = 0; k != plan.memories.size(); ++k) {
-        const planned_memory& m = plan.memories[k];
-        w.begin_object();
-        w.member("memory", title_of_memory(plan, k));
-        w.member("peak", m.bytes);
-        w.member("lower_bound", m.lower_bound);
-        w.member("fullest_step", m.fullest_step);
-        w.begin_array("tensors");
-        for (const planned_tensor& t : plan.tensors) {
-            if (t.memory == k) detail::write_planned_tensor(w, names[t.tensor], t);
-        }
-        w.end_array();
-        w.end_object();
-    }
-    w.end_array();
-    w.end_object();
-}
+void write_memory_plan(json_writer& w, const graph& g, const memory_plan& plan);
 
 }  // namespace headrace
 

@@ -11,16 +11,17 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/file/json.hpp>
 #include <headrace/io/text/arguments.hpp>
 #include <headrace/io/text/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace {
 
 /// Creates the node of `op` that replaces an opaque one. Throws headrace::failure.
-inline node& known_node(graph& g, node& opaque, const op_info& op) {
+node& known_node(graph& g, node& opaque, const op_info& op) {
     const auto& a = args_of<builtin::opaque>(opaque);
     std::string text = "(";
     if (a.arguments.empty()) {
@@ -31,18 +32,17 @@ inline node& known_node(graph& g, node& opaque, const op_info& op) {
     if (op.results != variadic_results && static_cast<std::size_t>(op.results) != opaque.result_count)
         fail_malformed("the op gives " + std::to_string(op.results) + " results, the node " +
             std::to_string(opaque.result_count));
-    graph_text::cursor at(text, "its arguments");
+    text::cursor at(text, "its arguments");
     std::pmr::monotonic_buffer_resource memory;
     const auto no_graph = [&]() -> graph* { at.fail_here("no graph can be given here"); };
     const auto no_data = [&]() -> tensor_data { at.fail_here("no elements can be given here"); };
-    graph_text::argument_reader arguments(
-        at, memory, {graph_text::operand_numbers(at, a.operands), no_graph, no_data});
+    text::argument_reader arguments(at, memory, {text::operand_numbers(at, a.operands), no_graph, no_data});
     const void* const read = arguments.read(op);
     if (!at.at_end()) at.fail_here("the arguments end before");
     return g.create(op, read, opaque.result_count, &opaque);
 }
 
-inline void take_place(graph& g, node& made, node& opaque) {
+void take_place(graph& g, node& made, node& opaque) {
     g.inherit_annotations(made, opaque);
     for (std::uint32_t i = 0; i != opaque.result_count; ++i) {
         if (const tensor_meta* meta = meta_of(opaque.result(i))) g.set_meta(made.result(i), *meta);
@@ -52,7 +52,7 @@ inline void take_place(graph& g, node& made, node& opaque) {
     g.erase(opaque);
 }
 
-}  // namespace detail
+}  // namespace
 
 result<void> resolve_opaque(graph& g, op_finder find) {
     result<void> done;
@@ -65,7 +65,7 @@ result<void> resolve_opaque(graph& g, op_finder find) {
             const op_info* op = done ? find(args_of<builtin::opaque>(*n).target) : nullptr;
             if (op == nullptr) continue;
             try {
-                detail::take_place(sub, detail::known_node(sub, *n, *op), *n);
+                take_place(sub, known_node(sub, *n, *op), *n);
             } catch (const failure& f) {
                 done = malformed(message_prefix(*n) + f.what.message);
             }

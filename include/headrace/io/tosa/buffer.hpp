@@ -26,7 +26,7 @@ private:
     flatbuffers::DetachedBuffer buffer_;
 };
 
-namespace detail {
+namespace tosa_file {
 
 /// The caller's buffer as an allocator for FlatBuffers.
 class given_memory final : public flatbuffers::Allocator {
@@ -64,7 +64,7 @@ private:
     bool overflowed_ = false;
 };
 
-}  // namespace detail
+}  // namespace tosa_file
 
 }  // namespace headrace
 

@@ -14,7 +14,7 @@
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/fields.hpp>
 
-namespace headrace::detail {
+namespace headrace::tosa_file {
 
 /// A constant whose bytes are not in the buffer of a flatbuffer; the file only has room for them.
 struct deferred_constant {
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool give(const tensor_data& data, const tensor_meta& meta) {
         const std::size_t size = bytes_in_memory(meta);
         if (size == 0) return true;
-        if (is_row_major(data, meta.shape)) return sink_(std::span(data.bytes, size));
+        if (detail::is_row_major(data, meta.shape)) return sink_(std::span(data.bytes, size));
         // A part of packed elements might begin inside a byte.
         const bool is_packed = traits_of(meta.dtype).bits % 8 != 0;
         if (size <= part_bytes || is_packed) return copy(data, meta);
@@ -63,7 +63,7 @@ private:
     }
     [[nodiscard]] bool copy(const tensor_data& data, const tensor_meta& meta) {
         copied_.resize(bytes_in_memory(meta));
-        element_copier(data, meta, reinterpret_cast<std::uint8_t*>(copied_.data())).copy();
+        detail::element_copier(data, meta, reinterpret_cast<std::uint8_t*>(copied_.data())).copy();
         return sink_(std::span<const std::byte>(copied_));
     }
 
@@ -71,6 +71,6 @@ private:
     std::vector<std::byte> copied_;
 };
 
-}  // namespace headrace::detail
+}  // namespace headrace::tosa_file
 
 #endif

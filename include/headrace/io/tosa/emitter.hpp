@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::emit_tosa, which writes a graph of the tosa dialect as a TOSA 1.0 flatbuffer.
+// Declares headrace::emit_tosa, which writes a graph of the tosa dialect as a TOSA 1.0 flatbuffer.
 #ifndef HEADRACE_IO_TOSA_EMITTER_HPP
 #define HEADRACE_IO_TOSA_EMITTER_HPP
 

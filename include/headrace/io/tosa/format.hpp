@@ -18,7 +18,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa/tosa_generated.hpp>
 
-namespace headrace::tosa_format {
+namespace headrace::tosa_file {
 
 static_assert(std::endian::native == std::endian::little, "tosa: constants are copied as they lie in memory");
 static_assert(static_cast<std::size_t>(tosa_fb::Op::MAX) == tosa::dialect::size,
@@ -99,6 +99,6 @@ template <class T>
     return *reinterpret_cast<T*>(static_cast<std::byte*>(arguments) + f.offset);
 }
 
-}  // namespace headrace::tosa_format
+}  // namespace headrace::tosa_file
 
 #endif

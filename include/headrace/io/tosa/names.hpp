@@ -20,7 +20,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/operand_fields.hpp>
 
-namespace headrace::detail {
+namespace headrace::tosa_file {
 
 /// Makes names that are unique in a whole file, because readers may put its blocks into one namespace.
 class unique_names {
@@ -184,6 +184,6 @@ private:
     std::pmr::string wanted_;
 };
 
-}  // namespace headrace::detail
+}  // namespace headrace::tosa_file
 
 #endif

@@ -26,7 +26,9 @@
 
 namespace headrace {
 
-namespace detail {
+namespace tosa_file {
+
+namespace {
 
 /// Reads a whole file.
 class tosa_reader : tosa_attribute_reader {
@@ -41,7 +43,7 @@ public:
             std::memcpy(aligned.data(), file.data(), file.size());
             file = {reinterpret_cast<const std::byte*>(aligned.data()), file.size()};
         }
-        HEADRACE_TRY(opened, tosa_format::open_file(file));
+        HEADRACE_TRY(opened, tosa_file::open_file(file));
         return tosa_reader(*opened, file.size()).read_all(into);
     }
 
@@ -105,7 +107,7 @@ private:
     }
     result<void> read_operator(const file_operator& o, scope& s) {
         HEADRACE_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
-        const std::uint32_t number = tosa_format::number_of(o);
+        const std::uint32_t number = tosa_file::number_of(o);
         if (number == 0 || number > tosa::dialect::size) {
             return unsupported({"operator number ", number, " is not in TOSA 1.0"});
         }
@@ -164,9 +166,9 @@ private:
             if (f.kind == field_kind::tensor) {
                 if (next == operands.size())
                     return malformed({into.where, ": the operand ", f.name, " is missing"});
-                tosa_format::member<value>(into.arguments, f) = operands[next++];
+                tosa_file::member<value>(into.arguments, f) = operands[next++];
             } else if (f.kind == field_kind::tensors) {  // always the last operand
-                tosa_format::member<list<value>>(into.arguments, f) = {
+                tosa_file::member<list<value>>(into.arguments, f) = {
                     operands.data() + next, operands.size() - next};
                 next = operands.size();
             }
@@ -189,7 +191,7 @@ private:
             if (f.kind == field_kind::region) {
                 const auto name = view(table->GetPointer<const flatbuffers::String*>(slot));
                 HEADRACE_TRY(region, read_named_region(name, into.where, s));
-                tosa_format::member<graph*>(into.arguments, f) = region;
+                tosa_file::member<graph*>(into.arguments, f) = region;
             } else {
                 HEADRACE_TRY(read_attribute(*table, slot, f, into));
             }
@@ -219,7 +221,7 @@ private:
             if (&op == &info_of<tosa::const_shape>) {
                 HEADRACE_TRY(values, read_shape(name, s));
                 into.lists.push_back(std::move(values));
-                tosa_format::member<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
+                tosa_file::member<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
                 metas.push_back({dtype::shape, {static_cast<std::int64_t>(into.lists.back().size())}, {}});
             } else {
                 HEADRACE_TRY(meta, meta_of_tensor(name, s));
@@ -227,11 +229,11 @@ private:
             }
         }
         if (const field_info* type = op.find("output_type")) {
-            tosa_format::member<dtype>(into.arguments, *type) = metas[0].dtype;
+            tosa_file::member<dtype>(into.arguments, *type) = metas[0].dtype;
         }
         if (&op == &info_of<tosa::const_>) {
             HEADRACE_TRY(data, read_data(*s.tensors.find(name_at(o.outputs(), 0))->second, metas[0], s));
-            tosa_format::member<tensor_data>(into.arguments, op.fields[0]) = data;
+            tosa_file::member<tensor_data>(into.arguments, op.fields[0]) = data;
         }
         node& n = s.region->create(op, into.arguments, count);
         for (std::size_t i = 0; i != count; ++i) {
@@ -245,16 +247,18 @@ private:
     std::unordered_map<std::string_view, const tosa_fb::TosaRegion*> regions_;  // the first of each name
 };
 
-}  // namespace detail
+}  // namespace
+
+}  // namespace tosa_file
 
 result<std::unique_ptr<graph>> read_tosa(std::span<const std::byte> file) {
     auto g = std::make_unique<graph>();
-    HEADRACE_TRY(detail::tosa_reader::read(file, *g));
+    HEADRACE_TRY(tosa_file::tosa_reader::read(file, *g));
     return g;
 }
 
 result<void> read_tosa(std::span<const std::byte> file, graph& into) {
-    return detail::tosa_reader::read(file, into);
+    return tosa_file::tosa_reader::read(file, into);
 }
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_tosa, which reads a TOSA 1.0 flatbuffer into a graph of the tosa dialect.
+// Declares headrace::read_tosa, which reads a TOSA 1.0 flatbuffer into a graph of the tosa dialect.
 #ifndef HEADRACE_IO_TOSA_READER_HPP
 #define HEADRACE_IO_TOSA_READER_HPP
 

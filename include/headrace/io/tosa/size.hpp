@@ -17,7 +17,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/regions.hpp>
 
-namespace headrace::detail {
+namespace headrace::tosa_file {
 
 /// Returns the data of a node if it is a constant of either dialect, else null.
 [[nodiscard]] inline const tensor_data* constant_data(const node& n) {
@@ -41,9 +41,9 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     std::uint64_t bytes = 0;
     for (const field_info& f : *n.op) {
         if (f.kind == field_kind::integers && !f.optional) {
-            bytes += 8 * tosa_format::member<int_list>(n.arguments, f).size();
+            bytes += 8 * tosa_file::member<int_list>(n.arguments, f).size();
         } else if (f.kind == field_kind::text && !f.optional) {
-            bytes += tosa_format::member<std::string_view>(n.arguments, f).size() + 8;
+            bytes += tosa_file::member<std::string_view>(n.arguments, f).size() + 8;
         }
     }
     const tensor_meta* meta = n.result_count == 1 ? n.results[0].meta : nullptr;
@@ -83,6 +83,6 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     return static_cast<std::size_t>(bytes);
 }
 
-}  // namespace headrace::detail
+}  // namespace headrace::tosa_file
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::stream_tosa, which makes a TOSA flatbuffer without copying the graph's constants.
+// Declares headrace::stream_tosa, which makes a TOSA flatbuffer without copying the graph's constants.
 #ifndef HEADRACE_IO_TOSA_STREAM_HPP
 #define HEADRACE_IO_TOSA_STREAM_HPP
 
@@ -23,7 +23,7 @@ namespace headrace {
 class streamed_tosa {
 public:
     streamed_tosa(std::unique_ptr<flatbuffers::Allocator> memory, flatbuffers::DetachedBuffer buffer,
-        std::vector<detail::deferred_constant> constants)
+        std::vector<tosa_file::deferred_constant> constants)
         : memory_(std::move(memory)), buffer_(std::move(buffer)), constants_(std::move(constants)) {}
 
     /// Returns the size of the file in bytes.
@@ -35,7 +35,7 @@ public:
 private:
     std::unique_ptr<flatbuffers::Allocator> memory_;  // outlives the buffer, which frees it
     flatbuffers::DetachedBuffer buffer_;              // has holes in place of constants
-    std::vector<detail::deferred_constant> constants_;
+    std::vector<tosa_file::deferred_constant> constants_;
 };
 
 /// Returns the file that emit_tosa would write, with the same errors, as a stream.

@@ -20,8 +20,8 @@
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/decompose_batch_norm.hpp>
-#include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/normalization.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {

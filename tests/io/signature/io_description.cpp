@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Tests the description of inputs and outputs for callers: from the graph to JSON and back.
+
+#include <catch2/catch.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/embed/embedded_tensors.hpp>
+#include <headrace/io/embed/model_embedding.hpp>
+#include <headrace/io/signature/io_description_reader.hpp>
+
+using namespace headrace;
+
+namespace {
+
+result<io_description> read(const std::string& json) {
+    return read_io_description(std::as_bytes(std::span(json)));
+}
+
+// One quantized image and one mask, which is returned unchanged.
+void build(graph& g) {
+    node& x = g.create<builtin::placeholder>({});
+    g.set_name(x.result(), "x");
+    g.set_meta(x.result(), {dtype::int8, {1, 8, 8, 3}, {}});
+    g.annotate(x, signature_quantization{0.5, -3, -128, 127});
+    g.annotate(x, channels_last_signature{.applied = true});
+    node& mask = g.create<builtin::placeholder>({});
+    g.set_name(mask.result(), "mask");
+    g.set_meta(mask.result(), {dtype::boolean, {}, {}});
+    node& out = g.create<builtin::output>({.values = {mask.result()}});
+    const std::string_view names[] = {"kept"};
+    g.annotate(out, output_names{g.own(list<std::string_view>(names))});
+}
+
+}  // namespace
+
+TEST_CASE("inputs and outputs are described under their exported names", "[io_description]") {
+    graph g;
+    build(g);
+    const std::string json = io_json(describe_io(g), json_style::compact);
+    CHECK(json ==
+        R"({"inputs":[{"name":"x","dtype":"INT8","shape":[1,8,8,3],"quantization":{"scale":0.5,)"
+        R"("zero_point":-3,"qmin":-128,"qmax":127},"layout":"NHWC"},)"
+        R"({"name":"mask","dtype":"BOOL","shape":[]}],)"
+        R"("outputs":[{"name":"kept","dtype":"BOOL","shape":[]}]})");
+    const auto back = read(json);
+    REQUIRE(back);
+    CHECK(io_json(back.value(), json_style::compact) == json);
+}
+
+TEST_CASE("JSON that describes no tensors is an error", "[io_description]") {
+    CHECK_FALSE(read(""));
+    CHECK_FALSE(read("[]"));
+    CHECK(read("{\"inputs\":[]}").error().message.find("'outputs'") != std::string::npos);
+    const auto with = [](const std::string& tensor) {
+        return read("{\"inputs\":[" + tensor + "],\"outputs\":[]}");
+    };
+    CHECK(with(R"({"name":"x","dtype":"INT8","shape":[2]})"));
+    CHECK(with(R"({"name":"x","dtype":"INT9","shape":[2]})").error().message.find("'INT9'") !=
+        std::string::npos);
+    CHECK_FALSE(with(R"({"name":"x","dtype":"INT8","shape":[-1]})"));
+    CHECK_FALSE(with(R"({"name":"x","dtype":"INT8","shape":[2],"quantization":{"scale":1}})"));
+}
+
+TEST_CASE("what a 32-bit program cannot hold is not embedded", "[io_description]") {
+    io_description io{.inputs = {{.name = "x", .dtype = dtype::int8, .shape = {1 << 20}}}};
+    CHECK(check_embeddable(io));
+    io.inputs[0].shape = {std::int64_t{1} << 31};
+    CHECK_FALSE(check_embeddable(io));
+    io.inputs[0].shape = {1 << 16, 1 << 16};
+    CHECK_FALSE(check_embeddable(io));
+    io.inputs[0].shape = {1};
+    io.inputs[0].quantization = signature_quantization{1e300, 0, 0, 1};
+    CHECK_FALSE(check_embeddable(io));
+}
+
+TEST_CASE("a flatbuffer is embedded by the assembler", "[io_description]") {
+    const std::vector<std::byte> bytes(24);
+    const io_description io{.inputs = {{.name = "x", .dtype = dtype::int8, .shape = {2, 3}}}};
+    const auto made = embed_model("kws", "a b.tosa", bytes, &io);
+    REQUIRE(made);
+    CHECK(made.value().header.find("extern const unsigned char kws_model[24];") != std::string::npos);
+    CHECK(made.value().header.find("#ifndef HEADRACE_KWS_MODEL_H") != std::string::npos);
+    CHECK(made.value().source.find(R"(.incbin \"a b.tosa\", 0, 24\n)") != std::string::npos);
+    CHECK(
+        made.value().source.find("{\"x\", \"INT8\", kws_input_0_shape, 2, 0, 6, 0.00000000e+00f, 0, 0, 0}") !=
+        std::string::npos);
+    CHECK(embed_model("kws", "f", bytes).value().header.find("headrace_io") == std::string::npos);
+}
