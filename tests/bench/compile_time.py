@@ -133,7 +133,6 @@ OURS = [
     ("an edited standard pipeline, `-O2`", unit("edited_pipeline.cpp"), COMPILE),
     ("the same, compiled mode", unit("edited_pipeline.cpp"), COMPILE + LINKED),
     ("`eval/evaluator.hpp`", "#include <headrace/eval/evaluator.hpp>", CHECK),
-    ("`eval/evaluator_definition.hpp`", "#include <headrace/eval/evaluator_definition.hpp>", CHECK),
     ("a driver: read, plan, partition, run; compiled mode, `-O2`", unit("driver.cpp"), COMPILE + LINKED),
 ]
 

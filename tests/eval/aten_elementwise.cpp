@@ -2,10 +2,7 @@
 // Tests ATen's elementwise kernels: functions, activations, arithmetic, comparisons, bits, selection.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten/activation.hpp>
-#include <headrace/eval/aten/binary.hpp>
-#include <headrace/eval/aten/logic.hpp>
-#include <headrace/eval/aten/unary.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

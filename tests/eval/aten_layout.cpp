@@ -2,12 +2,7 @@
 // Tests ATen's views, joins, pads, indexing and creation.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten/blocks.hpp>
-#include <headrace/eval/aten/create.hpp>
-#include <headrace/eval/aten/index.hpp>
-#include <headrace/eval/aten/index_tensor.hpp>
-#include <headrace/eval/aten/join.hpp>
-#include <headrace/eval/aten/view.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

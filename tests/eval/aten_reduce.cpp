@@ -2,9 +2,7 @@
 // Tests ATen's reductions, softmax, normalizations and attention.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten/norm.hpp>
-#include <headrace/eval/aten/reduce.hpp>
-#include <headrace/eval/aten/softmax.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

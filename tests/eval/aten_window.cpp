@@ -2,11 +2,7 @@
 // Tests ATen's matrix products, convolutions, poolings, resizing and recurrent networks.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/aten/conv.hpp>
-#include <headrace/eval/aten/matmul.hpp>
-#include <headrace/eval/aten/pool.hpp>
-#include <headrace/eval/aten/recurrent.hpp>
-#include <headrace/eval/aten/resize.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

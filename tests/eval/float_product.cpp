@@ -8,13 +8,8 @@
 #include <span>
 #include <vector>
 
-#include <headrace/eval/aten/activation.hpp>
-#include <headrace/eval/aten/conv.hpp>
-#include <headrace/eval/aten/matmul.hpp>
-#include <headrace/eval/aten/pool.hpp>
-#include <headrace/eval/aten/reduce.hpp>
-#include <headrace/eval/aten/softmax.hpp>
-#include <headrace/eval/aten/unary.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/eval/exponential.hpp>
 #include <headrace/eval/float_chains.hpp>
 #include <headrace/eval/float_convolution.hpp>
 

@@ -47,7 +47,7 @@ public:
         std::vector<headrace::tensor> operands;
         for (const headrace::edge& e : n.operand_edges()) operands.push_back(inputs_.at(e.source));
         headrace::evaluation e(n, operands, std::move(metas), variables_);
-        headrace::eval::detail::kernel_or_null<Op>()(n.arguments, e);  // in-place ops have their base's
+        headrace::eval::kernel_of_headrace (*n.op)(n.arguments, e);
         return e.take_results();
     }
     template <headrace::op_tag Op>

@@ -2,7 +2,7 @@
 // Tests the kernels of the quantized_decomposed dialect.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/quantized_decomposed.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 
 using namespace headrace;
 namespace quantized = headrace::quantized_decomposed;

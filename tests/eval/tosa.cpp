@@ -2,7 +2,7 @@
 // Tests the kernels of TOSA's operators.
 #include "kernel_test.hpp"
 
-#include <headrace/eval/tosa.hpp>
+#include <headrace/dialect/tosa.hpp>
 
 using namespace headrace;
 

@@ -8,7 +8,7 @@
 
 #include <boost/mp11/algorithm.hpp>
 
-#include <headrace/eval/aten/composite.hpp>
+#include <headrace/eval/composite.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>

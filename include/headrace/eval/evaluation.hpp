@@ -173,9 +173,8 @@ template <class... Ops>
 struct kernel_table_of<ops<Ops...>> {
     static constexpr std::array<evaluation_kernel, sizeof...(Ops)> value{kernel_or_null<Ops>()...};
 };
-// Not inline, so that headrace::compiled can compile the kernels of one dialect in its own translation unit.
 template <class Dialect>
-evaluation_kernel kernel_in(const op_info& op) {
+[[nodiscard]] evaluation_kernel kernel_in(const op_info& op) {
     return kernel_table_of<typename Dialect::all_ops>::value[op.index];
 }
 }  // namespace detail

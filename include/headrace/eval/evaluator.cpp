@@ -4,24 +4,22 @@
 #include <headrace/eval/evaluator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory_resource>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/eval/aten.hpp>
-#include <headrace/eval/builtin.hpp>
-#include <headrace/eval/device.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/executorch.hpp>
 #include <headrace/eval/float_product.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/planned_arena.hpp>
-#include <headrace/eval/quantized_decomposed.hpp>
 #include <headrace/eval/tensor.hpp>
-#include <headrace/eval/tosa.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/builtin.hpp>
 #include <headrace/infer/delegate.hpp>
@@ -39,16 +37,26 @@ namespace headrace::eval {
 
 namespace detail {
 
-extern template evaluation_kernel kernel_in<tosa::dialect>(const op_info& op);  // in tosa_kernels.cpp
+/// Returns the kernel of an op of Headrace's; null if there is none.
+[[nodiscard]] inline evaluation_kernel find_in_lists(const op_info& op) {
+    static const std::unordered_map<const op_info*, evaluation_kernel> kernels = [] {
+        std::unordered_map<const op_info*, evaluation_kernel> all;
+        for (const kernel_list* list : kernel_lists()) {
+            for (const kernel_entry& entry : *list) all.emplace(entry.op, entry.kernel);
+        }
+        return all;
+    }();
+    const auto own = kernels.find(&op);
+    if (own != kernels.end()) return own->second;
+    const auto base = kernels.find(&op.functional());  // whose arguments are laid out alike
+    return base == kernels.end() ? nullptr : base->second;
+}
 
 /// Headrace's own dialects.
 template <class... Dialects>
 struct known_dialects {
     [[nodiscard]] static bool contains(const op_info& op) {
         return ((op.dialect == &info_of_dialect<Dialects>) || ...);
-    }
-    [[nodiscard]] static evaluation_kernel kernel_of(const op_info& op) {
-        return find_kernel<Dialects...>(op);
     }
     [[nodiscard]] static inference_rule rule_of(const op_info& op) { return find_rule<Dialects...>(op); }
 };
@@ -58,7 +66,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));
-    const evaluation_kernel kernel = headrace_dialects::kernel_of(functional);
+    const evaluation_kernel kernel = find_in_lists(functional);
     return kernel == nullptr && own.kernel_of != nullptr ? own.kernel_of(functional) : kernel;
 }
 [[nodiscard]] inline inference_rule rule_of(const op_info& op, const own_operators& own) {
@@ -241,6 +249,17 @@ private:
 }
 
 }  // namespace detail
+
+std::span<const kernel_list* const> kernel_lists() {
+    static constexpr std::array lists{&aten_activation_kernels, &aten_binary_kernels, &aten_blocks_kernels,
+        &aten_composite_kernels, &aten_conv_kernels, &aten_create_kernels, &aten_index_kernels,
+        &aten_index_tensor_kernels, &aten_join_kernels, &aten_logic_kernels, &aten_matmul_kernels,
+        &aten_norm_kernels, &aten_pool_kernels, &aten_recurrent_kernels, &aten_reduce_kernels,
+        &aten_resize_kernels, &aten_softmax_kernels, &aten_unary_kernels, &aten_view_kernels,
+        &builtin_kernels, &quantized_decomposed_kernels, &tosa_convert_kernels, &tosa_elementwise_kernels,
+        &tosa_layout_kernels, &tosa_tensor_kernels};
+    return lists;
+}
 
 evaluation_kernel kernel_of_headrace(const op_info& op) { return detail::kernel_of(op, {}); }
 

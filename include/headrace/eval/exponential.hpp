@@ -85,6 +85,8 @@ void map_with_exponential(evaluation& e, value in, F f) {
     });
 }
 
+[[nodiscard]] inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+
 }  // namespace headrace::eval
 
 #endif

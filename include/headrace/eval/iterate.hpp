@@ -151,6 +151,11 @@ struct axis_view {
     }
 };
 
+/// Axis d of the result is axis `order[d]` of self.
+inline void permute_into(evaluation& e, value self, std::span<const std::size_t> order) {
+    e.set_output(permuted(e.input(self), order));
+}
+
 }  // namespace headrace::eval
 
 #endif

@@ -278,6 +278,14 @@ struct power {
     }
 };
 
+/// Returns `x` limited to [low, high]; NaN stays NaN.
+template <class T>
+[[nodiscard]] T limited(T x, T low, T high) {
+    const T least = low < high ? low : high;
+    const T below = x > high ? high : x;
+    return x < low ? least : below;
+}
+
 }  // namespace headrace::eval
 
 #endif

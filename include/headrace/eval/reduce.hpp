@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -88,6 +89,38 @@ private:
 template <class Axes>
 [[nodiscard]] extents axes_list(const std::optional<Axes>& axes) {
     return axes ? axes_list(*axes) : extents();
+}
+
+/// A value below or above all numbers.
+template <class T>
+[[nodiscard]] constexpr T lowest_number() {
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? -limits::infinity() : limits::lowest();
+}
+template <class T>
+[[nodiscard]] constexpr T highest_number() {
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? limits::infinity() : limits::max();
+}
+
+/// Returns the position along the axis of the element that `beats` all before it; NaN beats everything.
+template <class F>
+[[nodiscard]] std::vector<std::int64_t> positions_of_best(const tensor& in, const axis_view& view, F beats) {
+    std::vector<std::int64_t> best;
+    best.reserve(idx(view.outer * view.inner));
+    visit_compute(in.type(), [&]<class T>(T) {
+        const std::vector<T> numbers = in.to<T>();
+        view.for_each_line([&](std::int64_t o, std::int64_t k) {
+            std::int64_t at = 0;
+            for (std::int64_t i = 1; i < view.size; ++i) {
+                const T x = numbers[view.at(o, i, k)];
+                const T y = numbers[view.at(o, at, k)];
+                if (y == y && (x != x || beats(x, y))) at = i;
+            }
+            best.push_back(at);
+        });
+    });
+    return best;
 }
 
 }  // namespace headrace::eval

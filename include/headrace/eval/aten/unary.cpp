@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's unary functions.
-#ifndef HEADRACE_EVAL_ATEN_UNARY_HPP
-#define HEADRACE_EVAL_ATEN_UNARY_HPP
-
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,14 +7,17 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/element.hpp>
 #include <headrace/eval/exponential.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
 
+namespace {
+
 /// Rounds halves to even, like Python's round.
 [[nodiscard]] inline double round_to_even(double x) { return std::nearbyint(x); }
 
-[[nodiscard]] inline double inverse_erf(double x) {
+[[nodiscard]] double inverse_erf(double x) {
     if (std::fabs(x) >= 1) {
         const auto infinity = std::numeric_limits<double>::infinity();
         return std::fabs(x) > 1 ? std::numeric_limits<double>::quiet_NaN() : std::copysign(infinity, x);
@@ -35,8 +35,6 @@ namespace headrace::eval {
     }
     return y;
 }
-
-[[nodiscard]] inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Functions of real numbers, by tag.
 [[nodiscard]] inline double apply(aten::acos, double x) { return std::acos(x); }
@@ -76,7 +74,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](auto x) { return apply(Op{}, x); });
 }
 
-inline void evaluate(aten::sigmoid, const args<aten::sigmoid>& a, evaluation& e) {
+void evaluate(aten::sigmoid, const args<aten::sigmoid>& a, evaluation& e) {
     map_with_exponential(e, a.self, [](auto x, auto exp) { return 1 / (1 + exp(-x)); });
 }
 
@@ -91,16 +89,16 @@ void map_rounding(evaluation& e, value in, F f) {
         }
     });
 }
-inline void evaluate(aten::ceil, const args<aten::ceil>& a, evaluation& e) {
+void evaluate(aten::ceil, const args<aten::ceil>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::ceil(x); });
 }
-inline void evaluate(aten::floor, const args<aten::floor>& a, evaluation& e) {
+void evaluate(aten::floor, const args<aten::floor>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::floor(x); });
 }
-inline void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
+void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
     map_rounding(e, a.self, round_to_even);
 }
-inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
+void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
     // PyTorch's kernel computes each step in the tensor's dtype, which decides ties.
     const auto in_type = [type = e.output_type()](double x) -> double {
         if (type == dtype::float64) return x;
@@ -116,39 +114,39 @@ inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, 
         return divide ? scaled * scale : scaled / scale;
     });
 }
-inline void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
+void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::trunc(x); });
 }
-inline void evaluate(aten::abs, const args<aten::abs>& a, evaluation& e) {
+void evaluate(aten::abs, const args<aten::abs>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return x < T{} ? minus()(T{}, x) : x == T{} ? T{} : x; });
 }
-inline void evaluate(aten::neg, const args<aten::neg>& a, evaluation& e) {
+void evaluate(aten::neg, const args<aten::neg>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return times()(x, T{-1}); });
 }
 template <one_of<ops<aten::sign, aten::sgn>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return static_cast<T>((T{} < x) - (x < T{})); });
 }
-inline void evaluate(aten::square, const args<aten::square>& a, evaluation& e) {
+void evaluate(aten::square, const args<aten::square>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return times()(x, x); });
 }
 
-inline void evaluate(aten::isfinite, const args<aten::isfinite>& a, evaluation& e) {
+void evaluate(aten::isfinite, const args<aten::isfinite>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return std::isfinite(static_cast<double>(x)); });
 }
-inline void evaluate(aten::isinf, const args<aten::isinf>& a, evaluation& e) {
+void evaluate(aten::isinf, const args<aten::isinf>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return std::isinf(static_cast<double>(x)); });
 }
-inline void evaluate(aten::isnan, const args<aten::isnan>& a, evaluation& e) {
+void evaluate(aten::isnan, const args<aten::isnan>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return std::isnan(static_cast<double>(x)); });
 }
-inline void evaluate(aten::signbit, const args<aten::signbit>& a, evaluation& e) {
+void evaluate(aten::signbit, const args<aten::signbit>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return std::signbit(static_cast<double>(x)); });
 }
-inline void evaluate(aten::logical_not, const args<aten::logical_not>& a, evaluation& e) {
+void evaluate(aten::logical_not, const args<aten::logical_not>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return x == decltype(x){}; });
 }
-inline void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evaluation& e) {
+void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evaluation& e) {
     const bool logical = e.output_type() == dtype::boolean;
     std::vector<std::int64_t> numbers = e.input(a.self).to<std::int64_t>();
     for (std::int64_t& x : numbers) x = logical ? (x == 0) : ~x;
@@ -156,7 +154,7 @@ inline void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evalua
 }
 
 /// The largest finite number of a float dtype.
-[[nodiscard]] inline double largest_of(dtype t) {
+[[nodiscard]] double largest_of(dtype t) {
     switch (t) {
         case dtype::float16:
             return 65504.0;
@@ -168,7 +166,7 @@ inline void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evalua
             return static_cast<double>(std::numeric_limits<float>::max());
     }
 }
-inline void evaluate(aten::nan_to_num, const args<aten::nan_to_num>& a, evaluation& e) {
+void evaluate(aten::nan_to_num, const args<aten::nan_to_num>& a, evaluation& e) {
     const double limit = largest_of(e.output_type());
     map_rounding(e, a.self, [&](double x) {
         if (std::isnan(x)) return a.nan.value_or(0);
@@ -177,6 +175,12 @@ inline void evaluate(aten::nan_to_num, const args<aten::nan_to_num>& a, evaluati
     });
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_unary_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's recurrent networks: GRU, LSTM, and plain RNNs with tanh or relu.
-#ifndef HEADRACE_EVAL_ATEN_RECURRENT_HPP
-#define HEADRACE_EVAL_ATEN_RECURRENT_HPP
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/eval/aten/unary.hpp>
+#include <headrace/eval/exponential.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/product.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Each row is an element of a batch.
 using batch_matrix = matrix<double>;
@@ -45,7 +45,7 @@ struct cell_state {
 enum class cell_kind : unsigned char { gru, lstm, tanh, relu };
 
 /// Advances a cell by one step.
-inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x, cell_state& s) {
+void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x, cell_state& s) {
     const batch_matrix from_input = (x * w.input.transpose()).rowwise() + w.input_bias;
     const batch_matrix from_hidden = (s.hidden * w.hidden.transpose()).rowwise() + w.hidden_bias;
     // With a projection, the cell is wider than its output.
@@ -82,19 +82,19 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
 }
 
 template <class Op>
-inline constexpr cell_kind kind_of_cell = cell_kind::tanh;
+constexpr cell_kind kind_of_cell = cell_kind::tanh;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::gru_cell> = cell_kind::gru;
+constexpr cell_kind kind_of_cell<aten::gru_cell> = cell_kind::gru;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::gru_input> = cell_kind::gru;
+constexpr cell_kind kind_of_cell<aten::gru_input> = cell_kind::gru;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::lstm_cell> = cell_kind::lstm;
+constexpr cell_kind kind_of_cell<aten::lstm_cell> = cell_kind::lstm;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::lstm_input> = cell_kind::lstm;
+constexpr cell_kind kind_of_cell<aten::lstm_input> = cell_kind::lstm;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::rnn_relu_cell> = cell_kind::relu;
+constexpr cell_kind kind_of_cell<aten::rnn_relu_cell> = cell_kind::relu;
 template <>
-inline constexpr cell_kind kind_of_cell<aten::rnn_relu_input> = cell_kind::relu;
+constexpr cell_kind kind_of_cell<aten::rnn_relu_input> = cell_kind::relu;
 
 inline void write_matrix(tensor& out, const batch_matrix& m) {
     out.assign(std::span<const double>(m.data(), static_cast<std::size_t>(m.size())));
@@ -172,7 +172,7 @@ inline void write_steps(evaluation& e, const std::vector<batch_matrix>& steps, b
     return Eigen::Map<const batch_matrix>(
         numbers.data() + static_cast<std::int64_t>(k) * size, t.dim(1), t.dim(2));
 }
-inline void write_states(evaluation& e, const std::vector<cell_state>& states) {
+void write_states(evaluation& e, const std::vector<cell_state>& states) {
     for (std::size_t i = 1; i != e.output_count(); ++i) {
         if (!e.is_known(i)) continue;
         std::vector<double> numbers;
@@ -224,6 +224,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     write_states(e, s.final_states);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_recurrent_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of TOSA's elementwise operators, comparisons and reductions.
-#ifndef HEADRACE_EVAL_TOSA_ELEMENTWISE_HPP
-#define HEADRACE_EVAL_TOSA_ELEMENTWISE_HPP
-
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/eval/aten/activation.hpp>
 #include <headrace/eval/aten/logic.hpp>
-#include <headrace/eval/aten/reduce.hpp>
-#include <headrace/eval/aten/unary.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/exponential.hpp>
+#include <headrace/eval/kernels.hpp>
+#include <headrace/eval/map.hpp>
+#include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Functions of real numbers, by tag.
 [[nodiscard]] inline double apply(tosa::ceil, double x) { return std::ceil(x); }
@@ -31,35 +31,35 @@ template <class Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.input1, [](double x) { return apply(Op{}, x); });
 }
-inline void evaluate(tosa::erf, const args<tosa::erf>& a, evaluation& e) {
+void evaluate(tosa::erf, const args<tosa::erf>& a, evaluation& e) {
     map_real(e, a.input, [](double x) { return std::erf(x); });
 }
-inline void evaluate(tosa::sigmoid, const args<tosa::sigmoid>& a, evaluation& e) {
+void evaluate(tosa::sigmoid, const args<tosa::sigmoid>& a, evaluation& e) {
     map_real(e, a.input, sigmoid_of);
 }
-inline void evaluate(tosa::tanh, const args<tosa::tanh>& a, evaluation& e) {
+void evaluate(tosa::tanh, const args<tosa::tanh>& a, evaluation& e) {
     map_real(e, a.input, [](double x) { return std::tanh(x); });
 }
 
-inline void evaluate(tosa::add, const args<tosa::add>& a, evaluation& e) {
+void evaluate(tosa::add, const args<tosa::add>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, plus());
 }
-inline void evaluate(tosa::sub, const args<tosa::sub>& a, evaluation& e) {
+void evaluate(tosa::sub, const args<tosa::sub>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, minus());
 }
-inline void evaluate(tosa::pow, const args<tosa::pow>& a, evaluation& e) {
+void evaluate(tosa::pow, const args<tosa::pow>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, power());
 }
-inline void evaluate(tosa::intdiv, const args<tosa::intdiv>& a, evaluation& e) {
+void evaluate(tosa::intdiv, const args<tosa::intdiv>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, quotient_toward_zero());
 }
-inline void evaluate(tosa::equal, const args<tosa::equal>& a, evaluation& e) {
+void evaluate(tosa::equal, const args<tosa::equal>& a, evaluation& e) {
     map_compare(e, a.input1, a.input2, std::equal_to<>());
 }
-inline void evaluate(tosa::greater, const args<tosa::greater>& a, evaluation& e) {
+void evaluate(tosa::greater, const args<tosa::greater>& a, evaluation& e) {
     map_compare(e, a.input1, a.input2, std::greater<>());
 }
-inline void evaluate(tosa::greater_equal, const args<tosa::greater_equal>& a, evaluation& e) {
+void evaluate(tosa::greater_equal, const args<tosa::greater_equal>& a, evaluation& e) {
     map_compare(e, a.input1, a.input2, std::greater_equal<>());
 }
 template <one_of<ops<tosa::bitwise_and, tosa::logical_and>> Op>
@@ -75,16 +75,16 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.input1, a.input2, std::bit_xor<>());
 }
 
-inline void evaluate(tosa::abs, const args<tosa::abs>& a, evaluation& e) {
+void evaluate(tosa::abs, const args<tosa::abs>& a, evaluation& e) {
     map_unary(e, a.input1, []<class T>(T x) { return x < T{} ? minus()(T{}, x) : x == T{} ? T{} : x; });
 }
-inline void evaluate(tosa::bitwise_not, const args<tosa::bitwise_not>& a, evaluation& e) {
+void evaluate(tosa::bitwise_not, const args<tosa::bitwise_not>& a, evaluation& e) {
     map_bits(e, a.input1, scalar(-1), std::bit_xor<>());
 }
-inline void evaluate(tosa::logical_not, const args<tosa::logical_not>& a, evaluation& e) {
+void evaluate(tosa::logical_not, const args<tosa::logical_not>& a, evaluation& e) {
     map_bits(e, a.input1, scalar(1), std::bit_xor<>());
 }
-inline void evaluate(tosa::clz, const args<tosa::clz>& a, evaluation& e) {
+void evaluate(tosa::clz, const args<tosa::clz>& a, evaluation& e) {
     map_unary(e, a.input1,
         []<class T>(T x) { return static_cast<T>(std::countl_zero(element_cast<std::uint32_t>(x))); });
 }
@@ -93,18 +93,17 @@ inline void evaluate(tosa::clz, const args<tosa::clz>& a, evaluation& e) {
     return bits >= 64 ? static_cast<std::uint64_t>(x)
                       : static_cast<std::uint64_t>(x) & ((std::uint64_t{1} << bits) - 1);
 }
-inline void evaluate(
-    tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a, evaluation& e) {
+void evaluate(tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a, evaluation& e) {
     map_bits(e, a.input1, a.input2, [round = a.round](std::int64_t x, std::int64_t by) {
         const std::int64_t s = by & 63;
         return (x >> s) + (round && s > 0 ? (x >> (s - 1)) & 1 : 0);
     });
 }
-inline void evaluate(tosa::logical_left_shift, const args<tosa::logical_left_shift>& a, evaluation& e) {
+void evaluate(tosa::logical_left_shift, const args<tosa::logical_left_shift>& a, evaluation& e) {
     map_bits(e, a.input1, a.input2,
         [](std::int64_t x, std::int64_t by) { return wrapping(static_cast<std::uint64_t>(x) << (by & 63)); });
 }
-inline void evaluate(tosa::logical_right_shift, const args<tosa::logical_right_shift>& a, evaluation& e) {
+void evaluate(tosa::logical_right_shift, const args<tosa::logical_right_shift>& a, evaluation& e) {
     const unsigned bits = traits_of(e.output_type()).bits;
     map_bits(e, a.input1, a.input2,
         [=](std::int64_t x, std::int64_t by) { return wrapping(low_bits(x, bits) >> (by & 63)); });
@@ -121,20 +120,20 @@ struct best_of {
         return Better()(a, b);
     }
 };
-inline void evaluate(tosa::maximum, const args<tosa::maximum>& a, evaluation& e) {
+void evaluate(tosa::maximum, const args<tosa::maximum>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, best_of<larger>{a.nan_mode});
 }
-inline void evaluate(tosa::minimum, const args<tosa::minimum>& a, evaluation& e) {
+void evaluate(tosa::minimum, const args<tosa::minimum>& a, evaluation& e) {
     map_binary(e, a.input1, a.input2, best_of<smaller>{a.nan_mode});
 }
-inline void evaluate(tosa::clamp, const args<tosa::clamp>& a, evaluation& e) {
+void evaluate(tosa::clamp, const args<tosa::clamp>& a, evaluation& e) {
     map_unary(e, a.input, [&]<class T>(T x) {
         const T raised = best_of<larger>{a.nan_mode}(x, number_as<T>(a.min_val, e.output_type()));
         return best_of<smaller>{a.nan_mode}(raised, number_as<T>(a.max_val, e.output_type()));
     });
 }
 /// The shift rounds half up, and exists only for int32.
-inline void evaluate(tosa::mul, const args<tosa::mul>& a, evaluation& e) {
+void evaluate(tosa::mul, const args<tosa::mul>& a, evaluation& e) {
     const tensor& shift = e.input(a.shift);
     const std::int64_t by = shift.size() == 0 ? 0 : shift.integer(0) & 63;
     map_binary(e, a.input1, a.input2, [by]<class T>(T x, T y) -> T {
@@ -145,7 +144,7 @@ inline void evaluate(tosa::mul, const args<tosa::mul>& a, evaluation& e) {
         }
     });
 }
-inline void evaluate(tosa::negate, const args<tosa::negate>& a, evaluation& e) {
+void evaluate(tosa::negate, const args<tosa::negate>& a, evaluation& e) {
     const std::int64_t in_zp = is_floating(e.output_type()) ? 0 : e.input(a.input1_zp).integer(0);
     const std::int64_t out_zp = is_floating(e.output_type()) ? 0 : e.input(a.output_zp).integer(0);
     const unsigned bits = traits_of(e.output_type()).bits;
@@ -159,7 +158,7 @@ inline void evaluate(tosa::negate, const args<tosa::negate>& a, evaluation& e) {
     });
 }
 /// INT8 is looked up; INT16 is interpolated between 513 entries, with seven more bits in the result.
-inline void evaluate(tosa::table, const args<tosa::table>& a, evaluation& e) {
+void evaluate(tosa::table, const args<tosa::table>& a, evaluation& e) {
     const bool wide = e.input(a.input1).type() == dtype::int16;
     const std::vector<std::int64_t> table = e.input(a.table).to<std::int64_t>();
     if (table.size() != (wide ? 513 : 256)) return e.fail("the table has the wrong size");
@@ -170,7 +169,7 @@ inline void evaluate(tosa::table, const args<tosa::table>& a, evaluation& e) {
         return static_cast<T>(table[at] * 128 + (table[at + 1] - table[at]) * (x & 127));
     });
 }
-inline void evaluate(tosa::select, const args<tosa::select>& a, evaluation& e) {
+void evaluate(tosa::select, const args<tosa::select>& a, evaluation& e) {
     select_where(e, e.input(a.input1), e.input(a.input2), e.input(a.input3));
 }
 
@@ -183,31 +182,31 @@ void reduce_axis(evaluation& e, value in, std::int64_t axis, First first, F f) {
         e.output().assign(r.fold(e.input(in).to<T>(), first(T{}), f));
     });
 }
-inline void evaluate(tosa::reduce_all, const args<tosa::reduce_all>& a, evaluation& e) {
+void evaluate(tosa::reduce_all, const args<tosa::reduce_all>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return T{1}; }, smaller());
 }
-inline void evaluate(tosa::reduce_any, const args<tosa::reduce_any>& a, evaluation& e) {
+void evaluate(tosa::reduce_any, const args<tosa::reduce_any>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return T{0}; }, larger());
 }
-inline void evaluate(tosa::reduce_max, const args<tosa::reduce_max>& a, evaluation& e) {
+void evaluate(tosa::reduce_max, const args<tosa::reduce_max>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return lowest_number<T>(); }, best_of<larger>{a.nan_mode});
 }
-inline void evaluate(tosa::reduce_min, const args<tosa::reduce_min>& a, evaluation& e) {
+void evaluate(tosa::reduce_min, const args<tosa::reduce_min>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return highest_number<T>(); }, best_of<smaller>{a.nan_mode});
 }
-inline void evaluate(tosa::reduce_product, const args<tosa::reduce_product>& a, evaluation& e) {
+void evaluate(tosa::reduce_product, const args<tosa::reduce_product>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return T{1}; }, times());
 }
-inline void evaluate(tosa::reduce_sum, const args<tosa::reduce_sum>& a, evaluation& e) {
+void evaluate(tosa::reduce_sum, const args<tosa::reduce_sum>& a, evaluation& e) {
     reduce_axis(
         e, a.input, a.axis, []<class T>(T) { return T{0}; }, plus());
 }
-inline void evaluate(tosa::argmax, const args<tosa::argmax>& a, evaluation& e) {
+void evaluate(tosa::argmax, const args<tosa::argmax>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const axis_view view(in.shape(), a.axis);
     if (a.nan_mode != nan_mode::ignore || !is_floating(in.type())) {
@@ -220,6 +219,12 @@ inline void evaluate(tosa::argmax, const args<tosa::argmax>& a, evaluation& e) {
     e.output().assign(positions_of_best(without_nan, view, std::greater<>()));
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list tosa_elementwise_kernels = kernels_of<tosa::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's matrix products.
-#ifndef HEADRACE_EVAL_ATEN_MATMUL_HPP
-#define HEADRACE_EVAL_ATEN_MATMUL_HPP
-
 #include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/eval/aten/binary.hpp>
+#include <headrace/eval/kernels.hpp>
+#include <headrace/eval/map.hpp>
 #include <headrace/eval/product.hpp>
 #include <headrace/infer/aten/einsum.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 inline void matmul_into(evaluation& e, value a, value b) {
     const tensor& left = e.input(a);
@@ -23,16 +23,14 @@ inline void matmul_into(evaluation& e, value a, value b) {
             matrix_product<T>(elements_as<T>(left), left.shape(), elements_as<T>(right), right.shape()));
     });
 }
-inline void evaluate(aten::matmul, const args<aten::matmul>& a, evaluation& e) {
-    matmul_into(e, a.self, a.other);
-}
+void evaluate(aten::matmul, const args<aten::matmul>& a, evaluation& e) { matmul_into(e, a.self, a.other); }
 template <one_of<ops<aten::mm, aten::bmm>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     matmul_into(e, a.self, a.mat2);
 }
-inline void evaluate(aten::mv, const args<aten::mv>& a, evaluation& e) { matmul_into(e, a.self, a.vec); }
-inline void evaluate(aten::dot, const args<aten::dot>& a, evaluation& e) { matmul_into(e, a.self, a.tensor); }
-inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
+void evaluate(aten::mv, const args<aten::mv>& a, evaluation& e) { matmul_into(e, a.self, a.vec); }
+void evaluate(aten::dot, const args<aten::dot>& a, evaluation& e) { matmul_into(e, a.self, a.tensor); }
+void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
     const tensor& right = e.input(a.vec2);
     visit_compute(e.output_type(), [&]<class T>(T) {
         const tensor column = e.input(a.self).reshaped({e.input(a.self).size(), 1});
@@ -41,7 +39,7 @@ inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
 }
 
 /// Computes beta * self + alpha * (a @ b). If beta is 0, NaN in self has no effect.
-inline void add_matrix_product(
+void add_matrix_product(
     evaluation& e, value self, value a, value b, const scalar& beta, const scalar& alpha) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
@@ -62,15 +60,15 @@ inline void add_matrix_product(
         e.output().assign(out);
     });
 }
-inline void evaluate(aten::addmm, const args<aten::addmm>& a, evaluation& e) {
+void evaluate(aten::addmm, const args<aten::addmm>& a, evaluation& e) {
     add_matrix_product(e, a.self, a.mat1, a.mat2, a.beta, a.alpha);
 }
-inline void evaluate(aten::baddbmm, const args<aten::baddbmm>& a, evaluation& e) {
+void evaluate(aten::baddbmm, const args<aten::baddbmm>& a, evaluation& e) {
     add_matrix_product(e, a.self, a.batch1, a.batch2, a.beta, a.alpha);
 }
 
 /// Computes input @ weight^T + bias; a weight of rank 1 is one row.
-inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
+void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const tensor& weight = e.input(a.weight);
     const std::int64_t features = weight.rank() == 2 ? weight.dim(0) : 1;
@@ -89,7 +87,7 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
 
 // --- einsum ----------------------------------------------------------------------------
 
-inline constexpr std::size_t max_einsum_operands = 4;
+constexpr std::size_t max_einsum_operands = 4;
 
 /// The index space of all labels of an equation, with the strides of each operand in it; the last strides are
 /// the result's.
@@ -125,7 +123,7 @@ struct einsum_space {
 }
 
 /// Sums products over the whole space: slow, but works for any equation of up to four operands.
-inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
+void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
     const std::vector<std::pmr::string> terms = einsum_terms(e, a);
     if (terms.empty()) return e.fail("this equation is not supported");
     std::pmr::string all;
@@ -150,6 +148,12 @@ inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
     e.output().assign(out);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_matmul_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of im2col and col2im.
-#ifndef HEADRACE_EVAL_ATEN_BLOCKS_HPP
-#define HEADRACE_EVAL_ATEN_BLOCKS_HPP
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,10 +8,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/evaluation.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 #include <headrace/infer/aten/blocks.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Calls `f(at, column)` for each element of each block: its position in the images and in the columns.
 /// `images` is [planes, height, width]; elements in the padding are skipped.
@@ -43,7 +43,7 @@ void for_each_block_element(const Args& a, const extents& images, F f) {
     return {plane == 0 ? 0 : images.size() / plane, images.dim(rank - 2), images.dim(rank - 1)};
 }
 
-inline void evaluate(aten::im2col, const args<aten::im2col>& a, evaluation& e) {
+void evaluate(aten::im2col, const args<aten::im2col>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     visit_width(in.type(), [&]<class U>(U) {
         const std::span<U> columns = e.output().mutable_data<U>();
@@ -52,7 +52,7 @@ inline void evaluate(aten::im2col, const args<aten::im2col>& a, evaluation& e) {
             [&](std::size_t at, std::size_t column) { columns[column] = in.data<U>()[at]; });
     });
 }
-inline void evaluate(aten::col2im, const args<aten::col2im>& a, evaluation& e) {
+void evaluate(aten::col2im, const args<aten::col2im>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         const std::vector<T> columns = e.input(a.self).to<T>();
         std::vector<T> numbers(idx(e.output().size()));
@@ -62,6 +62,12 @@ inline void evaluate(aten::col2im, const args<aten::col2im>& a, evaluation& e) {
     });
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_blocks_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

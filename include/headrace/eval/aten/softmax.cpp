@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of softmax and of attention.
-#ifndef HEADRACE_EVAL_ATEN_SOFTMAX_HPP
-#define HEADRACE_EVAL_ATEN_SOFTMAX_HPP
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,15 +10,18 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/exponential.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/product.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// The result for a line that is all -inf: NaN, or zeros for a safe softmax.
 enum class masked_line : bool { nan, zeros };
 
 /// Replaces each line along the axis by its softmax. Returns the log of each line's sum of exponentials.
-inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view& view, masked_line masked) {
+std::vector<double> softmax_lines(std::vector<double>& x, const axis_view& view, masked_line masked) {
     std::vector<double> sums;
     view.for_each_line([&](std::int64_t o, std::int64_t k) {
         double top = -std::numeric_limits<double>::infinity();
@@ -40,7 +40,7 @@ inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view
 }
 
 /// Sums a line of float32 in PyTorch's order: 16 lanes, which are then halved repeatedly.
-[[nodiscard]] inline float sum_in_lanes(std::span<const float> line) {
+[[nodiscard]] float sum_in_lanes(std::span<const float> line) {
     constexpr std::size_t lanes = 16;
     if (line.size() < lanes) return std::accumulate(line.begin() + 1, line.end(), line.front());
     std::array<float, lanes> sums{};
@@ -53,7 +53,7 @@ inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view
 }
 /// Softmax of float32 in the order and with the roundings of PyTorch's kernels on x86-64: along the last axis
 /// a line is multiplied by the reciprocal of its sum; along others it is divided by it.
-inline void softmax_float_lines(std::vector<float>& x, const axis_view& view, masked_line masked) {
+void softmax_float_lines(std::vector<float>& x, const axis_view& view, masked_line masked) {
     constexpr std::int64_t lanes = 16;
     std::vector<float> line(idx(view.size));
     view.for_each_line([&](std::int64_t o, std::int64_t k) {
@@ -110,7 +110,7 @@ struct attention_arguments {
 };
 
 /// Adds the mask to scores [..., rows, columns]; a boolean mask keeps the scores where it is true.
-inline void add_mask(std::vector<double>& scores, const extents& shape, const tensor* mask, bool is_causal) {
+void add_mask(std::vector<double>& scores, const extents& shape, const tensor* mask, bool is_causal) {
     constexpr double shut = -std::numeric_limits<double>::infinity();
     const std::int64_t columns = shape.back();
     const std::int64_t rows = shape[shape.size() - 2];
@@ -130,7 +130,7 @@ inline void add_mask(std::vector<double>& scores, const extents& shape, const te
 
 /// Repeats heads for grouped queries: with fewer key heads than query heads, each key head serves several
 /// adjacent query heads.
-[[nodiscard]] inline tensor repeat_heads(const tensor& t, const tensor& query) {
+[[nodiscard]] tensor repeat_heads(const tensor& t, const tensor& query) {
     if (t.rank() < 3 || t.rank() != query.rank()) return t;
     const std::size_t heads = t.rank() - 3;
     const std::int64_t times_each = t.dim(heads) == 0 ? 1 : query.dim(heads) / t.dim(heads);
@@ -145,7 +145,7 @@ inline void add_mask(std::vector<double>& scores, const extents& shape, const te
 }
 
 /// Returns the log of each row's sum of exponentials.
-inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
+std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     const tensor& narrow = e.input(a.query);
     const tensor key = repeat_heads(e.input(a.key), narrow);
     const tensor values = repeat_heads(e.input(a.value_), narrow);
@@ -167,16 +167,22 @@ inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     e.output().assign(matrix_product<double>(scores, shape, values.to<double>(), values.shape()));
     return sums;
 }
-inline void evaluate(
+void evaluate(
     aten::scaled_dot_product_attention, const args<aten::scaled_dot_product_attention>& a, evaluation& e) {
     attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
 }
-inline void evaluate(aten::_scaled_dot_product_flash_attention_for_cpu,
+void evaluate(aten::_scaled_dot_product_flash_attention_for_cpu,
     const args<aten::_scaled_dot_product_flash_attention_for_cpu>& a, evaluation& e) {
     const std::vector<double> sums = attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
     if (e.is_known(1)) e.output(1).assign(sums);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_softmax_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels that create and fill tensors, and of ATen's sizes and assertions.
-#ifndef HEADRACE_EVAL_ATEN_CREATE_HPP
-#define HEADRACE_EVAL_ATEN_CREATE_HPP
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 inline void fill_output(evaluation& e, const scalar& number) {
     visit_compute(e.output_type(), [&]<class T>(T) {
@@ -32,21 +32,17 @@ template <op_where<aten::dialect, trait::gives_zeros> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static_cast<void>(e.output());
 }
-inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) {
-    fill_output(e, a.s);
-}
-inline void evaluate(aten::fill_scalar, const args<aten::fill_scalar>& a, evaluation& e) {
-    fill_output(e, a.value);
-}
-inline void evaluate(aten::fill_tensor, const args<aten::fill_tensor>& a, evaluation& e) {
+void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) { fill_output(e, a.s); }
+void evaluate(aten::fill_scalar, const args<aten::fill_scalar>& a, evaluation& e) { fill_output(e, a.value); }
+void evaluate(aten::fill_tensor, const args<aten::fill_tensor>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.value), e.output_shape()));
 }
-inline void evaluate(aten::copy, const args<aten::copy>& a, evaluation& e) {
+void evaluate(aten::copy, const args<aten::copy>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.src), e.output_shape()));
 }
 
 /// Writes start + i * step.
-inline void count_up(evaluation& e, const scalar& start, const scalar& step) {
+void count_up(evaluation& e, const scalar& start, const scalar& step) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         std::vector<T> out(idx(e.output().size()));
         const bool integral = !start.is_floating() && !step.is_floating();
@@ -59,15 +55,15 @@ inline void count_up(evaluation& e, const scalar& start, const scalar& step) {
         e.output().assign(out);
     });
 }
-inline void evaluate(aten::arange, const args<aten::arange>&, evaluation& e) { count_up(e, 0, 1); }
-inline void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation& e) {
+void evaluate(aten::arange, const args<aten::arange>&, evaluation& e) { count_up(e, 0, 1); }
+void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation& e) {
     count_up(e, a.start, 1);
 }
-inline void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
+void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
     count_up(e, a.start, a.step);
 }
 /// Counts from both ends towards the middle, as PyTorch does, so that both ends are exact.
-inline void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& e) {
+void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& e) {
     const double start = a.start.to_double();
     const double end = a.end.to_double();
     const double step = a.steps > 1 ? (end - start) / static_cast<double>(a.steps - 1) : 0;
@@ -93,17 +89,17 @@ template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
-inline void evaluate(aten::sym_numel, const args<aten::sym_numel>& a, evaluation& e) {
+void evaluate(aten::sym_numel, const args<aten::sym_numel>& a, evaluation& e) {
     fill_output(e, e.input(a.self).size());
 }
-inline void evaluate(aten::sym_size_int, const args<aten::sym_size_int>& a, evaluation& e) {
+void evaluate(aten::sym_size_int, const args<aten::sym_size_int>& a, evaluation& e) {
     fill_output(e, e.input(a.self).dim(wrap_axis(a.dim, e.input(a.self).rank())));
 }
-inline void evaluate(aten::_assert_async, const args<aten::_assert_async>& a, evaluation& e) {
+void evaluate(aten::_assert_async, const args<aten::_assert_async>& a, evaluation& e) {
     const tensor& condition = e.input(a.self);
     if (condition.size() == 1 && condition.real(0) == 0) e.fail("assertion failed");
 }
-inline void evaluate(aten::_assert_scalar, const args<aten::_assert_scalar>& a, evaluation& e) {
+void evaluate(aten::_assert_scalar, const args<aten::_assert_scalar>& a, evaluation& e) {
     if (a.self.to_double() == 0) e.fail("assertion failed: " + std::string(a.assert_msg));
 }
 /// Does nothing: sizes and dtypes are static, and were asserted on export.
@@ -112,6 +108,12 @@ template <
         Op>
 void evaluate(Op, const args<Op>&, evaluation&) {}
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_create_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

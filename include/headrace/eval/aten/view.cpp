@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's views: reshapes share the elements of their operand, others copy them by
 // strides.
-#ifndef HEADRACE_EVAL_ATEN_VIEW_HPP
-#define HEADRACE_EVAL_ATEN_VIEW_HPP
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/iterate.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Matches ops whose result has the elements of self in their order.
 template <class Op>
@@ -23,15 +23,13 @@ template <keeps_elements Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
-inline void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e) {
-    e.set_output(e.input(a.input));
-}
+void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e) { e.set_output(e.input(a.input)); }
 
 template <one_of<ops<aten::broadcast_to, aten::expand, aten::expand_as>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.self), e.output_shape()));
 }
-inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluation& e) {
+void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     std::int64_t last = a.storage_offset.value_or(0);
     for (std::size_t d = 0; d != a.size.size(); ++d)
@@ -42,11 +40,7 @@ inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluati
     copy_strided(e.output(), in, strides, a.storage_offset.value_or(0));
 }
 
-/// Axis d of the result is axis `order[d]` of self.
-inline void permute_into(evaluation& e, value self, std::span<const std::size_t> order) {
-    e.set_output(permuted(e.input(self), order));
-}
-inline void evaluate(aten::permute, const args<aten::permute>& a, evaluation& e) {
+void evaluate(aten::permute, const args<aten::permute>& a, evaluation& e) {
     std::vector<std::size_t> order;
     for (const std::int64_t d : a.dims) order.push_back(wrap_axis(d, a.dims.size()));
     permute_into(e, a.self, order);
@@ -58,17 +52,17 @@ inline void swap_axes(evaluation& e, value self, std::int64_t first, std::int64_
     if (rank > 1) std::swap(order[wrap_axis(first, rank)], order[wrap_axis(second, rank)]);
     permute_into(e, self, order);
 }
-inline void evaluate(aten::transpose_int, const args<aten::transpose_int>& a, evaluation& e) {
+void evaluate(aten::transpose_int, const args<aten::transpose_int>& a, evaluation& e) {
     swap_axes(e, a.self, a.dim0, a.dim1);
 }
-inline void evaluate(aten::t, const args<aten::t>& a, evaluation& e) { swap_axes(e, a.self, 0, -1); }
-inline void evaluate(aten::m_t, const args<aten::m_t>& a, evaluation& e) { swap_axes(e, a.self, -2, -1); }
-inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e) {
+void evaluate(aten::t, const args<aten::t>& a, evaluation& e) { swap_axes(e, a.self, 0, -1); }
+void evaluate(aten::m_t, const args<aten::m_t>& a, evaluation& e) { swap_axes(e, a.self, -2, -1); }
+void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e) {
     std::vector<std::size_t> order(e.input(a.self).rank());
     std::iota(order.rbegin(), order.rend(), std::size_t{0});
     permute_into(e, a.self, order);
 }
-inline void move_axes(
+void move_axes(
     evaluation& e, value self, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
     const std::size_t rank = e.input(self).rank();
     if (rank == 0) return e.set_output(e.input(self));
@@ -86,10 +80,10 @@ inline void move_axes(
     }
     permute_into(e, self, order);
 }
-inline void evaluate(aten::movedim_int, const args<aten::movedim_int>& a, evaluation& e) {
+void evaluate(aten::movedim_int, const args<aten::movedim_int>& a, evaluation& e) {
     move_axes(e, a.self, std::span(&a.source, 1), std::span(&a.destination, 1));
 }
-inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a, evaluation& e) {
+void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a, evaluation& e) {
     move_axes(e, a.self, a.source, a.destination);
 }
 
@@ -104,12 +98,12 @@ inline void take_slice(
     strides[a] = stepped(strides[a], step, out.dim(a));
     copy_strided(out, in, strides, offset);
 }
-inline void evaluate(aten::slice_tensor, const args<aten::slice_tensor>& a, evaluation& e) {
+void evaluate(aten::slice_tensor, const args<aten::slice_tensor>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
     take_slice(e.output(), in, a.dim, clamped_slice(a.start, a.end, size).start, a.step);
 }
-inline void evaluate(aten::narrow, const args<aten::narrow>& a, evaluation& e) {
+void evaluate(aten::narrow, const args<aten::narrow>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     take_slice(e.output(), in, a.dim, a.start < 0 ? a.start + in.dim(wrap_axis(a.dim, in.rank())) : a.start);
 }
@@ -120,10 +114,10 @@ inline void take_index(tensor& out, const tensor& in, std::int64_t axis, std::in
     strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(wrap_axis(axis, in.rank())));
     copy_strided(out, in, strides, at * view.inner);
 }
-inline void evaluate(aten::select_int, const args<aten::select_int>& a, evaluation& e) {
+void evaluate(aten::select_int, const args<aten::select_int>& a, evaluation& e) {
     take_index(e.output(), e.input(a.self), a.dim, a.index);
 }
-inline void evaluate(aten::unbind_int, const args<aten::unbind_int>& a, evaluation& e) {
+void evaluate(aten::unbind_int, const args<aten::unbind_int>& a, evaluation& e) {
     for (std::size_t i = 0; i != e.output_count(); ++i) {
         take_index(e.output(i), e.input(a.self), a.dim, static_cast<std::int64_t>(i));
     }
@@ -139,14 +133,14 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         start += e.output(i).dim(wrap_axis(a.dim, in.rank()));
     }
 }
-inline void evaluate(aten::tensor_split_indices, const args<aten::tensor_split_indices>& a, evaluation& e) {
+void evaluate(aten::tensor_split_indices, const args<aten::tensor_split_indices>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
     for (std::size_t i = 0; i != e.output_count(); ++i) {
         take_slice(e.output(i), in, a.dim, part_start(a.indices, i, size));
     }
 }
-inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
+void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     extents strides = row_major_strides(in.shape());
     strides.push_back(strides.empty() ? 1 : strides[wrap_axis(a.dimension, in.rank())]);
@@ -156,7 +150,7 @@ inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
     }
     copy_strided(e.output(), in, strides);
 }
-inline void evaluate(aten::diagonal, const args<aten::diagonal>& a, evaluation& e) {
+void evaluate(aten::diagonal, const args<aten::diagonal>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const extents along = row_major_strides(in.shape());
     const std::size_t axis1 = wrap_axis(a.dim1, in.rank());
@@ -170,11 +164,11 @@ inline void evaluate(aten::diagonal, const args<aten::diagonal>& a, evaluation& 
     if (e.output().size() != 0) copy_strided(e.output(), in, strides, offset);
 }
 /// Expands tensors to one shape by strides.
-inline void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors>& a, evaluation& e) {
+void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors>& a, evaluation& e) {
     for (std::size_t i = 0; i != e.output_count(); ++i)
         e.set_output(i, broadcast_to(e.input(a.tensors[i]), e.output(i).shape()));
 }
-[[nodiscard]] inline tensor flipped(const tensor& in, std::span<const std::int64_t> dims) {
+[[nodiscard]] tensor flipped(const tensor& in, std::span<const std::int64_t> dims) {
     tensor out(in.type(), in.shape());
     extents strides = row_major_strides(in.shape());
     std::int64_t offset = 0;
@@ -187,17 +181,17 @@ inline void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors
     copy_strided(out, in, strides, offset);
     return out;
 }
-inline void evaluate(aten::flip, const args<aten::flip>& a, evaluation& e) {
+void evaluate(aten::flip, const args<aten::flip>& a, evaluation& e) {
     e.set_output(flipped(e.input(a.self), a.dims));
 }
-inline void evaluate(aten::fliplr, const args<aten::fliplr>& a, evaluation& e) {
+void evaluate(aten::fliplr, const args<aten::fliplr>& a, evaluation& e) {
     e.set_output(flipped(e.input(a.self), int_list{1}));
 }
-inline void evaluate(aten::flipud, const args<aten::flipud>& a, evaluation& e) {
+void evaluate(aten::flipud, const args<aten::flipud>& a, evaluation& e) {
     e.set_output(flipped(e.input(a.self), int_list{0}));
 }
 /// Rotates by k quarter turns, from the first axis of the plane toward the second.
-inline void evaluate(aten::rot90, const args<aten::rot90>& a, evaluation& e) {
+void evaluate(aten::rot90, const args<aten::rot90>& a, evaluation& e) {
     tensor turned = e.input(a.self);
     const std::size_t first = wrap_axis(a.dims[0], turned.rank());
     const std::size_t second = wrap_axis(a.dims[1], turned.rank());
@@ -210,6 +204,12 @@ inline void evaluate(aten::rot90, const args<aten::rot90>& a, evaluation& e) {
     e.set_output(turned);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_view_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

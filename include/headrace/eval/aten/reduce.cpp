@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's reductions, and of cumsum, cumprod, topk and sort.
-#ifndef HEADRACE_EVAL_ATEN_REDUCE_HPP
-#define HEADRACE_EVAL_ATEN_REDUCE_HPP
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,10 +8,13 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/product.hpp>
 #include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// A reduction over the axes that an op names, or over all axes if it names none.
 template <class Args>
@@ -56,7 +56,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{1}, times()));
     });
 }
-inline void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
+void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
     visit_product(e.output_type(), [&]<class T>(T) {
         std::vector<T> numbers = e.input(a.self).cast(e.output_type()).to<T>();
         for (T& x : numbers) x = x != x ? T{} : x;
@@ -72,17 +72,6 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(r.mean(to_real(e.input(a.self), e.output_type())));
 }
 
-/// A value below or above all numbers.
-template <class T>
-[[nodiscard]] constexpr T lowest_number() {
-    using limits = std::numeric_limits<T>;
-    return limits::has_infinity ? -limits::infinity() : limits::lowest();
-}
-template <class T>
-[[nodiscard]] constexpr T highest_number() {
-    using limits = std::numeric_limits<T>;
-    return limits::has_infinity ? limits::infinity() : limits::max();
-}
 template <one_of<ops<aten::amax, aten::max>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
@@ -97,7 +86,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
             reduction_of(e, a).fold(e.input(a.self).template to<T>(), highest_number<T>(), smaller()));
     });
 }
-inline void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e) {
+void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         const std::vector<T> in = e.input(a.self).to<T>();
         e.output(0).assign(reduction_of(e, a).fold(in, highest_number<T>(), smaller()));
@@ -105,25 +94,6 @@ inline void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e)
     });
 }
 
-/// Returns the position along the axis of the element that `beats` all before it; NaN beats everything.
-template <class F>
-[[nodiscard]] std::vector<std::int64_t> positions_of_best(const tensor& in, const axis_view& view, F beats) {
-    std::vector<std::int64_t> best;
-    best.reserve(idx(view.outer * view.inner));
-    visit_compute(in.type(), [&]<class T>(T) {
-        const std::vector<T> numbers = in.to<T>();
-        view.for_each_line([&](std::int64_t o, std::int64_t k) {
-            std::int64_t at = 0;
-            for (std::int64_t i = 1; i < view.size; ++i) {
-                const T x = numbers[view.at(o, i, k)];
-                const T y = numbers[view.at(o, at, k)];
-                if (y == y && (x != x || beats(x, y))) at = i;
-            }
-            best.push_back(at);
-        });
-    });
-    return best;
-}
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
@@ -153,7 +123,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 
 /// Returns the positions of the elements along each line in sorted order, the first `chosen.size` of them.
 /// Equal numbers keep their order; NaN counts as the largest.
-[[nodiscard]] inline std::vector<std::int64_t> positions_in_order(
+[[nodiscard]] std::vector<std::int64_t> positions_in_order(
     const tensor& in, const axis_view& view, const axis_view& chosen, bool descending) {
     std::vector<std::int64_t> positions(idx(chosen.outer * chosen.size * chosen.inner));
     std::vector<std::int64_t> line(idx(view.size));
@@ -172,7 +142,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
     return positions;
 }
-inline void take_from_lines(tensor& out, const tensor& in, const axis_view& view, const axis_view& chosen,
+void take_from_lines(tensor& out, const tensor& in, const axis_view& view, const axis_view& chosen,
     std::span<const std::int64_t> positions) {
     visit_width(in.type(), [&]<class U>(U) {
         chosen.for_each_line([&](std::int64_t o, std::int64_t k) {
@@ -183,7 +153,7 @@ inline void take_from_lines(tensor& out, const tensor& in, const axis_view& view
         });
     });
 }
-inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
+void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const axis_view view(in.shape(), a.dim);
     const axis_view chosen(e.output_shape(), a.dim);
@@ -274,7 +244,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 }
 
 /// Returns the p-norm of the elements reduced into each result.
-[[nodiscard]] inline std::vector<double> norm_of(const reduction& r, std::vector<double> x, double p) {
+[[nodiscard]] std::vector<double> norm_of(const reduction& r, std::vector<double> x, double p) {
     for (double& v : x) v = std::fabs(v);
     if (std::isinf(p)) {
         return p > 0 ? r.fold(x, 0.0, larger()) : r.fold(x, highest_number<double>(), smaller());
@@ -286,18 +256,18 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     for (double& v : out) v = p == 0 || p == 1 ? v : p == 2 ? std::sqrt(v) : std::pow(v, 1 / p);
     return out;
 }
-inline void evaluate(aten::linalg_vector_norm, const args<aten::linalg_vector_norm>& a, evaluation& e) {
+void evaluate(aten::linalg_vector_norm, const args<aten::linalg_vector_norm>& a, evaluation& e) {
     const std::vector<double> in = to_real(e.input(a.self), e.output_type());
     e.output().assign(norm_of(reduction_of(e, a), in, a.ord.to_double()));
 }
-inline void evaluate(aten::norm_scalar, const args<aten::norm_scalar>& a, evaluation& e) {
+void evaluate(aten::norm_scalar, const args<aten::norm_scalar>& a, evaluation& e) {
     e.output().assign(norm_of(reduction_of(e, a), e.input(a.self).to<double>(), a.p.to_double()));
 }
-inline void evaluate(aten::norm_scalaropt_dim, const args<aten::norm_scalaropt_dim>& a, evaluation& e) {
+void evaluate(aten::norm_scalaropt_dim, const args<aten::norm_scalaropt_dim>& a, evaluation& e) {
     const double p = a.p.value_or(scalar(2)).to_double();
     e.output().assign(norm_of(reduction_of(e, a), e.input(a.self).to<double>(), p));
 }
-inline void evaluate(aten::logsumexp, const args<aten::logsumexp>& a, evaluation& e) {
+void evaluate(aten::logsumexp, const args<aten::logsumexp>& a, evaluation& e) {
     const reduction r = reduction_of(e, a);
     const std::vector<double> in = e.input(a.self).to<double>();
     std::vector<double> top = r.fold(in, lowest_number<double>(), larger());
@@ -323,6 +293,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_reduce_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

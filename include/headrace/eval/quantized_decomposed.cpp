@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of the quantized_decomposed dialect.
-#ifndef HEADRACE_EVAL_QUANTIZED_DECOMPOSED_HPP
-#define HEADRACE_EVAL_QUANTIZED_DECOMPOSED_HPP
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,11 +7,14 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {
 
-inline constexpr double highest_double = std::numeric_limits<double>::infinity();
+namespace {
+
+constexpr double highest_double = std::numeric_limits<double>::infinity();
 
 /// One scale and zero point for each group of elements; `group(i)` is the group of element i.
 struct quantization_parameters {
@@ -148,7 +148,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (!has_all_scales(e, a, q, per_token)) return;
     dequantize_into(e, e.input(a.input), q, grouping_of(e, a, per_token));
 }
-inline void evaluate(
+void evaluate(
     quantized::fake_quant_per_channel, const args<quantized::fake_quant_per_channel>& a, evaluation& e) {
     const quantization_parameters q = parameters_of(e, a);
     if (!has_all_scales(e, a, q, false)) return;
@@ -217,6 +217,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output(1).assign(zero_points);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list quantized_decomposed_kernels = kernels_of<quantized_decomposed::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of composite functions, which run the decomposition that the passes make, and those of
 // random numbers.
-#ifndef HEADRACE_EVAL_ATEN_COMPOSITE_HPP
-#define HEADRACE_EVAL_ATEN_COMPOSITE_HPP
-
 #include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/composite.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/iterate.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
 
-/// Runs the decomposition of a node whose op is trait::composite.
-void evaluate_decomposed(evaluation& e);
+namespace {
 
 template <op_where<aten::dialect, trait::composite> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
@@ -36,7 +34,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.input));
 }
 
-inline void evaluate(aten::masked_scatter, const args<aten::masked_scatter>& a, evaluation& e) {
+void evaluate(aten::masked_scatter, const args<aten::masked_scatter>& a, evaluation& e) {
     const tensor self = broadcast_to(e.input(a.self), e.output_shape());
     const std::vector<std::int64_t> mask =
         broadcast_to(e.input(a.mask), e.output_shape()).cast(dtype::boolean).to<std::int64_t>();
@@ -53,8 +51,7 @@ inline void evaluate(aten::masked_scatter, const args<aten::masked_scatter>& a, 
         }
     });
 }
-inline void evaluate(
-    aten::repeat_interleave_tensor, const args<aten::repeat_interleave_tensor>& a, evaluation& e) {
+void evaluate(aten::repeat_interleave_tensor, const args<aten::repeat_interleave_tensor>& a, evaluation& e) {
     std::vector<std::int64_t> positions;
     const std::vector<std::int64_t> repeats = e.input(a.repeats).to<std::int64_t>();
     for (std::size_t i = 0; i != repeats.size(); ++i) {
@@ -96,6 +93,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(numbers);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_composite_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's convolutions.
-#ifndef HEADRACE_EVAL_ATEN_CONV_HPP
-#define HEADRACE_EVAL_ATEN_CONV_HPP
-
 #include <optional>
 #include <string_view>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/float_convolution.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/volume.hpp>
 #include <headrace/infer/window.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// The operands that all forms of a convolution share; an input without a batch axis is a batch of one.
 struct convolution_operands {
@@ -21,7 +21,7 @@ struct convolution_operands {
     std::int64_t groups;
 };
 
-[[nodiscard]] inline convolution_shape convolution_shape_of(
+[[nodiscard]] convolution_shape convolution_shape_of(
     const evaluation& e, const convolution_operands& a, bool transposed) {
     const tensor& in = e.input(a.input);
     const tensor& weight = e.input(a.weight);
@@ -42,8 +42,7 @@ struct convolution_operands {
     return s;
 }
 
-inline void convolve_into(
-    evaluation& e, const convolution_operands& a, const int_list& padding, bool transposed) {
+void convolve_into(evaluation& e, const convolution_operands& a, const int_list& padding, bool transposed) {
     convolution_shape s = convolution_shape_of(e, a, transposed);
     s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
     const tensor* const bias = e.input(a.bias);
@@ -78,10 +77,16 @@ template <one_of<ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten:
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, a.padding, true);
 }
-inline void evaluate(aten::convolution, const args<aten::convolution>& a, evaluation& e) {
+void evaluate(aten::convolution, const args<aten::convolution>& a, evaluation& e) {
     convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, a.padding, a.transposed);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_conv_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

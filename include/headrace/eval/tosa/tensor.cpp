@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of TOSA's tensor operators: convolutions, poolings, MATMUL and Fourier transforms.
-#ifndef HEADRACE_EVAL_TOSA_TENSOR_HPP
-#define HEADRACE_EVAL_TOSA_TENSOR_HPP
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,11 +10,14 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/aten/pool.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/product.hpp>
-#include <headrace/eval/tosa/convert.hpp>
+#include <headrace/eval/tosa/fixed_point.hpp>
 #include <headrace/eval/volume.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Subtracts the zero point. Doubles hold products of INT16, and sums of 2^22 of them, exactly.
 [[nodiscard]] inline std::vector<double> without_zero_point(const tensor& t, const tensor& zero_point) {
@@ -86,7 +86,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
             e.input(a.bias).template to<double>()));
 }
 /// Weights [KH, KW, C, M]: each channel has M features.
-inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a, evaluation& e) {
+void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a, evaluation& e) {
     convolution_shape s = tosa_convolution(e, a);
     const extents& weight = e.input(a.weight).shape();
     s.groups = s.channels;
@@ -101,7 +101,7 @@ inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>&
             e.input(a.bias).to<double>()));
 }
 /// Weights [O, KH, KW, I]; the underlying convolution goes from the result to the input.
-inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, evaluation& e) {
+void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, evaluation& e) {
     convolution_shape s = tosa_convolution(e, a);
     const extents& weight = e.input(a.weight).shape();
     std::swap(s.channels, s.features);
@@ -115,7 +115,7 @@ inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>&
     write_convolution(e,
         convolve_transposed(s, by_channel, reordered(filters, weight, order), e.input(a.bias).to<double>()));
 }
-inline void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
+void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
     const std::vector<double> left = without_zero_point(e.input(a.a), e.input(a.a_zp));
     const std::vector<double> right = without_zero_point(e.input(a.b), e.input(a.b_zp));
     e.output().assign(matrix_product<double>(left, e.input(a.a).shape(), right, e.input(a.b).shape()));
@@ -136,7 +136,7 @@ template <class Args>
     return ranges;
 }
 /// Integers are divided by a fixed-point reciprocal of the count.
-inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluation& e) {
+void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const std::vector<double> x = channels_first(without_zero_point(in, e.input(a.input_zp)), in.shape());
     std::vector<double> sums;
@@ -163,7 +163,7 @@ inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluati
     return is_floating(t) ? -std::numeric_limits<double>::infinity()
                           : static_cast<double>(range_of_type(t, false).lowest);
 }
-inline void evaluate(tosa::max_pool2d, const args<tosa::max_pool2d>& a, evaluation& e) {
+void evaluate(tosa::max_pool2d, const args<tosa::max_pool2d>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const std::vector<double> x = channels_first(in.to<double>(), in.shape());
     std::vector<double> best;
@@ -182,7 +182,7 @@ struct complex_tensor {
     std::vector<double> real, imaginary;
 };
 /// Computes `count` results of the transform along one axis, directly from its definition.
-[[nodiscard]] inline complex_tensor transform_axis(
+[[nodiscard]] complex_tensor transform_axis(
     const complex_tensor& in, extents& shape, std::size_t axis, std::int64_t count, double sign) {
     const axis_view from(shape, static_cast<std::int64_t>(axis));
     shape[axis] = count;
@@ -211,16 +211,22 @@ inline void transform_planes(evaluation& e, complex_tensor in, extents shape, do
     e.output(0).assign(in.real);
     e.output(1).assign(in.imaginary);
 }
-inline void evaluate(tosa::fft2d, const args<tosa::fft2d>& a, evaluation& e) {
+void evaluate(tosa::fft2d, const args<tosa::fft2d>& a, evaluation& e) {
     const tensor& real = e.input(a.input_real);
     transform_planes(
         e, {real.to<double>(), e.input(a.input_imag).to<double>()}, real.shape(), a.inverse ? 1 : -1);
 }
-inline void evaluate(tosa::rfft2d, const args<tosa::rfft2d>& a, evaluation& e) {
+void evaluate(tosa::rfft2d, const args<tosa::rfft2d>& a, evaluation& e) {
     const tensor& real = e.input(a.input_real);
     transform_planes(e, {real.to<double>(), std::vector<double>(idx(real.size()), 0.0)}, real.shape(), -1);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list tosa_tensor_kernels = kernels_of<tosa::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's arithmetic: operands broadcast and are computed in the dtype of the result.
-#ifndef HEADRACE_EVAL_ATEN_BINARY_HPP
-#define HEADRACE_EVAL_ATEN_BINARY_HPP
-
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/eval/aten/activation.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Multiplies by alpha in the dtype of the result, as PyTorch does. Exact if alpha is 1.
 struct scaled {
@@ -72,37 +71,37 @@ template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.exponent, power());
 }
-inline void evaluate(aten::maximum, const args<aten::maximum>& a, evaluation& e) {
+void evaluate(aten::maximum, const args<aten::maximum>& a, evaluation& e) {
     map_binary(e, a.self, a.other, larger());
 }
-inline void evaluate(aten::minimum, const args<aten::minimum>& a, evaluation& e) {
+void evaluate(aten::minimum, const args<aten::minimum>& a, evaluation& e) {
     map_binary(e, a.self, a.other, smaller());
 }
-inline void evaluate(aten::atan2, const args<aten::atan2>& a, evaluation& e) {
+void evaluate(aten::atan2, const args<aten::atan2>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double y, double x) { return std::atan2(y, x); });
 }
 
 /// NaN only if both operands are NaN.
-inline void evaluate(aten::fmax, const args<aten::fmax>& a, evaluation& e) {
+void evaluate(aten::fmax, const args<aten::fmax>& a, evaluation& e) {
     map_binary(e, a.self, a.other, [](auto x, auto y) { return x != x ? y : y != y || x > y ? x : y; });
 }
-inline void evaluate(aten::fmin, const args<aten::fmin>& a, evaluation& e) {
+void evaluate(aten::fmin, const args<aten::fmin>& a, evaluation& e) {
     map_binary(e, a.self, a.other, [](auto x, auto y) { return x != x ? y : y != y || x < y ? x : y; });
 }
-inline void evaluate(aten::hypot, const args<aten::hypot>& a, evaluation& e) {
+void evaluate(aten::hypot, const args<aten::hypot>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) { return std::hypot(x, y); });
 }
-inline void evaluate(aten::copysign_tensor, const args<aten::copysign_tensor>& a, evaluation& e) {
+void evaluate(aten::copysign_tensor, const args<aten::copysign_tensor>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) { return std::copysign(x, y); });
 }
-inline void evaluate(aten::logaddexp, const args<aten::logaddexp>& a, evaluation& e) {
+void evaluate(aten::logaddexp, const args<aten::logaddexp>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) {
         if (std::isinf(x) && x == y) return x;
         return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
     });
 }
 /// 0 if x is 0, whatever its logarithm, unless y is NaN.
-inline void evaluate(aten::xlogy_tensor, const args<aten::xlogy_tensor>& a, evaluation& e) {
+void evaluate(aten::xlogy_tensor, const args<aten::xlogy_tensor>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other,
         [](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
 }
@@ -125,14 +124,14 @@ void broadcast_ternary(evaluation& e, const A& a, const B& b, const C& c, F f) {
     e.output().assign(out);
 }
 
-inline void evaluate(aten::addcmul, const args<aten::addcmul>& a, evaluation& e) {
+void evaluate(aten::addcmul, const args<aten::addcmul>& a, evaluation& e) {
     const scaled by_value{a.value, e.output_type()};
     visit_compute(e.output_type(), [&]<class T>(T) {
         broadcast_ternary<T>(e, a.self, a.tensor1, a.tensor2,
             [&](T x, T y, T z) { return plus()(x, times()(by_value(y), z)); });
     });
 }
-inline void evaluate(aten::addcdiv, const args<aten::addcdiv>& a, evaluation& e) {
+void evaluate(aten::addcdiv, const args<aten::addcdiv>& a, evaluation& e) {
     const scaled by_value{a.value, e.output_type()};
     broadcast_ternary<double>(
         e, a.self, a.tensor1, a.tensor2, [&](double x, double y, double z) { return x + by_value(y) / z; });
@@ -147,7 +146,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 // --- limits ----------------------------------------------------------------------------
 
 /// Both limits are optional; if they cross, the upper one wins.
-inline void evaluate(aten::clamp, const args<aten::clamp>& a, evaluation& e) {
+void evaluate(aten::clamp, const args<aten::clamp>& a, evaluation& e) {
     map_unary(e, a.self, [&]<class T>(T x) {
         const T raised = a.min ? larger()(x, number_as<T>(*a.min, e.output_type())) : x;
         return a.max ? smaller()(raised, number_as<T>(*a.max, e.output_type())) : raised;
@@ -161,7 +160,7 @@ template <one_of<ops<aten::clamp_max, aten::clamp_max_tensor>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.max, smaller());
 }
-inline void evaluate(aten::clamp_tensor, const args<aten::clamp_tensor>& a, evaluation& e) {
+void evaluate(aten::clamp_tensor, const args<aten::clamp_tensor>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         tensor raised = broadcast_to(e.input(a.self).cast(e.output_type()), e.output_shape());
         if (a.min) {
@@ -177,6 +176,12 @@ inline void evaluate(aten::clamp_tensor, const args<aten::clamp_tensor>& a, eval
     });
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_binary_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's normalizations.
-#ifndef HEADRACE_EVAL_ATEN_NORM_HPP
-#define HEADRACE_EVAL_ATEN_NORM_HPP
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,10 +7,13 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// Mean and 1 / sqrt(variance + eps) of each set of elements that are normalized together.
 struct statistics {
@@ -69,7 +69,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     write_statistics(e, s);
 }
 /// A norm of 0 gives NaN, as dividing by it does.
-inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, evaluation& e) {
+void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, evaluation& e) {
     const tensor& v = e.input(a.v);
     const axis_view rows = a.dim == -1 ? axis_view(extents{1}, 0) : axis_view(v.shape(), a.dim);
     std::vector<double> x = v.to<double>();
@@ -84,7 +84,7 @@ inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, eval
     e.output().assign(x);
 }
 /// The default eps is that of the dtype.
-inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
+void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const double epsilon = in.type() == dtype::float64
         ? std::numeric_limits<double>::epsilon()
@@ -101,7 +101,7 @@ inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& 
     e.output().assign(x);
 }
 
-inline void group_norm_into(
+void group_norm_into(
     evaluation& e, value input, const tensor* weight, const tensor* bias, std::int64_t groups, double eps) {
     const tensor& in = e.input(input);
     const axis_view view(in.shape(), 1);
@@ -115,15 +115,15 @@ inline void group_norm_into(
     e.output().assign(x);
     write_statistics(e, s);
 }
-inline void evaluate(aten::group_norm, const args<aten::group_norm>& a, evaluation& e) {
+void evaluate(aten::group_norm, const args<aten::group_norm>& a, evaluation& e) {
     group_norm_into(e, a.input, e.input(a.weight), e.input(a.bias), a.num_groups, a.eps);
 }
-inline void evaluate(aten::native_group_norm, const args<aten::native_group_norm>& a, evaluation& e) {
+void evaluate(aten::native_group_norm, const args<aten::native_group_norm>& a, evaluation& e) {
     group_norm_into(e, a.input, e.input(a.weight), e.input(a.bias), a.group, a.eps);
 }
 
 /// Batch norm with the given mean and variance, or with those of the batch if they are missing.
-inline void batch_norm_into(evaluation& e, const tensor& in, const tensor* weight, const tensor* bias,
+void batch_norm_into(evaluation& e, const tensor& in, const tensor* weight, const tensor* bias,
     const tensor* mean, const tensor* variance, double eps) {
     const axis_view view(in.shape(), 1);
     const std::size_t channels = idx(view.size);
@@ -148,17 +148,17 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias),
         a.training ? nullptr : e.input(mean), a.training ? nullptr : e.input(variance), a.eps);
 }
-inline void evaluate(aten::_native_batch_norm_legit_no_stats,
-    const args<aten::_native_batch_norm_legit_no_stats>& a, evaluation& e) {
+void evaluate(aten::_native_batch_norm_legit_no_stats, const args<aten::_native_batch_norm_legit_no_stats>& a,
+    evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), nullptr, nullptr, a.eps);
 }
 /// The returned statistics are empty.
-inline void evaluate(aten::_native_batch_norm_legit_no_training,
+void evaluate(aten::_native_batch_norm_legit_no_training,
     const args<aten::_native_batch_norm_legit_no_training>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), &e.input(a.running_mean),
         &e.input(a.running_var), a.eps);
 }
-inline void evaluate(aten::instance_norm, const args<aten::instance_norm>& a, evaluation& e) {
+void evaluate(aten::instance_norm, const args<aten::instance_norm>& a, evaluation& e) {
     if (a.use_input_stats) {
         group_norm_into(e, a.input, e.input(a.weight), e.input(a.bias), e.input(a.input).dim(1), a.eps);
     } else {
@@ -167,7 +167,7 @@ inline void evaluate(aten::instance_norm, const args<aten::instance_norm>& a, ev
     }
 }
 
-inline void evaluate(aten::cosine_similarity, const args<aten::cosine_similarity>& a, evaluation& e) {
+void evaluate(aten::cosine_similarity, const args<aten::cosine_similarity>& a, evaluation& e) {
     const result<shape_builder> common = broadcast(e.input(a.x1).shape(), e.input(a.x2).shape());
     if (!common) return e.fail(common.error());
     const extents shape(common.value().begin(), common.value().end());
@@ -190,6 +190,12 @@ inline void evaluate(aten::cosine_similarity, const args<aten::cosine_similarity
     e.output().assign(out);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_norm_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

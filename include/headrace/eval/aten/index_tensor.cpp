@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of advanced indexing: several index tensors at once, and masks.
-#ifndef HEADRACE_EVAL_ATEN_INDEX_TENSOR_HPP
-#define HEADRACE_EVAL_ATEN_INDEX_TENSOR_HPP
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -10,9 +7,12 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten/index.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/infer/preconditions.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 [[nodiscard]] inline bool broadcasts_to(const extents& from, const extents& to) {
     if (from.size() > to.size()) return false;
@@ -30,7 +30,7 @@ struct indexed_positions {
 };
 
 /// Replaces a mask by one index tensor for each axis that it covers: the coordinates of its true elements.
-inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tensor>>& indices) {
+void add_mask_indices(const tensor& mask, std::vector<std::optional<tensor>>& indices) {
     const std::vector<std::int64_t> flags = mask.to<std::int64_t>();
     const extents strides = row_major_strides(mask.shape());
     for (std::size_t d = 0; d != mask.rank(); ++d) {
@@ -41,7 +41,7 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
         indices.emplace_back(tensor::of(dtype::int64, {static_cast<std::int64_t>(found.size())}, found));
     }
 }
-[[nodiscard]] inline std::vector<std::optional<tensor>> index_tensors(
+[[nodiscard]] std::vector<std::optional<tensor>> index_tensors(
     const evaluation& e, list<std::optional<value>> given, std::size_t rank) {
     std::vector<std::optional<tensor>> indices;
     for (const std::optional<value>& v : given) {
@@ -59,7 +59,7 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
 
 /// Returns the shape that the index tensors broadcast to. Fails if they do not: the number of elements that a
 /// mask selects is known only from the data.
-[[nodiscard]] inline extents common_shape(evaluation& e, const std::vector<std::optional<tensor>>& indices) {
+[[nodiscard]] extents common_shape(evaluation& e, const std::vector<std::optional<tensor>>& indices) {
     extents shape;
     for (const auto& t : indices) {
         if (!t) continue;
@@ -78,8 +78,7 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
 struct free_axes {
     extents before, after, strides_before, strides_after;
 };
-[[nodiscard]] inline free_axes free_axes_of(
-    const tensor& self, const std::vector<std::optional<tensor>>& indices) {
+[[nodiscard]] free_axes free_axes_of(const tensor& self, const std::vector<std::optional<tensor>>& indices) {
     const extents dense = row_major_strides(self.shape());
     free_axes axes;
     int runs = 0;
@@ -95,7 +94,7 @@ struct free_axes {
     return axes;
 }
 /// Returns the position in self for each index of the common shape.
-[[nodiscard]] inline std::vector<std::int64_t> indexed_bases(evaluation& e, const tensor& self,
+[[nodiscard]] std::vector<std::int64_t> indexed_bases(evaluation& e, const tensor& self,
     const std::vector<std::optional<tensor>>& indices, const extents& common) {
     const extents dense = row_major_strides(self.shape());
     std::vector<std::int64_t> bases(idx(elements_in(common)), 0);
@@ -110,7 +109,7 @@ struct free_axes {
     return bases;
 }
 
-[[nodiscard]] inline indexed_positions positions_of(
+[[nodiscard]] indexed_positions positions_of(
     evaluation& e, const tensor& self, list<std::optional<value>> given) {
     for (const std::optional<value>& v : given) {
         if (v && is_mask(e.input(*v).type()) && e.input(*v).rank() == 0)
@@ -164,7 +163,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 
 // --- parts -----------------------------------------------------------------------------
 
-inline void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, evaluation& e) {
+void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     const axis_view view(e.output_shape(), a.dim);
     extents strides = row_major_strides(e.output_shape());
@@ -172,7 +171,7 @@ inline void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, 
     const std::int64_t at = a.index < 0 ? a.index + view.size : a.index;
     store_strided(e.output(), e.input(a.src).cast(e.output_type()), strides, at * view.inner);
 }
-inline void evaluate(aten::slice_scatter, const args<aten::slice_scatter>& a, evaluation& e) {
+void evaluate(aten::slice_scatter, const args<aten::slice_scatter>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     tensor& out = e.output();
     extents strides = row_major_strides(out.shape());
@@ -184,7 +183,7 @@ inline void evaluate(aten::slice_scatter, const args<aten::slice_scatter>& a, ev
     strides[axis] = stepped(strides[axis], a.step, part[axis]);
     store_strided(out, broadcast_to(e.input(a.src).cast(out.type()), part), strides, offset);
 }
-inline void evaluate(aten::one_hot, const args<aten::one_hot>& a, evaluation& e) {
+void evaluate(aten::one_hot, const args<aten::one_hot>& a, evaluation& e) {
     tensor& out = e.output();
     const std::int64_t classes = out.rank() == 0 ? 1 : out.shape().back();
     const std::vector<std::int64_t> indices = checked_indices(e, e.input(a.self), classes);
@@ -194,6 +193,12 @@ inline void evaluate(aten::one_hot, const args<aten::one_hot>& a, evaluation& e)
     out.assign(flags);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_index_tensor_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval

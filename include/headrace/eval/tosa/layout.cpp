@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of TOSA's data layout, scatter, gather, resize, data and control flow operators.
-#ifndef HEADRACE_EVAL_TOSA_LAYOUT_HPP
-#define HEADRACE_EVAL_TOSA_LAYOUT_HPP
-
 #include <algorithm>
 #include <vector>
 
@@ -10,13 +7,17 @@
 #include <headrace/eval/aten/index.hpp>
 #include <headrace/eval/aten/join.hpp>
 #include <headrace/eval/builtin.hpp>
+#include <headrace/eval/iterate.hpp>
+#include <headrace/eval/kernels.hpp>
 
 namespace headrace::eval {
 
-inline void evaluate(tosa::const_, const args<tosa::const_>& a, evaluation& e) {
+namespace {
+
+void evaluate(tosa::const_, const args<tosa::const_>& a, evaluation& e) {
     e.set_output(tensor_of_constant(a.data, {e.output_type(), int_list(e.output_shape())}));
 }
-inline void evaluate(tosa::const_shape, const args<tosa::const_shape>& a, evaluation& e) {
+void evaluate(tosa::const_shape, const args<tosa::const_shape>& a, evaluation& e) {
     const std::vector<std::int64_t> values(a.values.begin(), a.values.end());
     e.set_output(tensor::of(dtype::shape, {static_cast<std::int64_t>(values.size())}, values));
 }
@@ -24,10 +25,8 @@ template <one_of<ops<tosa::identity, tosa::reshape>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.input1));
 }
-inline void evaluate(tosa::concat, const args<tosa::concat>& a, evaluation& e) {
-    concatenate(e, a.input1, a.axis);
-}
-inline void evaluate(tosa::pad, const args<tosa::pad>& a, evaluation& e) {
+void evaluate(tosa::concat, const args<tosa::concat>& a, evaluation& e) { concatenate(e, a.input1, a.axis); }
+void evaluate(tosa::pad, const args<tosa::pad>& a, evaluation& e) {
     const tensor& in = e.input(a.input1);
     const std::vector<std::int64_t> padding = e.input(a.padding).to<std::int64_t>();
     if (padding.size() != 2 * in.rank()) return e.fail("padding has the wrong length");
@@ -37,13 +36,13 @@ inline void evaluate(tosa::pad, const args<tosa::pad>& a, evaluation& e) {
         return from < in.dim(d) ? from : -1;
     });
 }
-inline void evaluate(tosa::reverse, const args<tosa::reverse>& a, evaluation& e) {
+void evaluate(tosa::reverse, const args<tosa::reverse>& a, evaluation& e) {
     const tensor& in = e.input(a.input1);
     const std::size_t axis = wrap_axis(a.axis, in.rank());
     copy_by_axis(
         e.output(), in, [&](std::size_t d, std::int64_t i) { return d == axis ? in.dim(d) - 1 - i : i; });
 }
-inline void evaluate(tosa::slice, const args<tosa::slice>& a, evaluation& e) {
+void evaluate(tosa::slice, const args<tosa::slice>& a, evaluation& e) {
     const tensor& in = e.input(a.input1);
     const std::vector<std::int64_t> start = e.input(a.start).to<std::int64_t>();
     if (start.size() != in.rank()) return e.fail("start has the wrong length");
@@ -53,8 +52,8 @@ inline void evaluate(tosa::slice, const args<tosa::slice>& a, evaluation& e) {
     }
     copy_by_axis(e.output(), in, [&](std::size_t d, std::int64_t i) { return start[d] + i; });
 }
-inline void evaluate(tosa::tile, const args<tosa::tile>& a, evaluation& e) { repeat_into(e, a.input1); }
-inline void evaluate(tosa::transpose, const args<tosa::transpose>& a, evaluation& e) {
+void evaluate(tosa::tile, const args<tosa::tile>& a, evaluation& e) { repeat_into(e, a.input1); }
+void evaluate(tosa::transpose, const args<tosa::transpose>& a, evaluation& e) {
     std::vector<std::size_t> order;
     for (const std::int64_t d : a.perms) order.push_back(idx(d));
     permute_into(e, a.input1, order);
@@ -72,12 +71,12 @@ void for_each_row(evaluation& e, const tensor& at, std::int64_t rows, std::int64
         for (std::size_t c = 0; c != idx(channels); ++c) f(i * idx(channels) + c, from + c);
     }
 }
-inline void evaluate(tosa::gather, const args<tosa::gather>& a, evaluation& e) {
+void evaluate(tosa::gather, const args<tosa::gather>& a, evaluation& e) {
     const tensor& values = e.input(a.values);
     move_elements(e.output(), values,
         [&](auto move) { for_each_row(e, e.input(a.indices), values.dim(1), values.dim(2), move); });
 }
-inline void evaluate(tosa::scatter, const args<tosa::scatter>& a, evaluation& e) {
+void evaluate(tosa::scatter, const args<tosa::scatter>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     e.set_output(duplicate(e.input(a.values_in)));
     move_elements(e.output(), in, [&](auto move) {
@@ -125,7 +124,7 @@ template <class T>
     }
     return sum;
 }
-inline void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
+void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const std::vector<std::int64_t> scale = e.input(a.scale).to<std::int64_t>();
     const std::vector<std::int64_t> offset = e.input(a.offset).to<std::int64_t>();
@@ -159,26 +158,26 @@ inline void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
 
 // --- control flow and variables --------------------------------------------------------
 
-inline void evaluate(tosa::cond_if, const args<tosa::cond_if>& a, evaluation& e) {
+void evaluate(tosa::cond_if, const args<tosa::cond_if>& a, evaluation& e) {
     branch(e, a.condition, a.then_graph, a.else_graph, a.inputs);
 }
-inline void evaluate(tosa::while_loop, const args<tosa::while_loop>& a, evaluation& e) {
+void evaluate(tosa::while_loop, const args<tosa::while_loop>& a, evaluation& e) {
     loop(e, a.cond_graph, a.body_graph, a.inputs, {});
 }
 /// The initial value is used only until the first run.
-inline void evaluate(tosa::variable, const args<tosa::variable>& a, evaluation& e) {
+void evaluate(tosa::variable, const args<tosa::variable>& a, evaluation& e) {
     const tensor_meta meta{a.type, a.shape};
     const extents shape(a.shape.begin(), a.shape.end());
     const bool given = a.initial_value.bytes != nullptr;
     const tensor initial = given ? tensor_of_constant(a.initial_value, meta) : tensor(a.type, shape);
     e.variables().try_emplace(std::string(a.variable_name), initial);
 }
-inline void evaluate(tosa::variable_write, const args<tosa::variable_write>& a, evaluation& e) {
+void evaluate(tosa::variable_write, const args<tosa::variable_write>& a, evaluation& e) {
     // A variable outlives the arena that may hold its value.
     const tensor& given = e.input(a.input1);
     e.variables()[std::string(a.variable_name)] = e.state().arena == nullptr ? given : duplicate(given);
 }
-inline void evaluate(tosa::variable_read, const args<tosa::variable_read>& a, evaluation& e) {
+void evaluate(tosa::variable_read, const args<tosa::variable_read>& a, evaluation& e) {
     const auto found = e.variables().find(a.variable_name);
     if (found == e.variables().end())
         return e.fail("variable " + std::string(a.variable_name) + " is not declared");
@@ -186,6 +185,12 @@ inline void evaluate(tosa::variable_read, const args<tosa::variable_read>& a, ev
     e.set_output(found->second);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list tosa_layout_kernels = kernels_of<tosa::dialect>(kernel);
+
+}  // namespace headrace::eval

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of TOSA's CAST and RESCALE, and the fixed-point arithmetic of TOSA.
-#ifndef HEADRACE_EVAL_TOSA_CONVERT_HPP
-#define HEADRACE_EVAL_TOSA_CONVERT_HPP
-
+// Defines the kernels of TOSA's CAST and RESCALE.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,23 +7,16 @@
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
+#include <headrace/eval/tosa/fixed_point.hpp>
 
 namespace headrace::eval {
 
-/// The numbers that an integer dtype holds, signed or reinterpreted as unsigned.
-struct integer_range {
-    std::int64_t lowest, highest;
-};
-[[nodiscard]] inline integer_range range_of_type(dtype t, bool as_unsigned) {
-    const int bits = traits_of(t).bits;
-    if (bits >= 64) return {INT64_MIN, INT64_MAX};
-    if (as_unsigned) return {0, (std::int64_t{1} << bits) - 1};
-    return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
-}
+namespace {
 
 /// Rounds floats to integers half to even, with saturation; all other conversions are PyTorch's.
-inline void evaluate(tosa::cast, const args<tosa::cast>& a, evaluation& e) {
+void evaluate(tosa::cast, const args<tosa::cast>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     if (!is_floating(in.type()) || !is_integral(e.output_type())) return e.set_output(in);
     const integer_range range = range_of_type(e.output_type(), false);
@@ -38,26 +28,10 @@ inline void evaluate(tosa::cast, const args<tosa::cast>& a, evaluation& e) {
     e.output().assign(out);
 }
 
-/// apply_scale_32 and apply_scale_16 of the specification.
-struct fixed_point_scale {
-    std::int64_t multiplier, shift;
-};
-[[nodiscard]] inline std::int64_t apply_scale(std::int64_t x, const fixed_point_scale& s, bool double_round) {
-    const std::int64_t shift = std::clamp<std::int64_t>(s.shift, 1, 62);
-    std::int64_t round = std::int64_t{1} << (shift - 1);
-    if (double_round && shift > 31) round += x >= 0 ? std::int64_t{1} << 30 : -(std::int64_t{1} << 30);
-    return plus()(times()(x, s.multiplier), round) >> shift;
-}
-/// reciprocal_scale of the specification, for dividing by a count.
-[[nodiscard]] inline fixed_point_scale reciprocal_scale(std::int64_t count) {
-    const int k = 32 - std::countl_zero(static_cast<std::uint32_t>(count - 1));
-    return {(((std::int64_t{1} << 30) + 1) << k) / count, 30 + k};
-}
-
 [[nodiscard]] inline std::int64_t extended(std::int64_t x, dtype t, bool as_unsigned) {
     return as_unsigned ? x & range_of_type(t, true).highest : x;
 }
-inline void evaluate(tosa::rescale, const args<tosa::rescale>& a, evaluation& e) {
+void evaluate(tosa::rescale, const args<tosa::rescale>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
     const std::vector<std::int64_t> multipliers = e.input(a.multiplier).to<std::int64_t>();
     const std::vector<std::int64_t> shifts = e.input(a.shift).to<std::int64_t>();
@@ -78,6 +52,12 @@ inline void evaluate(tosa::rescale, const args<tosa::rescale>& a, evaluation& e)
     e.output().assign(numbers);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list tosa_convert_kernels = kernels_of<tosa::dialect>(kernel);
+
+}  // namespace headrace::eval

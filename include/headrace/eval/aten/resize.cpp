@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of ATen's upsampling and of grid_sampler.
-#ifndef HEADRACE_EVAL_ATEN_RESIZE_HPP
-#define HEADRACE_EVAL_ATEN_RESIZE_HPP
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,10 +7,12 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/eval/aten/activation.hpp>
+#include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
+
+namespace {
 
 /// The source of one resampled element: up to four elements with their weights.
 struct taps {
@@ -71,7 +70,7 @@ struct resampled_axis {
     }
     return weights;
 }
-[[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
+[[nodiscard]] taps cubic_taps(const resampled_axis& a, std::int64_t o) {
     const float beyond = 4.F + static_cast<float>(a.in);  // from here on, all taps are the last element
     const float position = std::clamp(source_position(a, o), -4.F, beyond);
     const float first = std::floor(position);
@@ -182,7 +181,7 @@ struct grid_modes {
     return m.align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
 }
 /// Maps a position back inside as the padding mode says.
-[[nodiscard]] inline double padded_position(double position, std::int64_t size, const grid_modes& m) {
+[[nodiscard]] double padded_position(double position, std::int64_t size, const grid_modes& m) {
     const auto n = static_cast<double>(size);
     if (m.padding == 2) {
         const double low = m.align_corners ? 0 : -0.5;
@@ -196,7 +195,7 @@ struct grid_modes {
 }
 /// Returns the elements around a position in a plane, with their weights; elements outside the plane are left
 /// out.
-[[nodiscard]] inline taps plane_taps(double x, double y, std::int64_t width, std::int64_t height) {
+[[nodiscard]] taps plane_taps(double x, double y, std::int64_t width, std::int64_t height) {
     taps t;
     for (int corner = 0; corner != 4; ++corner) {
         const double cx = std::floor(x) + corner % 2;
@@ -265,6 +264,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(out);
 }
 
-}  // namespace headrace::eval
+constexpr auto kernel = [](auto op, const auto& a, evaluation& e) -> decltype(evaluate(op, a, e)) {
+    evaluate(op, a, e);
+};
 
-#endif
+}  // namespace
+
+const kernel_list aten_resize_kernels = kernels_of<aten::dialect>(kernel);
+
+}  // namespace headrace::eval
