@@ -2,8 +2,8 @@
 // Repeated inferences are looked up in a cache. A scope adds dialects while it lives.
 #include <cstdio>
 
+#include <headrace/fx/dispatch_cache.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"

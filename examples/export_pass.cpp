@@ -2,9 +2,9 @@
 // A pass as an interpreter: it visits each node and returns its replacement. All other nodes are copied.
 #include <cstdio>
 
+#include <headrace/fx/export_pass.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/export_pass.hpp>
 
 #include "small_graph.hpp"
 

@@ -2,10 +2,10 @@
 // Patterns are functions over op tags, as are rewrites. The compiler checks the calls in them.
 #include <cstdio>
 
+#include <headrace/fx/pattern_pass.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/match/pattern_pass.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
 

@@ -8,7 +8,7 @@
 //     headrace/ir/listing.hpp            graphs as text
 //     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
-//     headrace/infer/dispatch_cache.hpp  remembers inferences that cost more than a look-up
+//     headrace/fx                        what torch.fx has: interpreters, the subgraph matcher, the rewriter
 //     headrace/op/hana.hpp               argument structs as Boost.Hana sees them
 //     headrace/contract/contract.hpp     what a model demands of a machine, checked when firmware is compiled
 //     headrace/infer/cortex_m.hpp        the kernels of ExecuTorch's Cortex-M backend as a dialect

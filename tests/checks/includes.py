@@ -19,7 +19,7 @@ TOP = BASE / "headrace"
 
 # A header may include its own folder and the folders before it.
 LAYERS = [
-    "on_device", "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "passes",
+    "on_device", "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx", "passes",
     "eval", "quantization", "io/file", "io", "io/signature", "io/text", "io/tosa", "io/pte", "io/vela", "io/package",
     "io/pt2", "io/embed", "contract", "firmware", "run", "lowering", "compare", "show", "opt", "compiled",
 ]
@@ -44,7 +44,6 @@ NOT_IN_UMBRELLA = {
     "passes/executorch/select_kernels.hpp": "of another pipeline",
     "passes/executorch/spell_kernel_ops.hpp": "of another pipeline",
     "passes/executorch_lowering.hpp": "another pipeline",
-    "pass/fused_sweeps.hpp": "an option of programs that retrace: it compiles the handlers of a pipeline",
     "io/text/dot.hpp": "Boost's Graphviz writer is slow to compile, and needs RTTI",
     "io/text/dot_definition.hpp": "see io/text/dot.hpp",
 }

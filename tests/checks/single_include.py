@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes the single headers: headrace.hpp is the core, the umbrella with contracts, enum arguments, listings and
 captures, headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the
-rest of the toolkit does: patterns, rewriters, interpreters, the pass manager, partitions, memory plans.
+rest of the toolkit does: patterns, rewriters and interpreters (fx), the pass manager, partitions, memory plans.
 
     single_include.py FOLDER      writes them into FOLDER: the tests compile what they write into the build folder
     single_include.py --release   writes the copies of single_include/, once for each version
@@ -26,7 +26,7 @@ OUTPUTS = {
     "headrace_passes.hpp": (["headrace/passes/definitions.hpp"], "its passes and standard pipeline in one header"),
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
-TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition"]
+TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
 LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"

@@ -20,9 +20,9 @@ import tempfile
 import single_include
 
 ROOT = single_include.ROOT
-FOLDERS = ["op", "ir", "infer", "target", "pass", "match", "memory", "partition"]
+FOLDERS = ["op", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
 # Folders whose tests run passes with the common functions.
-EXECUTING = {"pass"}
+EXECUTING = {"pass", "fx"}
 # Tests of features outside the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]

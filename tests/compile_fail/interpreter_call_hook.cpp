@@ -3,7 +3,7 @@
 // EXPECT: export_pass: its hook `call` has the wrong signature
 // EXPECT: hook_not_called<remove_noop>
 
-#include <headrace/pass/export_pass.hpp>
+#include <headrace/fx/export_pass.hpp>
 
 #include "../support/toy.hpp"
 

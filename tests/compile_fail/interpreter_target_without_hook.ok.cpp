@@ -3,7 +3,7 @@
 // EXPECT: export_pass: a target has no call_operator
 // EXPECT: no_handler<remove_noop, headrace::toy::relu6>
 
-#include <headrace/pass/export_pass.hpp>
+#include <headrace/fx/export_pass.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: export_pass: nothing would call its call_operator
 // EXPECT: no_targets<remove_noop>
 
-#include <headrace/pass/export_pass.hpp>
+#include <headrace/fx/export_pass.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: an op does not take such an argument
 // EXPECT: wrong_argument<headrace::toy::add,
 
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: a call has too many or too few arguments
 // EXPECT: wrong_arity<headrace::toy::add, 1
 
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include "../support/toy.hpp"
 

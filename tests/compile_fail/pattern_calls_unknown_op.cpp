@@ -3,7 +3,7 @@
 // EXPECT: pattern: it calls something that is not an op
 // EXPECT: unknown_op<plus>
 
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include "../support/toy.hpp"
 

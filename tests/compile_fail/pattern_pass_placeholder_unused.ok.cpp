@@ -3,7 +3,7 @@
 // EXPECT: pattern: its expression is ill-formed
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

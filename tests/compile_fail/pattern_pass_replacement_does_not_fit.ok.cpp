@@ -3,7 +3,7 @@
 // EXPECT: replacement: its inputs or outputs differ from the pattern's
 // EXPECT: other_inputs<1, 2>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

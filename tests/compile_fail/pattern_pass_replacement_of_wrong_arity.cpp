@@ -3,7 +3,7 @@
 // EXPECT: replacement: its expression is ill-formed
 // EXPECT: wrong_arity<headrace::toy::neg, 2, 1>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: replacement: it is not an expression and emits nothing
 // EXPECT: not_a_replacement<clamped>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

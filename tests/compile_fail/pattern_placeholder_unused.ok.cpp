@@ -3,7 +3,7 @@
 // EXPECT: pattern: a placeholder is not used
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include "../support/toy.hpp"
 

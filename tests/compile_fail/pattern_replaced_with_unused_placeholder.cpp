@@ -3,7 +3,7 @@
 // EXPECT: pattern: its expression is ill-formed
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
-#include <headrace/match/rewriter.hpp>
+#include <headrace/fx/rewriter.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: it returns something that no call makes
 // EXPECT: no_call<headrace::wildcard<0>>
 
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: emit: an op has no infer_results
 // EXPECT: no_inference<mine::twice>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/toy.hpp"

@@ -96,7 +96,7 @@ MANDATED = {
 # Declarations that must be in Headrace's namespace, or around it.
 OF_HEADRACE = re.compile(r"^(namespace|struct|template (class|struct|const op_info)) headrace\b", re.M)
 # The folders whose headers assert what users can get wrong.
-ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition", "contract")
+ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition", "fx", "contract")
 
 
 def read(path):

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
 

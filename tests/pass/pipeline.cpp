@@ -5,7 +5,7 @@
 
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/algebra.hpp>
-#include <headrace/pass/export_pass.hpp>
+#include <headrace/fx/export_pass.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
 #include "../support/toy.hpp"

@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/pass/reordering.hpp>
 #include <headrace/passes/standard_lowering.hpp>
+
+#include "../support/reordering.hpp"
 
 using namespace headrace;
 

@@ -2,6 +2,7 @@
 // The graph, its drivers, memory plans and files are compiled here.
 #include <headrace/base/printable_definition.hpp>
 #include <headrace/base/text_definition.hpp>
+#include <headrace/fx/dispatch_cache_definition.hpp>
 #include <headrace/ir/arena_definition.hpp>
 #include <headrace/ir/census_definition.hpp>
 #include <headrace/ir/dead_code_definition.hpp>

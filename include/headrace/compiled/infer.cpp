@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The inference rules of all standard ops, and what they share, are compiled here.
 #include <headrace/infer/compiled_rules_definition.hpp>
-#include <headrace/infer/dispatch_cache_definition.hpp>
 #include <headrace/infer/executorch_definition.hpp>
 #include <headrace/infer/inference_definition.hpp>
 #include <headrace/infer/preconditions_definition.hpp>

@@ -5,6 +5,7 @@
 #include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
+#include <headrace/passes/layout/minimum_cut_definition.hpp>
 
 namespace headrace {
 

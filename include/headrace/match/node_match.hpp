@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-/// Patterns of nodes, as types. The graph matcher (match/subgraph_matcher.hpp) finds any pattern in a graph,
+/// Patterns of nodes, as types. The graph matcher (fx/subgraph_matcher.hpp) finds any pattern in a graph,
 /// like FX; these patterns are trees, read from the rewritten node to its operands. They cost a few
 /// comparisons, compile fast, and give each node's arguments with their type.
 template <fixed_string Name, class Ops, bool Optional, class... Operands>

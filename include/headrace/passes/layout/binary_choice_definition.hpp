@@ -102,7 +102,7 @@ HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
                 network.add_arc(vertex_of[i], vertex_of[l.other], l.to_other);
         }
     }
-    const pmr_vector<bool> side = std::move(network).sink_side(zero, one);
+    const pmr_vector<bool> side = network.sink_side(zero, one);
     for (const std::size_t i : left) chosen[i] = side[vertex_of[i]];
     return chosen;
 }

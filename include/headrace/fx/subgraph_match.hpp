@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::subgraph_match, a match of a pattern graph, and headrace::matching_rule, which states how
 // a pattern's node may differ from the node that it matches.
-#ifndef HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
-#define HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
+#ifndef HEADRACE_FX_SUBGRAPH_MATCH_HPP
+#define HEADRACE_FX_SUBGRAPH_MATCH_HPP
 
 #include <cstddef>
 #include <cstdint>

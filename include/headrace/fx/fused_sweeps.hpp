@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::fused_sweeps, which runs several passes in one sweep of the retracing driver.
-#ifndef HEADRACE_PASS_FUSED_SWEEPS_HPP
-#define HEADRACE_PASS_FUSED_SWEEPS_HPP
+#ifndef HEADRACE_FX_FUSED_SWEEPS_HPP
+#define HEADRACE_FX_FUSED_SWEEPS_HPP
 
 #include <array>
 #include <cstddef>

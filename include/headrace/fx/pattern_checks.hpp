@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the compile-time checks of a pattern's expression, and the diagnoses that name its faults.
-#ifndef HEADRACE_MATCH_PATTERN_CHECKS_HPP
-#define HEADRACE_MATCH_PATTERN_CHECKS_HPP
+#ifndef HEADRACE_FX_PATTERN_CHECKS_HPP
+#define HEADRACE_FX_PATTERN_CHECKS_HPP
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::pattern_pass, a rewrite of a pattern as a pass of a static pipeline, and
 // headrace::to_fixed_point, which repeats such passes.
-#ifndef HEADRACE_MATCH_PATTERN_PASS_HPP
-#define HEADRACE_MATCH_PATTERN_PASS_HPP
+#ifndef HEADRACE_FX_PATTERN_PASS_HPP
+#define HEADRACE_FX_PATTERN_PASS_HPP
 
 #include <array>
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/type_name.hpp>
+#include <headrace/fx/pattern.hpp>
+#include <headrace/fx/replacement.hpp>
+#include <headrace/fx/rewriter.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/match/pattern.hpp>
-#include <headrace/match/replacement.hpp>
-#include <headrace/match/rewriter.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
 

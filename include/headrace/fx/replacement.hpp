@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::replacement, which replaces a match in headrace::replace_pattern.
-#ifndef HEADRACE_MATCH_REPLACEMENT_HPP
-#define HEADRACE_MATCH_REPLACEMENT_HPP
+#ifndef HEADRACE_FX_REPLACEMENT_HPP
+#define HEADRACE_FX_REPLACEMENT_HPP
 
 #include <cstddef>
 #include <cstring>
@@ -15,10 +15,10 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/fx/pattern.hpp>
+#include <headrace/fx/subgraph_match.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/match/pattern.hpp>
-#include <headrace/match/subgraph_match.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/emit.hpp>
 

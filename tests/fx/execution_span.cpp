@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/fx/execution_span.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/match/execution_span.hpp>
 
 #include "../support/toy.hpp"
 

@@ -8,10 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/fx/export_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/match/pattern_pass.hpp>
-#include <headrace/pass/export_pass.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
 #include "../support/pass_test.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::replace_pattern and headrace::rewrite_to_fixed_point, which replace the matches of
 // patterns.
-#ifndef HEADRACE_MATCH_REWRITER_HPP
-#define HEADRACE_MATCH_REWRITER_HPP
+#ifndef HEADRACE_FX_REWRITER_HPP
+#define HEADRACE_FX_REWRITER_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/fx/execution_span.hpp>
+#include <headrace/fx/pattern.hpp>
+#include <headrace/fx/replacement.hpp>
+#include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/ir/edits.hpp>
-#include <headrace/match/execution_span.hpp>
-#include <headrace/match/pattern.hpp>
-#include <headrace/match/replacement.hpp>
-#include <headrace/match/subgraph_matcher.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_context.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/match/pattern_pass.hpp>
+#include <headrace/fx/pattern_pass.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

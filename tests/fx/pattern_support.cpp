@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/partition/pattern_support.hpp>
+#include <headrace/fx/pattern_support.hpp>
 
 #include "../support/pass_test.hpp"
 

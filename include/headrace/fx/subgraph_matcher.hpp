@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::subgraph_matcher, which finds the matches of a pattern graph.
-#ifndef HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
-#define HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
+#ifndef HEADRACE_FX_SUBGRAPH_MATCHER_HPP
+#define HEADRACE_FX_SUBGRAPH_MATCHER_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -15,9 +15,9 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/match/execution_span.hpp>
-#include <headrace/match/subgraph_match.hpp>
-#include <headrace/match/subgraph_search.hpp>
+#include <headrace/fx/execution_span.hpp>
+#include <headrace/fx/subgraph_match.hpp>
+#include <headrace/fx/subgraph_search.hpp>
 
 namespace headrace {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/fused_sweeps.hpp>
 
 #include "../support/program.hpp"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/match/pattern.hpp>
+#include <headrace/fx/pattern.hpp>
 
 #include <headrace/ir/listing.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of infer/dispatch_cache.hpp.
-#ifndef HEADRACE_INFER_DISPATCH_CACHE_DEFINITION_HPP
-#define HEADRACE_INFER_DISPATCH_CACHE_DEFINITION_HPP
+// Defines the functions of fx/dispatch_cache.hpp.
+#ifndef HEADRACE_FX_DISPATCH_CACHE_DEFINITION_HPP
+#define HEADRACE_FX_DISPATCH_CACHE_DEFINITION_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/fx/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/op/reflect.hpp>

@@ -2,10 +2,10 @@
 // Tests the dispatch cache: which inferences it considers equal, and what its scopes add.
 #include <catch2/catch.hpp>
 
+#include <headrace/fx/dispatch_cache.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/cortex_m.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
-#include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/match/rewriter.hpp>
+#include <headrace/fx/rewriter.hpp>
 
 #include <headrace/ir/listing.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::dispatch_cache, which remembers inference results by op, arguments and operand metadata.
-#ifndef HEADRACE_INFER_DISPATCH_CACHE_HPP
-#define HEADRACE_INFER_DISPATCH_CACHE_HPP
+#ifndef HEADRACE_FX_DISPATCH_CACHE_HPP
+#define HEADRACE_FX_DISPATCH_CACHE_HPP
 
 #include <algorithm>
 #include <bit>
@@ -170,7 +170,7 @@ private:
 }  // namespace headrace
 
 #ifndef HEADRACE_COMPILED
-#include <headrace/infer/dispatch_cache_definition.hpp>
+#include <headrace/fx/dispatch_cache_definition.hpp>
 #endif
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::pattern, a pattern whose expression is checked at compile time, and the conversion of
 // expressions to graphs.
-#ifndef HEADRACE_MATCH_PATTERN_HPP
-#define HEADRACE_MATCH_PATTERN_HPP
+#ifndef HEADRACE_FX_PATTERN_HPP
+#define HEADRACE_FX_PATTERN_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/fx/pattern_checks.hpp>
+#include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/match/pattern_checks.hpp>
 #include <headrace/match/pattern_expression.hpp>
-#include <headrace/match/subgraph_matcher.hpp>
 
 namespace headrace {
 

@@ -6,11 +6,11 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/fx/export_pass.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/export_pass.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
 #include "../support/pass_test.hpp"

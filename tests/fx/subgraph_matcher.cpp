@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/match/subgraph_matcher.hpp>
+#include <headrace/fx/subgraph_matcher.hpp>
 
 #include <memory>
 #include <vector>

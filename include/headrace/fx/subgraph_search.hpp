@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::matcher_options and the backtracking search of headrace::subgraph_matcher.
-#ifndef HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
-#define HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
+#ifndef HEADRACE_FX_SUBGRAPH_SEARCH_HPP
+#define HEADRACE_FX_SUBGRAPH_SEARCH_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/match/subgraph_match.hpp>
+#include <headrace/fx/subgraph_match.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/emit.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::detail::execution_span, the part of a graph's execution order that contains given nodes.
-#ifndef HEADRACE_MATCH_EXECUTION_SPAN_HPP
-#define HEADRACE_MATCH_EXECUTION_SPAN_HPP
+#ifndef HEADRACE_FX_EXECUTION_SPAN_HPP
+#define HEADRACE_FX_EXECUTION_SPAN_HPP
 
 #include <cstddef>
 #include <memory_resource>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::create_pattern_support and headrace::generate_pattern_op_partitions, which partition a
 // graph by patterns.
-#ifndef HEADRACE_PARTITION_PATTERN_SUPPORT_HPP
-#define HEADRACE_PARTITION_PATTERN_SUPPORT_HPP
+#ifndef HEADRACE_FX_PATTERN_SUPPORT_HPP
+#define HEADRACE_FX_PATTERN_SUPPORT_HPP
 
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/match/subgraph_matcher.hpp>
+#include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 
 namespace headrace {

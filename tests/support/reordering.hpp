@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::reordering, which checks any order of a pipeline's passes as the compiler would.
-#ifndef HEADRACE_PASS_REORDERING_HPP
-#define HEADRACE_PASS_REORDERING_HPP
+#ifndef HEADRACE_TESTS_SUPPORT_REORDERING_HPP
+#define HEADRACE_TESTS_SUPPORT_REORDERING_HPP
 
 #include <array>
 #include <cstddef>
