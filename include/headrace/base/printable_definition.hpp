@@ -10,7 +10,6 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/printable.hpp>
 
 namespace headrace {
 

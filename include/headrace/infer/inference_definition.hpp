@@ -13,7 +13,6 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/infer/inference.hpp>
 #include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/ir/opaque_text.hpp>

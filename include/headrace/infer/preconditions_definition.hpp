@@ -14,7 +14,6 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {

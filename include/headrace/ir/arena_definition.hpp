@@ -10,7 +10,6 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
-#include <headrace/ir/arena.hpp>
 #include <headrace/ir/node.hpp>
 
 #ifdef __linux__

@@ -17,7 +17,6 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>

@@ -13,7 +13,6 @@
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/liveness.hpp>
-#include <headrace/memory/memory_order.hpp>
 #include <headrace/memory/order_problem.hpp>
 #include <headrace/memory/order_solver.hpp>
 

@@ -18,7 +18,6 @@
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/pass/driver.hpp>
 
 namespace headrace::detail {
 

@@ -19,7 +19,6 @@
 #include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 

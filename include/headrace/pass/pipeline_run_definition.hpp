@@ -13,7 +13,6 @@
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/pass_context.hpp>
-#include <headrace/pass/pipeline_run.hpp>
 
 namespace headrace::detail {
 
