@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 #define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>

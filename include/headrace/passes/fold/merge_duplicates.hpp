@@ -3,10 +3,10 @@
 #ifndef HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 #define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/purity.hpp>
@@ -63,7 +63,7 @@ private:
 
     // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
-        return any_of(
+        return std::ranges::any_of(
             n.operand_edges(), [](const edge& e) { return e.source->first_use == e.source->last_use; });
     }
 

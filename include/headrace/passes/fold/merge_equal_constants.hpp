@@ -155,7 +155,7 @@ private:
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
         pmr_vector<std::byte> copy_a, copy_b;
-        return same_items(bytes_of(a, copy_a), bytes_of(b, copy_b));
+        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
 HEADRACE_COMPILED_PASS(merge_equal_constants);
