@@ -10,6 +10,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <boost/mp11/list.hpp>
+#include <boost/mp11/set.hpp>
+
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/code.hpp>
 #include <headrace/pass/rule_diagnoses.hpp>
@@ -206,8 +209,11 @@ template <class Op, class List, class F, class Policy>
 struct ops_of_code<rule<Op, coded<List, F>, Policy>> : std::type_identity<List> {};
 template <class List>
 struct ops_of_codes;
+// Rules of a family have the same list, which is joined once: joining takes time by the square.
 template <class... Rules>
-struct ops_of_codes<rule_list<Rules...>> : std::type_identity<joined<typename ops_of_code<Rules>::type...>> {
+struct ops_of_codes<rule_list<Rules...>> {
+    using lists = boost::mp11::mp_set_push_back<boost::mp11::mp_list<>, typename ops_of_code<Rules>::type...>;
+    using type = boost::mp11::mp_apply<joined, lists>;
 };
 
 }  // namespace headrace::detail

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_REGIONS_HPP
 
+#include <array>
+#include <optional>
+
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/higher_order.hpp>
