@@ -11,8 +11,7 @@
 
 using namespace headrace;
 
-struct some_evaluator;  // never defined: nothing is run here
-using standard = standard_lowering<some_evaluator>;
+using standard = standard_lowering<>;
 
 //! [edits]
 // Your own ops in front: the standard pipeline must take the ops that they become.

@@ -82,6 +82,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   add_library(headrace_compiled STATIC ${sources})
   add_library(headrace::compiled ALIAS headrace_compiled)
   target_compile_definitions(headrace_compiled PUBLIC HEADRACE_COMPILED)
+  include(${CMAKE_CURRENT_LIST_DIR}/declared_passes.cmake)
   target_link_libraries(headrace_compiled PUBLIC headrace_headrace headrace_eval headrace_pt2 headrace_tosa)
   if(headrace_is_top_level)
     # With a precompiled header, g++ 12 reports false warnings for moves of inlined std::strings (GCC bugs

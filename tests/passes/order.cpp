@@ -15,8 +15,7 @@ using namespace headrace;
 
 namespace {
 
-struct no_evaluator {};  // nothing is folded here
-using lowering = standard_lowering<no_evaluator>;
+using lowering = standard_lowering<>;
 using orders = reordering<lowering>;
 
 static_assert(orders::check(orders::as_listed()) == reordering_fault::none);

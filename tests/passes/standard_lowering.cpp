@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
 // targets, and records the declarations and emissions of each, which tests/checks/pass_records.py compares.
+#define HEADRACE_DEFINES_PASSES  // this file runs them one by one
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,19 +11,7 @@
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/io/pt2.hpp>
-#include <headrace/passes/decompose/definitions.hpp>
-#include <headrace/passes/fold/definitions.hpp>
-#include <headrace/passes/layout/definitions.hpp>
-#include <headrace/passes/legalize/definitions.hpp>
-#include <headrace/passes/normalize/definitions.hpp>
-#include <headrace/passes/normalize/narrow_int64.hpp>
-#include <headrace/passes/normalize/store_unsigned.hpp>
-#include <headrace/passes/normalize/widen_unsigned.hpp>
-#include <headrace/passes/npu/definitions.hpp>
-#include <headrace/passes/quantize/definitions.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/standard_lowering.hpp>
-#include <headrace/passes/u55/definitions.hpp>
 
 #include "../support/pass_runs.hpp"
 #include "../support/source_tree.hpp"

@@ -3,7 +3,6 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/lowering/constant_evaluator.hpp>
-#include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
 
 namespace headrace {

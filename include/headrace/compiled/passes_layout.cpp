@@ -4,7 +4,6 @@
 
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/passes/layout/binary_choice_definition.hpp>
-#include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
 
 namespace headrace {

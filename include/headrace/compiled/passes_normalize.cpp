@@ -2,7 +2,6 @@
 // The passes of passes/normalize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/normalize/definitions.hpp>
 #include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/normalize/store_unsigned.hpp>

@@ -3,7 +3,6 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/lowering/constant_evaluator.hpp>
-#include <headrace/passes/quantize/definitions.hpp>
 #include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
 

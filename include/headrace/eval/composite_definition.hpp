@@ -16,7 +16,6 @@
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/composite.hpp>
 #ifndef HEADRACE_COMPILED
-#include <headrace/passes/decompose/composite_definitions.hpp>
 #include <headrace/passes/decompose/decompose_bicubic.hpp>
 #endif
 

@@ -32,8 +32,8 @@ template <class Evaluator>
 struct fold_constants;
 template <class Evaluator>
 struct fold_quantized_constants;
-HEADRACE_COMPILED_CODE(fold_constants<constant_evaluator>);
-HEADRACE_COMPILED_CODE(fold_quantized_constants<constant_evaluator>);
+HEADRACE_COMPILED_PASS(fold_constants<constant_evaluator>);
+HEADRACE_COMPILED_PASS(fold_quantized_constants<constant_evaluator>);
 
 }  // namespace headrace
 

@@ -7,7 +7,6 @@
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/legality.hpp>
-#include <headrace/passes/definitions.hpp>
 #include <headrace/passes/executorch_lowering.hpp>
 
 namespace headrace {

@@ -10,7 +10,6 @@
 #include <headrace/lowering/legality.hpp>
 #include <headrace/lowering/oversized.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
-#include <headrace/passes/definitions.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/inline_regions.hpp>
 #include <headrace/passes/standard_lowering.hpp>

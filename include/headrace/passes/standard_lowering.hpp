@@ -16,6 +16,16 @@
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
 #include <headrace/passes/u55/u55.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/merge_equal_constants.hpp>
+#include <headrace/passes/normalize/narrow_int64.hpp>
+#include <headrace/passes/normalize/store_unsigned.hpp>
+#include <headrace/passes/normalize/widen_unsigned.hpp>
+#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#endif
 
 namespace headrace {
 
@@ -46,8 +56,9 @@ struct exported_program {
 using lowered_program = to<tosa::dialect, functional, unit_alpha, quantization_lowered, signed_types,
     narrow_types, layouts_chosen, constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
 
+struct constant_evaluator;
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
-template <class Evaluator>
+template <class Evaluator = constant_evaluator>
 struct standard_lowering
     : pipeline_of<from<exported_program>, lowered_program, normalize_passes, pass_list<widen_unsigned>,
           tabulate_passes<Evaluator>, decompose_passes, quantize_passes<Evaluator>,

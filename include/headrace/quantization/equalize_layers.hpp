@@ -174,7 +174,7 @@ private:
         if (!l.bias.empty()) replace(2, l.bias);
     }
 };
-HEADRACE_COMPILED_CODE(equalize_layers);
+HEADRACE_COMPILED_PASS(equalize_layers);
 
 }  // namespace headrace
 

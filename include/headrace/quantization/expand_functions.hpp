@@ -246,7 +246,7 @@ private:
         return joined_parts(rows, 2);
     }
 };
-HEADRACE_COMPILED_CODE(expand_functions);
+HEADRACE_COMPILED_PASS(expand_functions);
 
 }  // namespace headrace
 

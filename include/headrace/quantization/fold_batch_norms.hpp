@@ -104,7 +104,7 @@ private:
         return e.make<Op>(layer);
     }
 };
-HEADRACE_COMPILED_CODE(fold_batch_norms);
+HEADRACE_COMPILED_PASS(fold_batch_norms);
 
 }  // namespace headrace
 

@@ -106,7 +106,7 @@ private:
         pmr_vector<std::vector<tensor>> results_;
     };
 };
-HEADRACE_COMPILED_CODE(fold_weights);
+HEADRACE_COMPILED_PASS(fold_weights);
 
 }  // namespace headrace
 

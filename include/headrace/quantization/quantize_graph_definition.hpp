@@ -18,7 +18,6 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/composite.hpp>
-#include <headrace/passes/decompose/composite_definitions.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
 #include <headrace/passes/decompose/decompose_einsum.hpp>

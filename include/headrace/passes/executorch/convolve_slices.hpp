@@ -65,7 +65,7 @@ struct convolve_slices : pass {
         return e.make<aten::permute>({.self = stacked, .dims = {0, 2, 1, 3, 4}});
     }
 };
-HEADRACE_COMPILED_CODE(convolve_slices);
+HEADRACE_COMPILED_PASS(convolve_slices);
 
 }  // namespace headrace
 

@@ -39,7 +39,7 @@ struct saturate_quantization : pass {
         return e.make<quantized_decomposed::quantize_per_tensor>(limited);
     }
 };
-HEADRACE_COMPILED_CODE(saturate_quantization);
+HEADRACE_COMPILED_PASS(saturate_quantization);
 
 }  // namespace headrace
 

@@ -357,7 +357,7 @@ private:
             {image, resized, mode == sampling_mode::aligned, scaled_by});
     }
 };
-HEADRACE_COMPILED_CODE(spell_kernel_ops);
+HEADRACE_COMPILED_PASS(spell_kernel_ops);
 
 }  // namespace headrace
 

@@ -54,7 +54,7 @@ private:
         return n.result_count != 0 && std::ranges::all_of(std::span(n.results, n.result_count), is_empty);
     }
 };
-HEADRACE_COMPILED_CODE(store_empty_results);
+HEADRACE_COMPILED_PASS(store_empty_results);
 
 }  // namespace headrace
 

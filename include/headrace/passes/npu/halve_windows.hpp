@@ -10,7 +10,7 @@
 
 #include <headrace/passes/npu/image_cost.hpp>
 #include <headrace/passes/npu/image_on_chip.hpp>
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/target/preferences.hpp>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/target/preferences.hpp>
 

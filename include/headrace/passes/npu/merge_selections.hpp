@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/widening.hpp>
 #include <headrace/target/preferences.hpp>

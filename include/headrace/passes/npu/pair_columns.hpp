@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <headrace/passes/npu/image_cost.hpp>
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/target/preferences.hpp>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/target/preferences.hpp>
 

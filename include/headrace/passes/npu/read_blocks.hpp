@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/target/preferences.hpp>

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

@@ -10,9 +10,9 @@
 #include <headrace/base/ceil_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

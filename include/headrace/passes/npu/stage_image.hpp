@@ -8,7 +8,7 @@
 #include <headrace/passes/npu/halve_windows.hpp>
 #include <headrace/passes/npu/image_cost.hpp>
 #include <headrace/passes/npu/image_on_chip.hpp>
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/target/preferences.hpp>
 

@@ -10,7 +10,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 

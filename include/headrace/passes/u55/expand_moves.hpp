@@ -8,9 +8,9 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/target/u55_verify.hpp>
 

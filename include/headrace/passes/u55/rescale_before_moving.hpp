@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/preferences.hpp>
 
