@@ -12,8 +12,8 @@ if(HEADRACE_DECLARED_PASSES)
   configure_file(${HEADRACE_DECLARED_PASSES} ${declared_passes} COPYONLY)
 elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   message(FATAL_ERROR "Headrace: to cross-compile headrace::compiled, build the target headrace_declared_passes for "
-    "this machine first, and set HEADRACE_DECLARED_PASSES to its include/headrace/passes/declared_passes.hpp; or set "
-    "HEADRACE_COMPILED_LIBRARY to OFF")
+    "this machine first, and set HEADRACE_DECLARED_PASSES to its include/headrace/passes/declared_passes.hpp; for the "
+    "headers alone, set HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
 else()
   add_executable(headrace_declare_passes EXCLUDE_FROM_ALL
     ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/passes/declare_passes.cpp)

@@ -21,6 +21,7 @@ HELD = {
     ],
     "libheadrace-dev": [
         "usr/include/headrace/headrace.hpp",
+        "usr/include/headrace/passes/declared_passes.hpp",
         "usr/lib/libheadrace_compiled.a",
         "usr/lib/cmake/headrace/headraceConfig.cmake",
         "usr/share/pkgconfig/headrace.pc",
