@@ -27,7 +27,10 @@
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/fx/fused_sweeps.hpp>
-#include <headrace/passes/fold/definitions.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/merge_equal_constants.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;

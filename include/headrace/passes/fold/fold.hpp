@@ -4,6 +4,12 @@
 #define HEADRACE_PASSES_FOLD_FOLD_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/merge_equal_constants.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+#endif
 
 namespace headrace {
 

@@ -7,7 +7,7 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 

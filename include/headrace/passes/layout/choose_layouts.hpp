@@ -6,7 +6,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/passes/layout/layout_rewrite.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 

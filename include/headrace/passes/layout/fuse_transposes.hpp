@@ -4,8 +4,8 @@
 #define HEADRACE_PASSES_LAYOUT_FUSE_TRANSPOSES_HPP
 
 #include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 

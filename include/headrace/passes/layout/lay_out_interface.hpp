@@ -7,8 +7,8 @@
 
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 

@@ -4,6 +4,24 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/fuse_clamps.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/layout/choose_layouts.hpp>
+#include <headrace/passes/layout/crop_after_transpose.hpp>
+#include <headrace/passes/layout/fuse_reshapes.hpp>
+#include <headrace/passes/layout/fuse_transposes.hpp>
+#include <headrace/passes/layout/lay_out_interface.hpp>
+#include <headrace/passes/layout/merge_transposed_axes.hpp>
+#include <headrace/passes/layout/remove_noop_layout.hpp>
+#include <headrace/passes/layout/transpose_by_convolution.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
+#endif
 
 namespace headrace {
 

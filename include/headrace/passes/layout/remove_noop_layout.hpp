@@ -8,8 +8,8 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 

@@ -11,8 +11,8 @@
 
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
