@@ -19,7 +19,7 @@
 #include <headrace/passes/normalize/widen_unsigned.hpp>
 #include <headrace/passes/npu/definitions.hpp>
 #include <headrace/passes/quantize/definitions.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 #include <headrace/passes/u55/definitions.hpp>
 
@@ -57,8 +57,8 @@ std::vector<std::filesystem::path> models() {
     return found;
 }
 
-/// Records the declared products of a pass's handlers, and of the passes that it extends, whose products it
-/// emits. Products of its expressions need no test: they follow from their type.
+/// Records the declared products of a pass's handlers, and of its parts, whose products it emits. Products of
+/// its expressions need no test: they follow from their type.
 template <pass_type P>
 void record_declarations_of() {
     const std::string name(pass_name<P>());
@@ -67,11 +67,11 @@ void record_declarations_of() {
         set_of<typename P::produces>.for_each(
             [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
     }
-    if constexpr (requires { typename P::base_passes; }) {
-        []<class... Parts>(const std::string& whole, std::tuple<Parts...>*) {
+    if constexpr (requires { typename P::parts; }) {
+        []<class... Parts>(const std::string& whole, pass_list<Parts...>) {
             (testing::record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
             (record_declarations_of<Parts>(), ...);
-        }(name, typename P::base_passes{});
+        }(name, typename P::parts{});
     }
 }
 template <pass_type... Passes>

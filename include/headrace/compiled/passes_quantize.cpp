@@ -3,8 +3,8 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/quantize/definitions.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 
 namespace headrace {
 

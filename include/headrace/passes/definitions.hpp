@@ -16,7 +16,7 @@
 #include <headrace/passes/normalize/widen_unsigned.hpp>
 #include <headrace/passes/npu/definitions.hpp>
 #include <headrace/passes/quantize/definitions.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 #include <headrace/passes/u55/definitions.hpp>
 #endif
 #include <headrace/passes/passes.hpp>

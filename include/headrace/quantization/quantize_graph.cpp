@@ -16,9 +16,9 @@
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
-#include <headrace/passes/decompose/definitions.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/decompose/definitions.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>

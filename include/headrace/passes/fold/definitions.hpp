@@ -4,8 +4,6 @@
 #define HEADRACE_PASSES_FOLD_DEFINITIONS_HPP
 
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 #endif

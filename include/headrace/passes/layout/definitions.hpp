@@ -6,8 +6,7 @@
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/fuse_clamps.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
 #include <headrace/passes/layout/crop_after_transpose.hpp>
 #include <headrace/passes/layout/fuse_reshapes.hpp>

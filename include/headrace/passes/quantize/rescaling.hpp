@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::multiplier_and_shift and headrace::build::rescale, which make RESCALE from factors.
+// Defines headrace::build::rescale, which makes RESCALE from factors, headrace::widening_shift, which reads
+// RESCALEs that are lossless, and headrace::fuse_rescales.
 #ifndef HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 #define HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
@@ -146,6 +154,64 @@ inline value recode(
 }
 
 }  // namespace build
+
+/// Returns the k of a RESCALE that multiplies the whole tensor by 2^k.
+[[nodiscard]] inline std::optional<std::int64_t> log2_of_factor(const args<tosa::rescale>& a) {
+    const auto multiplier = constant_integers(a.multiplier);
+    const auto shift = constant_integers(a.shift);
+    if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
+    const auto bits = static_cast<std::uint64_t>(multiplier->front());
+    if (!std::has_single_bit(bits)) return std::nullopt;
+    return std::countr_zero(bits) - shift->front();
+}
+
+/// Returns the k of a RESCALE from 8 or 16 bits to 32 that multiplies by 2^k without loss, and whose output
+/// zero point is 0.
+[[nodiscard]] inline std::optional<std::int64_t> widening_shift(const args<tosa::rescale>& a) {
+    const auto is = [](value v, dtype type) { return meta_of(v) != nullptr && meta_of(v)->dtype == type; };
+    const bool widens = (is(a.input, dtype::int8) || is(a.input, dtype::int16)) &&
+        is(a.output_zp, dtype::int32) && !a.input_unsigned && !a.output_unsigned &&
+        constant_integer(a.output_zp) == 0;
+    const auto power = widens ? log2_of_factor(a) : std::nullopt;
+    return power.value_or(-1) >= 0 ? power : std::nullopt;
+}
+
+/// Fuses two RESCALEs if the first only widens integers and multiplies by a power of two, and removes a
+/// RESCALE by one that changes neither dtype nor zero point. Other pairs round twice, or saturate in between:
+/// fusing them would change results.
+struct fuse_rescales : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
+    static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
+    static constexpr bool in_execution_order = true;
+
+    static auto rewrites() { return rules(on<tosa::rescale> = code<fused>()); }
+
+private:
+    using made = ops<tosa::rescale>;
+    static std::optional<value> fused(emit<made> e, const args<tosa::rescale>& a) {
+        if (changes_nothing(a, e)) return a.input;
+        const auto* first = match<tosa::rescale>(a.input);
+        if (first == nullptr || constant_integer(a.input_zp) != 0) return std::nullopt;
+        const auto power = widening_shift(*first);
+        const auto shifts = constant_integers(a.shift);
+        if (!power || !shifts || !a.scale32) return std::nullopt;
+        const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
+        if (!std::all_of(shifts->begin(), shifts->end(), fits)) return std::nullopt;
+        args<tosa::rescale> both = a;
+        both.input = first->input;
+        both.input_zp = first->input_zp;
+        both.shift = e.constant_of(
+            dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
+        return e.make<tosa::rescale>(both);
+    }
+    static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
+        const auto zero = constant_integer(a.input_zp);
+        return e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 && zero &&
+            zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
+    }
+};
+HEADRACE_COMPILED_PASS(fuse_rescales);
+
 }  // namespace headrace
 
 #endif

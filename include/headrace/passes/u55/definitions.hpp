@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_DEFINITIONS_HPP
 #define HEADRACE_PASSES_U55_DEFINITIONS_HPP
 
-#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/u55/blend_conditions.hpp>
 #include <headrace/passes/u55/expand_bits.hpp>
 #include <headrace/passes/u55/expand_indices.hpp>
