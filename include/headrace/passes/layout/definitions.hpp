@@ -8,13 +8,7 @@
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
-#include <headrace/passes/layout/crop_after_transpose.hpp>
-#include <headrace/passes/layout/fuse_reshapes.hpp>
-#include <headrace/passes/layout/fuse_transposes.hpp>
-#include <headrace/passes/layout/lay_out_interface.hpp>
-#include <headrace/passes/layout/merge_transposed_axes.hpp>
-#include <headrace/passes/layout/remove_noop_layout.hpp>
-#include <headrace/passes/layout/transpose_by_convolution.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 #include <headrace/passes/npu/channel_selections.hpp>
 #include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/passes/npu/strided_convolutions.hpp>
