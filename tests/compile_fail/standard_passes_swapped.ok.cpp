@@ -5,8 +5,8 @@
 
 #include <headrace/pass/pipeline.hpp>
 
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 
 using namespace headrace;
 

@@ -3,12 +3,11 @@
 #ifndef HEADRACE_BASE_LISTS_HPP
 #define HEADRACE_BASE_LISTS_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
-
-#include <headrace/base/algorithms.hpp>
 
 namespace headrace {
 

@@ -3,12 +3,12 @@
 #ifndef HEADRACE_BASE_PRINTABLE_HPP
 #define HEADRACE_BASE_PRINTABLE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/utf8.hpp>
 
 namespace headrace {

@@ -3,14 +3,13 @@
 #ifndef HEADRACE_BASE_PRINTABLE_DEFINITION_HPP
 #define HEADRACE_BASE_PRINTABLE_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/printable.hpp>
 
 namespace headrace {
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/text.hpp>
 
 namespace headrace {
 

@@ -2,9 +2,11 @@
 // The passes of passes/layout are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
+#include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
+#include <headrace/passes/layout/minimum_cut.hpp>
 #include <headrace/passes/layout/minimum_cut_definition.hpp>
 
 namespace headrace {

@@ -3,10 +3,7 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/normalize/definitions.hpp>
-#include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
-#include <headrace/passes/normalize/store_unsigned.hpp>
-#include <headrace/passes/normalize/widen_unsigned.hpp>
 
 namespace headrace {
 

@@ -20,7 +20,6 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/target_text.hpp>
-#include <headrace/contract/contract_text.hpp>
 #include <headrace/contract/lowered_part.hpp>
 #include <headrace/contract/member_text.hpp>
 #include <headrace/contract/op_spelling.hpp>

@@ -12,7 +12,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/fx/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/op/reflect.hpp>

@@ -11,7 +11,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/executorch.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/kernel_deviations.hpp>
 #include <headrace/infer/kernel_refusals.hpp>

@@ -3,13 +3,13 @@
 #ifndef HEADRACE_INFER_HIGHER_ORDER_DEFINITION_HPP
 #define HEADRACE_INFER_HIGHER_ORDER_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
@@ -73,7 +73,7 @@ private:
         if (taken == nullptr || !fits_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
-            same_items(taken->shape, shape.subspan(axes_gone));
+            std::ranges::equal(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
             fits_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
                 meta_text(given)});

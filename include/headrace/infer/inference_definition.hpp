@@ -3,17 +3,16 @@
 #ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 #define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/infer/inference.hpp>
 #include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/ir/opaque_text.hpp>

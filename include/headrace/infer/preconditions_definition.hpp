@@ -3,18 +3,17 @@
 #ifndef HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 #define HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
@@ -44,7 +43,7 @@ HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t gi
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (same_items(shape, expected)) return {};
+    if (std::ranges::equal(shape, expected)) return {};
     return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected)});
 }
 

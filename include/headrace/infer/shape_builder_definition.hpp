@@ -14,7 +14,6 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

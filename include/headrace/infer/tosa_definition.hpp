@@ -4,13 +4,13 @@
 #ifndef HEADRACE_INFER_TOSA_DEFINITION_HPP
 #define HEADRACE_INFER_TOSA_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
@@ -197,7 +197,7 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
-    const bool negative = any_of(*shape, [](std::int64_t size) { return size < 0; });
+    const bool negative = std::ranges::any_of(*shape, [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
         return tosa_rules::refuse(
             "reshape", {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});
@@ -243,7 +243,7 @@ inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& 
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (a.perms[i] >= static_cast<std::int64_t>(input.rank()) ||
-            contains(sizes(a.perms).first(i), a.perms[i])) {
+            std::find(a.perms.begin(), a.perms.begin() + i, a.perms[i]) != a.perms.begin() + i) {
             return tosa_rules::refuse("transpose", {"perms ", shape_text(a.perms), " is not a permutation"});
         }
         shape.push_back(input.shape[static_cast<std::size_t>(a.perms[i])]);

@@ -16,7 +16,6 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/infer/verify.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>

@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_WINDOW_HPP
 #define HEADRACE_INFER_WINDOW_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -29,7 +29,7 @@ struct window {
     /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
-        return any_of(std::array{extent(), stride, dilation, before, after},
+        return std::ranges::any_of(std::array{extent(), stride, dilation, before, after},
             [](std::int64_t size) { return size > max_extent; });
     }
 };

@@ -6,7 +6,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/infer/window.hpp>
 
 namespace headrace {
 

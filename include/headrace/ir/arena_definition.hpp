@@ -3,14 +3,13 @@
 #ifndef HEADRACE_IR_ARENA_DEFINITION_HPP
 #define HEADRACE_IR_ARENA_DEFINITION_HPP
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
-#include <headrace/ir/arena.hpp>
 #include <headrace/ir/node.hpp>
 
 #ifdef __linux__

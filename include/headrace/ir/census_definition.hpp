@@ -8,7 +8,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/ir/arena.hpp>
-#include <headrace/ir/census.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_set.hpp>
 

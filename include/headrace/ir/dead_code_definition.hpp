@@ -9,7 +9,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 

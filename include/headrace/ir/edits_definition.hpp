@@ -8,7 +8,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
-#include <headrace/ir/edits.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {

@@ -13,7 +13,6 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/census.hpp>
-#include <headrace/ir/graph.hpp>
 #include <headrace/ir/node.hpp>
 
 namespace headrace {

@@ -38,8 +38,6 @@ private:
         std::string_view** names;  // of each result, by the node's id; null for an erased node
     };
 
-    // For std::qsort and std::bsearch: <algorithm> would cost much of a listing's compile time.
-    static int order_by_address(const void* a, const void* b);
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // Returns the regions in order of creation; a graph lists the last one first.
     [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);

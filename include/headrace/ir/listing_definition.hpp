@@ -3,21 +3,20 @@
 #ifndef HEADRACE_IR_LISTING_DEFINITION_HPP
 #define HEADRACE_IR_LISTING_DEFINITION_HPP
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <functional>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
@@ -28,15 +27,9 @@ namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
     claim_own(g, 0);
-    std::qsort(graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address);
+    std::sort(graphs_.begin(), graphs_.end(),
+        [](const names_of_graph& a, const names_of_graph& b) { return std::less<>()(a.owner, b.owner); });
     fill_missing(g);
-}
-
-HEADRACE_INLINE int printed_names::order_by_address(const void* a, const void* b) {
-    const auto address = [](const void* names) {
-        return reinterpret_cast<std::uintptr_t>(static_cast<const names_of_graph*>(names)->owner);
-    };
-    return (address(a) > address(b)) - (address(a) < address(b));
 }
 
 HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
@@ -59,15 +52,17 @@ HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const 
 }
 
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const names_of_graph key{g, 0, nullptr};
-    return static_cast<const names_of_graph*>(
-        std::bsearch(&key, graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address));
+    const auto is_before = [](const names_of_graph& names, const graph* owner) {
+        return std::less<>()(names.owner, owner);
+    };
+    const auto* const found = std::lower_bound(graphs_.begin(), graphs_.end(), g, is_before);
+    return found != graphs_.end() && found->owner == g ? found : nullptr;
 }
 
 HEADRACE_INLINE pmr_vector<const graph*> printed_names::regions_of(const graph& g) {
     pmr_vector<const graph*> regions;
     for (const graph& region : g.regions()) regions.push_back(&region);
-    reverse(regions);
+    std::reverse(regions.begin(), regions.end());
     return regions;
 }
 

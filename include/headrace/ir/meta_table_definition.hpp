@@ -11,7 +11,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/ir/arena.hpp>
-#include <headrace/ir/meta_table.hpp>
 
 namespace headrace {
 

@@ -8,7 +8,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {

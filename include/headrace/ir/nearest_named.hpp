@@ -3,11 +3,11 @@
 #ifndef HEADRACE_IR_NEAREST_NAMED_HPP
 #define HEADRACE_IR_NEAREST_NAMED_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <memory_resource>
 #include <string>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
@@ -26,7 +26,7 @@ namespace headrace {
         for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
             if (!origin_name(*seen[i]).empty()) return seen[i];
             add_neighbours(*seen[i], [&](const node* next) {
-                if (!any_of(seen, [&](const node* other) { return other == next; })) seen.push_back(next);
+                if (std::find(seen.begin(), seen.end(), next) == seen.end()) seen.push_back(next);
             });
         }
         return nullptr;

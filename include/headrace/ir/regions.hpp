@@ -4,11 +4,11 @@
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
@@ -32,7 +32,8 @@ void for_each_region(const node& n, F&& f) {
 
 /// True if an op has graphs among its arguments.
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
-    return any_of(op, [](const field_info& f) { return f.kind == field_kind::region; });
+    return std::any_of(
+        op.begin(), op.end(), [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
 /// Returns the regions that nodes of `g` hold, each once, in the order of these nodes. A region whose node

@@ -3,14 +3,13 @@
 #ifndef HEADRACE_IR_SOURCE_LOCATION_DEFINITION_HPP
 #define HEADRACE_IR_SOURCE_LOCATION_DEFINITION_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
-#include <headrace/ir/source_location.hpp>
 
 namespace headrace {
 

@@ -15,7 +15,6 @@
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/boost_graph.hpp>
-#include <headrace/ir/topological_order.hpp>
 
 namespace headrace {
 

@@ -3,11 +3,11 @@
 #ifndef HEADRACE_IR_UNKNOWN_OP_HPP
 #define HEADRACE_IR_UNKNOWN_OP_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/node.hpp>
@@ -26,7 +26,8 @@ inline constexpr std::string_view no_complex_numbers =
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         if (is_of_complex(n.results[i].meta)) return true;
     }
-    return any_of(n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
+    return std::ranges::any_of(
+        n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
 }
 
 /// Returns a message that the node's op has no `lacking`, "lowering" or "kernel", and what may help.

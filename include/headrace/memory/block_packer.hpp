@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/memory/memory_plan.hpp>
+#include <headrace/memory/planning_algorithm.hpp>
 
 namespace headrace {
 

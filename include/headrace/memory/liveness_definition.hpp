@@ -17,7 +17,6 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/views.hpp>
-#include <headrace/memory/liveness.hpp>
 
 namespace headrace {
 

@@ -13,7 +13,6 @@
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/liveness.hpp>
-#include <headrace/memory/memory_order.hpp>
 #include <headrace/memory/order_problem.hpp>
 #include <headrace/memory/order_solver.hpp>
 
@@ -62,7 +61,7 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
 HEADRACE_INLINE void memory_order::read_node(const node& n, const liveness& lifetimes) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
     const auto is_inside = [&](const edge& e) { return e.target->owner != n.owner; };
-    const bool is_local = !has_regions_ || !any_of(n.uses(), is_inside);
+    const bool is_local = !has_regions_ || std::none_of(n.uses().begin(), n.uses().end(), is_inside);
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());

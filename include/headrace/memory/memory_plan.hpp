@@ -14,16 +14,9 @@
 #include <headrace/base/text.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/memory/liveness.hpp>
+#include <headrace/memory/planning_algorithm.hpp>
 
 namespace headrace {
-
-/// The gap between placed tensors that the next tensor gets. `greedy`: the first that is large enough, from
-/// offset 0. `best_fit`: the smallest that is large enough.
-enum class planning_algorithm : std::uint8_t { greedy, best_fit };
-
-[[nodiscard]] constexpr std::string_view name_of(planning_algorithm a) {
-    return a == planning_algorithm::greedy ? "greedy" : "best_fit";
-}
 
 struct planning_options {
     planning_algorithm algorithm = planning_algorithm::greedy;

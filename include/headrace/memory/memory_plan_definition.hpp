@@ -20,7 +20,6 @@
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/memory/block_packer.hpp>
 #include <headrace/memory/liveness.hpp>
-#include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
 

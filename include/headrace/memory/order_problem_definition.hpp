@@ -14,7 +14,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/memory/order_problem.hpp>
 
 namespace headrace::detail {
 

@@ -12,7 +12,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/memory/exact_order_search.hpp>
 #include <headrace/memory/order_problem.hpp>
-#include <headrace/memory/order_solver.hpp>
 
 namespace headrace::detail {
 

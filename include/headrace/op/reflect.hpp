@@ -3,6 +3,7 @@
 #ifndef HEADRACE_OP_REFLECT_HPP
 #define HEADRACE_OP_REFLECT_HPP
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>

@@ -4,10 +4,10 @@
 #ifndef HEADRACE_PASS_AUDIT_HPP
 #define HEADRACE_PASS_AUDIT_HPP
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
@@ -61,7 +61,7 @@ public:
     emission_record& operator=(const emission_record&) = delete;
 
     [[nodiscard]] bool contains(const op_info& op) const {
-        return any_of(emitted_, [&](const op_info* other) { return other == &op; });
+        return std::find(emitted_.begin(), emitted_.end(), &op) != emitted_.end();
     }
     /// Returns the names of the ops that have not been emitted, of those in the pass's `produces` and those
     /// that the code of its rules declares.

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/list.hpp>
+#include <boost/mp11/set.hpp>
 
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/code.hpp>
@@ -209,10 +209,10 @@ template <class Op, class List, class F, class Policy>
 struct ops_of_code<rule<Op, coded<List, F>, Policy>> : std::type_identity<List> {};
 template <class List>
 struct ops_of_codes;
+// Rules of a family have the same list, which is joined once: joining takes time by the square.
 template <class... Rules>
 struct ops_of_codes<rule_list<Rules...>> {
-    // Rules for many ops share one list: equal lists are joined once.
-    using lists = boost::mp11::mp_unique<boost::mp11::mp_list<typename ops_of_code<Rules>::type...>>;
+    using lists = boost::mp11::mp_set_push_back<boost::mp11::mp_list<>, typename ops_of_code<Rules>::type...>;
     using type = boost::mp11::mp_apply<joined, lists>;
 };
 

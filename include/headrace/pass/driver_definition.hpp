@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASS_DRIVER_DEFINITION_HPP
 #define HEADRACE_PASS_DRIVER_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -10,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
@@ -18,7 +18,6 @@
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/pass/driver.hpp>
 
 namespace headrace::detail {
 
@@ -319,7 +318,7 @@ private:
 };
 
 HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
-    return any_of(ops, [&](const op_info* op) {
+    return std::ranges::any_of(ops, [&](const op_info* op) {
         const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
         return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
     });

@@ -14,7 +14,6 @@
 #include <headrace/base/float_format.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/emit.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {

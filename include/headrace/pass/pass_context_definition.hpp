@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/printable.hpp>
@@ -19,7 +19,6 @@
 #include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 

@@ -3,13 +3,13 @@
 #ifndef HEADRACE_PASS_PIPELINE_HPP
 #define HEADRACE_PASS_PIPELINE_HPP
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/op_set.hpp>

@@ -3,17 +3,16 @@
 #ifndef HEADRACE_PASS_PIPELINE_RUN_DEFINITION_HPP
 #define HEADRACE_PASS_PIPELINE_RUN_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/pass_context.hpp>
-#include <headrace/pass/pipeline_run.hpp>
 
 namespace headrace::detail {
 

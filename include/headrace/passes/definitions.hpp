@@ -11,9 +11,6 @@
 #include <headrace/passes/layout/remaining_transposes.hpp>
 #include <headrace/passes/legalize/definitions.hpp>
 #include <headrace/passes/normalize/definitions.hpp>
-#include <headrace/passes/normalize/narrow_int64.hpp>
-#include <headrace/passes/normalize/store_unsigned.hpp>
-#include <headrace/passes/normalize/widen_unsigned.hpp>
 #include <headrace/passes/npu/definitions.hpp>
 #include <headrace/passes/quantize/definitions.hpp>
 #include <headrace/passes/quantize/quantized_storage.hpp>

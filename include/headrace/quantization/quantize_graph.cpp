@@ -17,13 +17,10 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/decompose/definitions.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
-#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
-#include <headrace/passes/normalize/inline_regions.hpp>
-#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/passes/normalize/regions.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/correct_biases.hpp>
 #include <headrace/quantization/equalize_layers.hpp>

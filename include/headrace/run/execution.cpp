@@ -22,7 +22,7 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/pass_manager.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
-#include <headrace/passes/normalize/inline_regions.hpp>
+#include <headrace/passes/normalize/regions.hpp>
 #include <headrace/run/oversized.hpp>
 
 namespace headrace {

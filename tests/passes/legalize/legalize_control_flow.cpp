@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/control_flow.hpp>
-#include <headrace/passes/normalize/move_constants_into_regions.hpp>
+#include <headrace/passes/normalize/regions.hpp>
 
 #include "../../support/pass_test.hpp"
 

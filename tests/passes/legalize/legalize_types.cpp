@@ -5,7 +5,7 @@
 #include <headrace/passes/legalize/elementwise.hpp>
 #include <headrace/passes/legalize/reduction.hpp>
 #include <headrace/passes/legalize/slicing.hpp>
-#include <headrace/passes/normalize/canonicalize_casts.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
 
 #include "../../support/pass_test.hpp"
 

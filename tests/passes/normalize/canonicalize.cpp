@@ -7,14 +7,10 @@
 
 #include <headrace/infer/verify.hpp>
 #include <headrace/passes/decompose/arithmetic.hpp>
-#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
-#include <headrace/passes/normalize/canonicalize_casts.hpp>
-#include <headrace/passes/normalize/canonicalize_fills.hpp>
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
-#include <headrace/passes/normalize/inline_regions.hpp>
-#include <headrace/passes/normalize/narrow_int64.hpp>
-#include <headrace/passes/normalize/remove_noop.hpp>
-#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
+#include <headrace/passes/normalize/narrow_types.hpp>
+#include <headrace/passes/normalize/regions.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 
 #include "../../support/pass_test.hpp"
 

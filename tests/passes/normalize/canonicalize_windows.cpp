@@ -2,8 +2,7 @@
 // Tests the canonical forms of convolutions and poolings: with a batch, lists at full length, poolings in 2D.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/normalize/canonicalize_convolutions.hpp>
-#include <headrace/passes/normalize/canonicalize_pooling.hpp>
+#include <headrace/passes/normalize/windows.hpp>
 
 #include "../../support/pass_test.hpp"
 

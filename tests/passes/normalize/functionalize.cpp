@@ -3,9 +3,9 @@
 // semantics.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/normalize/canonicalize_casts.hpp>
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests hoist_casts: a cast from integers to floats moves before the ops that move elements.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/normalize/hoist_casts.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
 
 #include "../../support/pass_test.hpp"
 

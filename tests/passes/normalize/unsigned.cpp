@@ -2,7 +2,7 @@
 // Tests that programs of uint8 compute the same with signed integers only.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/normalize/store_unsigned.hpp>
+#include <headrace/passes/normalize/narrow_types.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>
 #include <headrace/run/signature_tensors.hpp>
 

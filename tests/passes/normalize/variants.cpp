@@ -5,12 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
-#include <headrace/passes/normalize/canonicalize_casts.hpp>
-#include <headrace/passes/normalize/canonicalize_fills.hpp>
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
-#include <headrace/passes/normalize/remove_noop.hpp>
-#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 
 #include "../../support/pass_test.hpp"
 

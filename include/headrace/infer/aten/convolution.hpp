@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 #define HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 
+#include <algorithm>
 #include <optional>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/preconditions.hpp>

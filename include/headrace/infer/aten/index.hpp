@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_ATEN_INDEX_HPP
 #define HEADRACE_INFER_ATEN_INDEX_HPP
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/elementwise.hpp>

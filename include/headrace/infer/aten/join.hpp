@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_ATEN_JOIN_HPP
 #define HEADRACE_INFER_ATEN_JOIN_HPP
 
+#include <algorithm>
 #include <type_traits>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/view.hpp>

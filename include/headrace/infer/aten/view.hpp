@@ -3,10 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_VIEW_HPP
 #define HEADRACE_INFER_ATEN_VIEW_HPP
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -174,7 +174,7 @@ template <one_of<ops<aten::numpy_t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     shape_builder shape(self.shape);
-    reverse(shape);
+    std::reverse(shape.begin(), shape.end());
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::ravel>> Op>

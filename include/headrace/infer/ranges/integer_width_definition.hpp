@@ -11,7 +11,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
-#include <headrace/infer/ranges/integer_width.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/reflect.hpp>

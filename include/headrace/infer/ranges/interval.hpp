@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_RANGES_INTERVAL_HPP
 #define HEADRACE_INFER_RANGES_INTERVAL_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/dtype.hpp>
 
 namespace headrace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <headrace/infer/ranges/interval.hpp>
-#include <headrace/infer/ranges/range_rules.hpp>
+#include <headrace/infer/ranges/range_query.hpp>
 
 namespace headrace::detail::range_functions {
 

@@ -12,7 +12,6 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/ranges/range_functions.hpp>
-#include <headrace/infer/ranges/range_rules.hpp>
 
 namespace headrace {
 

@@ -11,7 +11,6 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/ranges/held_interval.hpp>
 #include <headrace/infer/ranges/range_rules.hpp>
-#include <headrace/infer/ranges/value_ranges.hpp>
 #include <headrace/ir/regions.hpp>
 
 namespace headrace {

@@ -174,7 +174,7 @@ struct decompose_softmax : pass {
             on<aten::_safe_softmax> =
                 [](auto x, const auto& a) {
                     const auto m = largest(x, axis(a));
-                    return where(m == -infinity, 0, softmax(x, m, axis(a)));
+                    return where(m == -HUGE_VAL, 0, softmax(x, m, axis(a)));
                 },
             on<aten::log_softmax_int, aten::_log_softmax> =
                 [](auto x, const auto& a) {
@@ -184,7 +184,7 @@ struct decompose_softmax : pass {
             on<aten::logsumexp> =
                 [](auto x, const auto& a) {
                     const auto m = largest(x, a.dim);
-                    const auto shift = where(abs(m) == infinity, 0, m);  // infinity - infinity would be NaN
+                    const auto shift = where(abs(m) == HUGE_VAL, 0, m);  // infinity - infinity would be NaN
                     return log(sum(exp(x - shift), a.dim)) + shift;
                 });
     }

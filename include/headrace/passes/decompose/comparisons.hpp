@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_COMPARISONS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_COMPARISONS_HPP
 
+#include <cmath>
 #include <limits>
 
 #include <headrace/passes/decompose/expressions.hpp>
@@ -17,15 +18,15 @@ struct decompose_predicates : pass {
     static auto rewrites() {
         return rules(
             on<aten::isnan> = [](auto x) { return of_real(x, false, [&] { return !(x == x); }); },
-            on<aten::isinf> = [](auto x) { return of_real(x, false, [&] { return abs(x) == infinity; }); },
-            on<aten::isfinite> = [](auto x) { return of_real(x, true, [&] { return abs(x) < infinity; }); },
+            on<aten::isinf> = [](auto x) { return of_real(x, false, [&] { return abs(x) == HUGE_VAL; }); },
+            on<aten::isfinite> = [](auto x) { return of_real(x, true, [&] { return abs(x) < HUGE_VAL; }); },
             on<aten::nan_to_num> =
                 [](auto x, const auto& a) {
                     const double largest = largest_of(x.dtype());
                     const auto replaced = [&] {
                         const auto number = where(x == x, x, a.nan.value_or(0));
-                        const auto above = where(number == infinity, a.posinf.value_or(largest), number);
-                        return where(above == -infinity, a.neginf.value_or(-largest), above);
+                        const auto above = where(number == HUGE_VAL, a.posinf.value_or(largest), number);
+                        return where(above == -HUGE_VAL, a.neginf.value_or(-largest), above);
                     };
                     return choose(is_floating(x.dtype()), replaced, x);
                 });

@@ -183,7 +183,7 @@ private:
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
         const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
-            const auto places = computed(x, dtype::int32, shape_builder{count},
+            const auto places = constant_by(x, dtype::int32, shape_builder{count},
                 [&](std::int64_t i) { return scalar(i / a.size * a.step + i % a.size); });
             return call<aten::index_select>(x, axis, places);
         };

@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -13,8 +13,6 @@
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
-
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Returns the expression that `make` returns, or refuses the node for `reason`.
 template <reading X, class Make>
@@ -57,7 +55,7 @@ template <reading X>
 
 /// A constant whose element i, in row-major order, is the scalar `number(i)`.
 template <reading X, class Number>
-[[nodiscard]] auto computed(const X& x, dtype type, const shape_builder& shape, const Number& number) {
+[[nodiscard]] auto constant_by(const X& x, dtype type, const shape_builder& shape, const Number& number) {
     return code<ops<>>(
         [&](emit<ops<>> e, value) {
             return e.constant_of(
@@ -68,7 +66,7 @@ template <reading X, class Number>
 /// The numbers 0, 1, … in row-major order, as a constant.
 template <reading X>
 [[nodiscard]] auto numbered(const X& x, dtype type, const shape_builder& shape) {
-    return computed(x, type, shape,
+    return constant_by(x, type, shape,
         [&](std::int64_t i) { return is_floating(type) ? scalar(static_cast<double>(i)) : scalar(i); });
 }
 /// A constant [1, …, 1, rows, columns] of that rank: true where `kept(row, column)` is.
@@ -77,7 +75,7 @@ template <reading X, class Kept>
     const X& x, std::size_t rank, std::int64_t rows, std::int64_t columns, const Kept& kept) {
     shape_builder shape = shape_builder::filled(rank - 2, 1);
     shape.append(shape_builder{rows, columns});
-    return computed(
+    return constant_by(
         x, dtype::boolean, shape, [&](std::int64_t i) { return scalar(kept(i / columns, i % columns)); });
 }
 /// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.

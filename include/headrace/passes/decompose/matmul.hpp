@@ -238,7 +238,7 @@ struct decompose_attention : pass {
     }
 
 private:
-    static constexpr double never = -infinity;
+    static constexpr double never = -HUGE_VAL;
 
     // With a mask, a query that may attend to no key gets zeros.
     static auto attended(const auto& scores, const std::optional<value>& mask) {

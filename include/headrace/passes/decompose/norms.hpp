@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_NORMS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_NORMS_HPP
 
+#include <cmath>
+
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/decompose/powers.hpp>
 
@@ -62,7 +64,7 @@ struct decompose_distances : pass {
                         [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); });
                     const auto error = abs(u - v);
                     const auto allowed = abs(v) * a.rtol + a.atol;
-                    return logical_or(alike, logical_and(error < infinity, error <= allowed));
+                    return logical_or(alike, logical_and(error < HUGE_VAL, error <= allowed));
                 },
             on<aten::renorm> =
                 [](auto x, const auto& a) {
@@ -107,7 +109,7 @@ private:
     }
     static auto matrix_norm(const auto& x, double order, const int_list& axes) {
         const bool by_columns = order == 1 || order == -1;
-        const bool by_rows = order == infinity || order == -infinity;
+        const bool by_rows = order == HUGE_VAL || order == -HUGE_VAL;
         const int_list summed{axes[by_columns ? 0 : 1]};
         const int_list left{axes[by_columns ? 1 : 0]};
         return choose(
@@ -165,17 +167,15 @@ private:
     static auto norm(const auto& x, double p, const int_list& axes) {
         return choose(
             p == 2, [&] { return sqrt(sum(x * x, axes)); }, p == 1, [&] { return sum(abs(x), axes); },
-            p == infinity, [&] { return largest(abs(x), axes); }, p == -infinity,
+            p == HUGE_VAL, [&] { return largest(abs(x), axes); }, p == -HUGE_VAL,
             [&] { return smallest(abs(x), axes); }, p == 0,
             [&] { return sum(where(x == 0, x.constant(0), x.constant(1)), axes); },
             [&] { return power(sum(power(abs(x), p), axes), 1 / p); });
     }
     static auto broadcast_to_both(const auto& x, const auto& other) {
         const auto both = broadcast(x.shape(), other.shape());
-        const bool same = both && shape_builder(x.shape()) == both.value();
-        const auto wide = choose(
-            !both, [&] { return x.unsupported("cosine_similarity: shapes that do not broadcast"); }, same, x,
-            [&] { return call<aten::expand>(x, both.value()); });
+        const auto wide = refuse_if(!both, x, "cosine_similarity: shapes that do not broadcast",
+            [&] { return expanded(x, int_list(both.value())); });
         return as(wide, dtype::float32);
     }
 };

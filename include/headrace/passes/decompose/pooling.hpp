@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_POOLING_HPP
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 
@@ -226,7 +227,7 @@ private:
         return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
     static scalar lowest(dtype t) {
-        if (is_floating(t)) return -infinity;
+        if (is_floating(t)) return -HUGE_VAL;
         return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,

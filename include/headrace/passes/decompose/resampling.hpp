@@ -76,7 +76,7 @@ private:
             const std::int64_t out = x.result_meta().shape[i];
             const auto step = step_of<float>({in, out, counting_scale(mode, in, out, scales[i - 2]), false});
             const float shift = mode == sampling_mode::nearest ? 0 : 0.5F;
-            const auto positions = computed(x, dtype::int64, shape_builder{out}, [&](std::int64_t o) {
+            const auto positions = constant_by(x, dtype::int64, shape_builder{out}, [&](std::int64_t o) {
                 return scalar(whole_within(std::floor((static_cast<float>(o) + shift) * step), in - 1));
             });
             return call<aten::index_select>(v, static_cast<std::int64_t>(i), positions);
@@ -209,7 +209,7 @@ private:
         const sizes s = image.shape();
         const auto rows = call<aten::permute>(image, int_list{0, 2, 3, 1});
         const auto table = call<aten::reshape>(rows, int_list{s[0] * s[2] * s[3], s[1]});
-        const auto first = computed(image, dtype::float32, shape_builder{s[0], 1, 1},
+        const auto first = constant_by(image, dtype::float32, shape_builder{s[0], 1, 1},
             [&](std::int64_t n) { return scalar(n * s[2] * s[3]); });
         const auto x = position(call<aten::select_int>(grid, -1, 0), s[3], a);
         const auto y = position(call<aten::select_int>(grid, -1, 1), s[2], a);

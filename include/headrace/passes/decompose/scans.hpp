@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SCANS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SCANS_HPP
 
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -40,7 +41,7 @@ struct decompose_extrema : pass {
             on<aten::logcumsumexp> =
                 [](auto x, const auto& a) {
                     const auto rows = last(as(x, dtype::float32), a.dim);
-                    const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -infinity);
+                    const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -HUGE_VAL);
                     const auto sums = call<aten::logsumexp>(until, int_list{-1}, false);
                     return in_result_type(back(sums, x, a.dim));
                 });

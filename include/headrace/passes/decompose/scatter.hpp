@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_SCATTER_HPP
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -102,7 +103,7 @@ private:
             };
             // Elements of other places are replaced by a neutral number.
             const term others =
-                is_floating(type) ? own.constant(most ? -infinity : infinity) : extremum(from, !most);
+                is_floating(type) ? own.constant(most ? -HUGE_VAL : HUGE_VAL) : extremum(from, !most);
             const term found = viewed(extremum(where(hit, from, others), most), own.shape());
             if (!r.include_self) return unless_missed(found);
             return unless_missed(most ? max(found, own) : min(found, own));
@@ -213,7 +214,7 @@ private:
         return sums / max(sum(matrix, int_list{1}), 1);  // an empty bag yields 0
     }
     static term largest_rows(const term& belongs, const term& rows) {
-        const term chosen = where(call<aten::unsqueeze>(belongs, 2), rows, rows.constant(-infinity));
+        const term chosen = where(call<aten::unsqueeze>(belongs, 2), rows, rows.constant(-HUGE_VAL));
         const term found = call<aten::amax>(chosen, int_list{1}, false);
         return where(call<aten::unsqueeze>(call<aten::any_dim>(belongs, 1), 1), found, 0);
     }

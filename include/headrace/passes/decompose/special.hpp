@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SPECIAL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SPECIAL_HPP
 
+#include <cmath>
 #include <numbers>
 #include <tuple>
 
@@ -35,7 +36,7 @@ struct decompose_special : pass {
                     [](auto x) { return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5; },
                 on<aten::special_entr> =
                     [](auto x) {
-                        const auto below = where(x < 0, -infinity, -(x * log(x)));
+                        const auto below = where(x < 0, -HUGE_VAL, -(x * log(x)));
                         return where(x == 0, 0, below);
                     },
                 on<aten::special_xlog1py> =
@@ -108,8 +109,8 @@ struct decompose_special : pass {
                 },
             on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
             on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
-            on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
-            on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
+            on<aten::isposinf> = [](auto x) { return is_infinite(x, HUGE_VAL); },
+            on<aten::isneginf> = [](auto x) { return is_infinite(x, -HUGE_VAL); },
             on<aten::isreal> =
                 [](auto x) {
                     return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,

@@ -145,7 +145,7 @@ private:
     // The last rank of 0, 1, …, n numbers. For 0 numbers it is rank 0, where the line holds NaN.
     static auto last_ranks(const auto& sorted) {
         const std::int64_t rows = sorted.size(-1) + 1;
-        return computed(sorted, dtype::float64, shape_builder{rows, 1},
+        return constant_by(sorted, dtype::float64, shape_builder{rows, 1},
             [](std::int64_t i) { return scalar(i == 0 ? 0.0 : static_cast<double>(i - 1)); });
     }
     static auto at_ranks(

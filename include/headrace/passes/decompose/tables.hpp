@@ -161,7 +161,7 @@ struct decompose_tables : pass {
                 const auto width = static_cast<std::int64_t>(axes + 1);
                 const shape_builder shape{1, element_count(image), width};
                 // Each row holds the coordinates of a point, the last axis of the image first, and 1.
-                const auto grid = computed(theta, dtype::float32, shape, [&](std::int64_t i) {
+                const auto grid = constant_by(theta, dtype::float32, shape, [&](std::int64_t i) {
                     const auto which = static_cast<std::size_t>(i) % (axes + 1);
                     if (which == axes) return scalar(1.0);
                     std::int64_t point = i / width;

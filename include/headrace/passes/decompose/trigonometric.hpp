@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_TRIGONOMETRIC_HPP
 #define HEADRACE_PASSES_DECOMPOSE_TRIGONOMETRIC_HPP
 
+#include <cmath>
 #include <numbers>
 
 #include <headrace/passes/decompose/expressions.hpp>
@@ -149,7 +150,7 @@ struct decompose_erfinv : pass {
             const auto tail = polynomial(sqrt(w) - 3, 2.83297699, 1.00167418, 0.00943562198, -0.0076253057,
                 0.00576180172, -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655);
             const auto y = x * where(w < 5, central, tail);
-            return where(abs(x) == 1, x * infinity, y);
+            return where(abs(x) == 1, x * HUGE_VAL, y);
         });
     }
 };

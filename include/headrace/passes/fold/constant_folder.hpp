@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -187,7 +186,7 @@ private:
         return bytes;
     }
     static bool has_metadata(const node& n) {
-        return !any_of(std::span(n.results, n.result_count),
+        return !std::ranges::any_of(std::span(n.results, n.result_count),
             [](const result_slot& r) { return !r.meta || r.meta->dtype == dtype::shape; });
     }
     static bool is_read(const node& n) {
@@ -195,7 +194,7 @@ private:
     }
 
     void compute(node& n) {
-        if (any_of(n.operand_edges(), [&](const edge& e) { return !is_constant(*e.source); })) return;
+        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return !is_constant(*e.source); })) return;
         if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
         bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
         for (const edge& e : n.operand_edges()) {
@@ -271,7 +270,7 @@ private:
         return true;
     }
     bool is_needed(const node& n) const {
-        return any_of(n.uses(), [&](const edge& e) {
+        return std::ranges::any_of(n.uses(), [&](const edge& e) {
             return !is_known(*e.target) || !known(*e.target).folded || known(*e.target).kept;
         });
     }

@@ -11,7 +11,6 @@
 #include <span>
 #include <string_view>
 
-#include <headrace/base/algorithms.hpp>
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
@@ -112,7 +111,7 @@ private:
 
     // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
-        return any_of(
+        return std::ranges::any_of(
             n.operand_edges(), [](const edge& e) { return e.source->first_use == e.source->last_use; });
     }
 
@@ -278,7 +277,7 @@ private:
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
         pmr_vector<std::byte> copy_a, copy_b;
-        return same_items(bytes_of(a, copy_a), bytes_of(b, copy_b));
+        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
 HEADRACE_COMPILED_PASS(merge_equal_constants);

@@ -11,7 +11,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/minimum_cut.hpp>
 
 namespace headrace {

@@ -19,7 +19,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/layout/minimum_cut.hpp>
 
 namespace headrace {
 

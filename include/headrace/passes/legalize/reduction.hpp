@@ -92,13 +92,11 @@ struct legalize_limits : pass {
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
 
     static auto rewrites() {
-        return rules(
-            on<aten::amax, aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
-            on<aten::amin, aten::min> =
-                code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
-            on<aten::aminmax> = code<made>([](emit<made> e, const auto& a) {
-                return std::tuple{smallest(e, a), largest(e, a)};
-            }));
+        return rules(on<aten::amax> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
+            on<aten::amin> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
+            on<aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
+            on<aten::min> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
+            on<aten::aminmax> = code<both>());
     }
 
 private:
@@ -109,6 +107,9 @@ private:
     }
     static value smallest(emit<made> e, const auto& a) {
         return reduced<tosa::reduce_min, tosa::reduce_all>(e, a);
+    }
+    static std::tuple<value, value> both(emit<made> e, const args<aten::aminmax>& a) {
+        return {smallest(e, a), largest(e, a)};
     }
     template <op_tag OfNumbers, op_tag OfBools>
     static value reduced(emit<made> e, const auto& a) {

@@ -15,48 +15,13 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/normalize/aliasing.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
 namespace detail {
-
-/// How a value shares memory with the operand it was made from.
-enum class sharing : std::uint8_t {
-    none,
-    same,
-    reshaped,
-    permuted,
-    selected,
-    sliced,
-    parts,
-    unbound,
-    elsewhere
-};
-
-/// True if the node writes to its first operand's memory; ops such as squeeze_ only change the view.
-[[nodiscard]] inline bool writes_in_place(const op_info& op) {
-    return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
-}
-
-inline sharing sharing_of(const node& n) {
-    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
-    const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
-    if (op.has(trait::casting)) {  // a cast to the same dtype returns its operand
-        const tensor_meta* from = meta_of(n.operand(0));
-        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
-            ? sharing::same
-            : sharing::none;
-    }
-    if (op.has(trait::broadcasting)) return sharing::elsewhere;
-    if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
-    if (op.has(trait::reshaping | trait::may_copy)) return sharing::reshaped;
-    if (op.has(trait::forwarding)) return sharing::same;
-    if (op.has(trait::permuting)) return sharing::permuted;
-    if (op.has(trait::slicing)) return is<aten::select_int>(n) ? sharing::selected : sharing::sliced;
-    if (op.has(trait::splitting)) return is<aten::unbind_int>(n) ? sharing::unbound : sharing::parts;
-    return sharing::elsewhere;
-}
 
 /// Follows a graph in execution order, and tracks the current value of each tensor.
 class functionalization {
@@ -184,6 +149,12 @@ private:
     value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
         const node& n = *w.made_by;
         const tensor_meta& meta = *meta_of(base);
+        const auto select = [&](std::int64_t axis, std::int64_t index) {
+            return made<aten::select_scatter>({base, now, axis, index}, meta, writer, before);
+        };
+        const auto slice = [&](const args<aten::slice_scatter>& a) {
+            return made<aten::slice_scatter>(a, meta, writer, before);
+        };
         switch (w.kind) {
             case sharing::reshaped:
                 if (!sure(w)) break;
@@ -192,17 +163,15 @@ private:
                 return unpermuted(n, base, now, writer, before);
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
-                return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
+                return select(a.dim, a.index);
             }
             case sharing::sliced: {
                 if (const auto* a = match<aten::slice_tensor>(v)) {
-                    return made<aten::slice_scatter>(
-                        {base, now, a->dim, a->start, a->end, a->step}, meta, writer, before);
+                    return slice({base, now, a->dim, a->start, a->end, a->step});
                 }
                 const auto& a = args_of<aten::narrow>(n);
                 const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
-                return made<aten::slice_scatter>(
-                    {base, now, a.dim, start, start + a.length, 1}, meta, writer, before);
+                return slice({base, now, a.dim, start, start + a.length, 1});
             }
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
@@ -214,12 +183,10 @@ private:
                         start += axis_size(*n.results[i].meta, axis);
                 }
                 const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
-                return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
+                return slice({base, now, axis, start, end, 1});
             }
-            case sharing::unbound: {
-                const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
-                return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
-            }
+            case sharing::unbound:
+                return select(args_of<aten::unbind_int>(n).dim, v.result);
             default:
                 break;
         }
@@ -229,49 +196,20 @@ private:
 
     value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
         const tensor_meta& meta = *meta_of(base);
-        const auto rank = static_cast<std::int64_t>(meta.rank());
-        shape_builder order;  // axis i of the view is axis order[i] of the base
-        for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
-        const auto wrapped = [&](std::int64_t axis) {
-            return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-        };
-        if (is<aten::permute>(n)) {
-            const auto& a = args_of<aten::permute>(n);
-            for (std::size_t i = 0; i != order.size(); ++i)
-                order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
-        } else if (is<aten::transpose_int>(n)) {
-            const auto& a = args_of<aten::transpose_int>(n);
-            if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
-        } else if (is<aten::t>(n) || is<aten::m_t>(n)) {
-            if (rank >= 2) std::swap(order[order.size() - 2], order.back());
-        } else if (is<aten::numpy_t>(n)) {
-            std::reverse(order.begin(), order.end());
-        } else {
+        const result<shape_builder> order = order_of_view(n, meta.rank());
+        if (!order) {
             refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
             return base;
         }
-        shape_builder inverse = order;
-        for (std::size_t i = 0; i != order.size(); ++i) {
-            inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-        }
+        const shape_builder inverse = build::inverse(order.value());
         return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
     }
-
     template <op_tag Op>
     value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
         node& n = graph_.create<Op>(a, before);
         graph_.set_meta(n.result(), meta);
         graph_.inherit_annotations(n, writer);
         return n.result();
-    }
-
-    static std::int64_t axis_size(const tensor_meta& meta, std::int64_t axis) {
-        const auto found = normalized_axis(axis, meta.rank());
-        return found && *found < meta.rank() ? meta.shape[*found] : 1;
-    }
-    static std::int64_t integer_field(const node& n, std::string_view name) {
-        const field_info* f = n.op->find(name);
-        return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
     }
 
     /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.

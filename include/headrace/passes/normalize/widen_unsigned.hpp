@@ -15,7 +15,7 @@
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
-#include <headrace/passes/support/unsigned_bytes.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
@@ -129,19 +129,10 @@ private:
             const value read = cast(e, as == reading::ordered ? inverted(e, v) : v, to);
             if (read) g.set_operand(n.operands[i], read);
         }
-        for (const field_info& f : *n.op) {
-            if (f.kind == field_kind::element_type) widen_argument(n, f, wide);
-        }
-        return give_bytes(g, n, as, context);
-    }
-    static void widen_argument(node& n, const field_info& f, dtype wide) {
-        std::byte* at = static_cast<std::byte*>(n.arguments) + f.offset;
-        if (!f.optional) {
-            auto& type = *reinterpret_cast<dtype*>(at);
+        for_each_dtype(n, [&](dtype& type) {
             if (type == dtype::uint8) type = wide;
-        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at); type == dtype::uint8) {
-            type = wide;
-        }
+        });
+        return give_bytes(g, n, as, context);
     }
 
     // Sets the results to their new dtypes, and converts them back to the old ones for their readers.

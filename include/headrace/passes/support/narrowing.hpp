@@ -1,14 +1,50 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::narrowed.
+// Defines the dtypes that TOSA has instead of PyTorch's, and finds and replaces dtypes in graphs.
 #ifndef HEADRACE_PASSES_SUPPORT_NARROWING_HPP
 #define HEADRACE_PASSES_SUPPORT_NARROWING_HPP
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
 #include <headrace/base/dtype.hpp>
+#include <headrace/ir/regions.hpp>
 
 namespace headrace {
 
 /// Returns int32 for int64, since TOSA 1.0 has no INT64; other dtypes are unchanged.
 [[nodiscard]] constexpr dtype narrowed(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
+
+[[nodiscard]] inline bool is_unsigned_bytes(value v) {
+    const tensor_meta* meta = meta_of(v);
+    return meta != nullptr && meta->dtype == dtype::uint8;
+}
+
+/// True if a value of the graph, or of a graph nested in its nodes, is uint8.
+[[nodiscard]] inline bool holds_unsigned_bytes(const graph& g) {
+    bool found = false;
+    for_each_graph(g, [&](const graph& sub) {
+        for (const node& n : sub.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count && !found; ++i)
+                found = n.results[i].meta && n.results[i].meta->dtype == dtype::uint8;
+        }
+    });
+    return found;
+}
+
+/// Calls `change(dtype&)` for each dtype among the arguments of a node.
+template <class Change>
+void for_each_dtype(node& n, Change&& change) {
+    for (const field_info& f : *n.op) {
+        if (f.kind != field_kind::element_type) continue;
+        std::byte* const at = static_cast<std::byte*>(n.arguments) + f.offset;
+        if (!f.optional) {
+            change(*reinterpret_cast<dtype*>(at));
+        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at)) {
+            change(*type);
+        }
+    }
+}
 
 }  // namespace headrace
 

@@ -121,7 +121,7 @@ private:
         // none, nor do values computed from them: these nodes are kept, and the model is refused because of
         // the comparison.
         bool has_numbers(const node& n) {
-            return !any_of(n.operand_edges(), [&](const edge& operand) {
+            return std::ranges::none_of(n.operand_edges(), [&](const edge& operand) {
                 const tensor_meta* meta = meta_of(*operand.slot);
                 return known(*operand.slot) == nullptr && meta != nullptr && is_boolean(meta->dtype);
             });

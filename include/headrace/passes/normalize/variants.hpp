@@ -1,15 +1,85 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::scalars_to_tensors.
-#ifndef HEADRACE_PASSES_NORMALIZE_SCALARS_TO_TENSORS_HPP
-#define HEADRACE_PASSES_NORMALIZE_SCALARS_TO_TENSORS_HPP
+// Defines the passes that give each op one form: variants, synonyms, arithmetic, numbers beside tensors.
+#ifndef HEADRACE_PASSES_NORMALIZE_VARIANTS_HPP
+#define HEADRACE_PASSES_NORMALIZE_VARIANTS_HPP
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
+
+/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
+/// each op by one name. Values are immutable, so the forms are equivalent once `functionalize` has redirected
+/// the readers of what an in-place op changes. An in-place op keeps the dtype of the tensor that it writes
+/// to.
+struct canonicalize_variants : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
+    static constexpr std::string_view summary =
+        "renames in-place ops, `_copy` variants and synonyms to one form each";
+    using variants = ops_where<aten::dialect, trait::variant>;
+
+    static auto rewrites() {
+        return rules(on_each<variants> =
+                         code<made>([](auto op, emit<made> e, const auto& a) { return renamed(op, e, a); }),
+            // These read only the shape of their second operand, which is that of the result.
+            on<aten::expand_as> = to_shape_of_result<aten::expand>{},
+            on<aten::reshape_as> = to_shape_of_result<aten::reshape>{},
+            on<aten::view_as> = to_shape_of_result<aten::view>{});
+    }
+
+private:
+    using made = joined<bases_of<variants>, ops<aten::_to_copy>>;
+    template <op_tag Op>
+        requires(Op::results == 1)
+    static value renamed(Op, emit<made> e, const args<Op>& a) {
+        using to = base_of<Op>;
+        const value v = e.template make<to>(convert_args<to, Op>(a));
+        const dtype type = e.result_meta().dtype;
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+    // The number of results depends on the arguments.
+    template <op_tag Op>
+        requires(Op::results == variadic_results)
+    static value_list renamed(Op, emit<made> e, const args<Op>& a) {
+        using to = base_of<Op>;
+        return results_of(e.template make_node<to>(convert_args<to, Op>(a)));
+    }
+    template <op_tag To>
+    struct to_shape_of_result {
+        auto operator()(const auto& x, const auto&) const { return call<To>(x, x.result_meta().shape); }
+    };
+};
+HEADRACE_COMPILED_PASS(canonicalize_variants);
+
+/// Rewrites ops that are another op with rearranged arguments: rsub(a, b) = b - α·a, square(x) = x², and
+/// remainder with a number on the left, which becomes a tensor.
+struct canonicalize_arithmetic : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
+    static constexpr std::string_view summary = "rsub, square and remainder of a number as other ops";
+
+    static auto rewrites() {
+        return rules(
+            on<aten::rsub_tensor> = [](auto x, auto y,
+                                        const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_scalar> =
+                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
+            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
+            on<aten::remainder_scalar_tensor> =
+                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
+    }
+
+private:
+    static auto number(const auto& beside, scalar n) {
+        return beside.constant(n, result_type(beside.meta(), n));
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
 
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
 /// The constant has the dtype to which PyTorch promotes the number together with that tensor
