@@ -194,7 +194,8 @@ private:
     }
 
     void compute(node& n) {
-        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return !is_constant(*e.source); })) return;
+        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return !is_constant(*e.source); }))
+            return;
         if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
         bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
         for (const edge& e : n.operand_edges()) {

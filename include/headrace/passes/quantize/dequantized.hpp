@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::as_dequantized, which reads real numbers as integers, and headrace::is_selecting: ops that
-// treat quantized values as real numbers.
+// Defines headrace::as_dequantized, which reads real numbers as integers, and headrace::is_selecting: ops
+// that treat quantized values as real numbers.
 #ifndef HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 #define HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 

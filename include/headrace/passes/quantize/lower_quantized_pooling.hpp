@@ -19,7 +19,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
-#include <headrace/passes/support/pooling.hpp>
+#include <headrace/passes/support/windows.hpp>
 
 namespace headrace {
 
