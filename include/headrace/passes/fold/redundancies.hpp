@@ -36,7 +36,6 @@ struct remove_dead_code : pass {
     using ensures = pass_list<no_dead_code>;
     static constexpr std::string_view summary = "removes nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
-    using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
 };
@@ -82,7 +81,6 @@ struct merge_duplicates : pass {
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
     static constexpr bool repeatable = true;
-    using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
@@ -148,7 +146,6 @@ struct merge_equal_constants : pass {
     using runs_after = pass_list<constants_folded>;
     using runs_before = pass_list<merge_duplicates>;
     static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
-    using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
@@ -206,8 +203,8 @@ private:
         std::size_t merged = 0;
         pmr_vector<entry> kept;
         for (const entry& e : alike) {
-            const auto same = std::find_if(kept.begin(), kept.end(),
-                [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
+            const auto same = std::ranges::find_if(
+                kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;

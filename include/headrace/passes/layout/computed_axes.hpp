@@ -144,7 +144,7 @@ value computed_along(emit<ops<Op, tosa::const_shape>> e, args<Op> a, const pmr_v
         const auto is_worked = [&](const computed_axis& x) {
             return x.axis == static_cast<std::size_t>(a.axis);
         };
-        a.axis = std::find_if(axes.begin(), axes.end(), is_worked) - axes.begin();
+        a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
     }
     if constexpr (std::is_same_v<Op, tosa::concat>) {
         a.input1 = list<value>(operands);

@@ -64,7 +64,7 @@ struct layout {
         of_b /= factor;
     }
     if (reversed.overflowed()) return std::nullopt;
-    std::reverse(reversed.begin(), reversed.end());
+    std::ranges::reverse(reversed);
     return reversed;
 }
 
@@ -105,7 +105,7 @@ struct axis_layout {
     shape_builder axis;  ///< axis of each factor
 
     [[nodiscard]] constexpr std::size_t pieces_of(std::size_t d) const {
-        return static_cast<std::size_t>(std::count(axis.begin(), axis.end(), static_cast<std::int64_t>(d)));
+        return static_cast<std::size_t>(std::ranges::count(axis, static_cast<std::int64_t>(d)));
     }
     /// Returns the axis of the factor at a place of the stored order.
     [[nodiscard]] constexpr std::size_t axis_at(std::size_t place) const {

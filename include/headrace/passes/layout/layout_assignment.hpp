@@ -27,7 +27,7 @@ public:
     [[nodiscard]] const layout& operator[](number n) const { return items_[n]; }
     [[nodiscard]] number of(const layout& l) {
         if (l.row_major()) return 0;
-        const auto at = static_cast<std::size_t>(std::find(items_.begin(), items_.end(), l) - items_.begin());
+        const auto at = static_cast<std::size_t>(std::ranges::find(items_, l) - items_.begin());
         if (at == items_.size()) items_.push_back(l);
         return static_cast<number>(at);
     }
@@ -189,7 +189,7 @@ protected:
             for (const edge& e : v.producer->uses()) {
                 if (e.slot->result != v.result || !has_cost(e)) continue;
                 const number to = demanded_number(e);
-                if (std::find(wanted.begin(), wanted.end(), to) != wanted.end()) continue;
+                if (std::ranges::find(wanted, to) != wanted.end()) continue;
                 wanted.push_back(to);
                 sum += cost(from, to, *meta_of(v));
             }

@@ -227,7 +227,7 @@ private:
             }
         }
         const auto key = [](value v) { return std::pair(v.producer->id, v.result); };
-        std::sort(values.begin(), values.end(), [&](value a, value b) { return key(a) < key(b); });
+        std::ranges::sort(values, [&](value a, value b) { return key(a) < key(b); });
         values.erase(std::unique(values.begin(), values.end()), values.end());
         return values;
     }

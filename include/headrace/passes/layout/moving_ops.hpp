@@ -149,7 +149,7 @@ private:
         emit<made> e, value whole, const args<tosa::const_shape>& start, const args<tosa::transpose>& a) {
         const bool is_most = e.meta(whole).elements() / 2 < e.meta(a.input1).elements();
         const auto uses = e.current().uses();
-        const bool is_for_windows = std::all_of(uses.begin(), uses.end(), [](const edge& use) {
+        const bool is_for_windows = std::ranges::all_of(uses, [](const edge& use) {
             return ops_in<tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::avg_pool2d>.contains(
                 *use.target->op);
         });

@@ -37,8 +37,7 @@ inline constexpr auto selecting_ops =
 /// True if the node selects elements of its operands. False for a `pad` with a constant, an index_put that
 /// accumulates, and an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
-    if (const auto* a = args_if<aten::cat>(n))
-        return std::all_of(a->tensors.begin(), a->tensors.end(), is_real);
+    if (const auto* a = args_if<aten::cat>(n)) return std::ranges::all_of(a->tensors, is_real);
     if (const auto* a = args_if<aten::where_self>(n)) return is_real(a->self) && is_real(a->other);
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;

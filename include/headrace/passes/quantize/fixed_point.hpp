@@ -43,7 +43,7 @@ using fixed_point_ops = joined<reading_ops, build::transpose_ops>;
 /// same steps.
 inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d) {
     constexpr double room = 1 << 29;
-    const auto [min, max] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
+    const auto [min, max] = std::ranges::minmax_element(d.parameters.scales);
     const double reach = d.parameters.reach() * *max;
     const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
     const double scale = std::max(std::ldexp(*min, -bits), reach / room);

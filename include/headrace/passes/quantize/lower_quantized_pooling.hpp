@@ -44,17 +44,16 @@ struct window_divisors {
     /// True if there is a window, and each window has an element.
     [[nodiscard]] bool is_sound() const {
         const auto has_none = [](std::int64_t n) { return n == 0; };
-        return !height.empty() && !width.empty() && std::none_of(height.begin(), height.end(), has_none) &&
-            std::none_of(width.begin(), width.end(), has_none);
+        return !height.empty() && !width.empty() && std::ranges::none_of(height, has_none) &&
+            std::ranges::none_of(width, has_none);
     }
     [[nodiscard]] std::int64_t largest() const {
-        return saturating_mul(
-            *std::max_element(height.begin(), height.end()), *std::max_element(width.begin(), width.end()));
+        return saturating_mul(*std::ranges::max_element(height), *std::ranges::max_element(width));
     }
     /// Returns the divisor of all windows, if it is the same.
     [[nodiscard]] std::optional<std::int64_t> common() const {
         const auto is_one = [](const pmr_vector<std::int64_t>& counts) {
-            return std::all_of(counts.begin(), counts.end(), [&](auto n) { return n == counts.front(); });
+            return std::ranges::all_of(counts, [&](auto n) { return n == counts.front(); });
         };
         return is_one(height) && is_one(width) ? std::optional(largest()) : std::nullopt;
     }
@@ -124,7 +123,7 @@ private:
         constexpr int max_looked_through = 8;
         if (is_read_in(n, q)) return true;
         if (n.first_use == nullptr || nested == max_looked_through) return false;
-        return std::all_of(n.uses().begin(), n.uses().end(), [&](const edge& use) {
+        return std::ranges::all_of(n.uses(), [&](const edge& use) {
             const node& reader = *use.target;
             const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(reader);
             if (a != nullptr) return a->scale == q.scale() && a->zero_point == q.zero_point();

@@ -200,7 +200,7 @@ private:
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
         }
-        std::replace(scales.begin(), scales.end(), 0.0, 1.0);
+        std::ranges::replace(scales, 0.0, 1.0);
         const value requantized = e.constant_of(dtype::int8, shape,
             [&](std::size_t i) { return std::nearbyint(real(i) / scales[index_on(i, axis)]); });
         return dequantized{
@@ -235,7 +235,7 @@ private:
     static bool has_scale_of(const quantization& q, const quantization& products) {
         constexpr double tolerance = 1e-5;
         return q.common_zero_point() == 0 &&
-            std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
+            std::ranges::equal(q.scales, products.scales,
                 [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 

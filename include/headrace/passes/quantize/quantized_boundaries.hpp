@@ -82,11 +82,9 @@ private:
     }
 
     static bool is_empty(const codings& all) {
-        return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
+        return std::ranges::none_of(all, [](const auto& c) { return c.has_value(); });
     }
-    static bool are_same(const value_list& a, list<value> b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
-    }
+    static bool are_same(const value_list& a, list<value> b) { return std::ranges::equal(a, b); }
 
     // --- the boundaries of regions ---------------------------------------------------------------------
 
@@ -201,7 +199,7 @@ private:
         if (const auto read = match_dequantize(v)) return read->parameters == q;
         if (!is_selecting(*v.producer) || depth == max_nested) return false;
         const auto operands = v.producer->operand_edges();
-        return std::all_of(operands.begin(), operands.end(), [&](const edge& operand) {
+        return std::ranges::all_of(operands, [&](const edge& operand) {
             return !is_real(*operand.slot) || is_quantized_alike(*operand.slot, input, q, depth + 1);
         });
     }
@@ -247,8 +245,8 @@ private:
             readers.push_back(use.target);
         }
         if (readers.empty()) return 0;
-        const args<quantize>& widest = args_of<quantize>(**std::max_element(readers.begin(), readers.end(),
-            [](const node* a, const node* b) { return extent(a) < extent(b); }));
+        const args<quantize>& widest = args_of<quantize>(**std::ranges::max_element(
+            readers, [](const node* a, const node* b) { return extent(a) < extent(b); }));
         const dequantized taken{input.result(), quantization_of(widest)};
         g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));

@@ -92,7 +92,7 @@ private:
         };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-            std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
+            std::ranges::all_of(n.uses(), dequantizes);
     }
 
     template <class Args>

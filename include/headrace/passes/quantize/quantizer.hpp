@@ -114,7 +114,7 @@ inline value requantize_channels(
         const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
         return a != nullptr && q.is_per_tensor() && a->scale == q.scale() && a->zero_point == q.zero_point();
     };
-    return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), quantizes);
+    return n.first_use != nullptr && std::ranges::all_of(n.uses(), quantizes);
 }
 
 /// Ops that quantizing emits besides clones of existing nodes.

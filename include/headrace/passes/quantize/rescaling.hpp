@@ -18,6 +18,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
@@ -129,7 +130,7 @@ inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::i
 inline value saturating_rescale(
     emit<saturating_rescale_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
-    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
+    const auto largest = multiplier_and_shift(*std::ranges::max_element(factors), true);
     if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
     const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
     if (reach >= limit) {
@@ -147,7 +148,7 @@ inline value saturating_rescale(
 inline value recode(
     emit<recoding_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);
-    const double factor = *std::max_element(factors.begin(), factors.end());
+    const double factor = *std::ranges::max_element(factors);
     const std::int64_t zero = std::exchange(r.output_zero, 0);
     const dtype to = std::exchange(r.to, dtype::int32);
     return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
@@ -184,30 +185,34 @@ struct fuse_rescales : pass {
     static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
     static constexpr bool in_execution_order = true;
 
-    static auto rewrites() { return rules(on<tosa::rescale> = code<fused>()); }
+    static auto rewrites() {
+        return rules(on<tosa::rescale> = code<unchanged_input>(),
+            on_match(twice<tosa::rescale>) = code<made>([](emit<made> e, value, const auto& m) {
+                return fused(e, get<"inner">(m), get<"outer">(m));
+            }));
+    }
 
 private:
     using made = ops<tosa::rescale>;
-    static std::optional<value> fused(emit<made> e, const args<tosa::rescale>& a) {
-        if (changes_nothing(a, e)) return a.input;
-        const auto* first = match<tosa::rescale>(a.input);
-        if (first == nullptr || constant_integer(a.input_zp) != 0) return std::nullopt;
-        const auto power = widening_shift(*first);
-        const auto shifts = constant_integers(a.shift);
-        if (!power || !shifts || !a.scale32) return std::nullopt;
-        const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
-        if (!std::all_of(shifts->begin(), shifts->end(), fits)) return std::nullopt;
-        args<tosa::rescale> both = a;
-        both.input = first->input;
-        both.input_zp = first->input_zp;
-        both.shift = e.constant_of(
-            dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
-        return e.make<tosa::rescale>(both);
-    }
-    static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
+    static std::optional<value> unchanged_input(emit<ops<>> e, const args<tosa::rescale>& a) {
         const auto zero = constant_integer(a.input_zp);
-        return e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 && zero &&
-            zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
+        const bool changes_nothing = e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 &&
+            zero && zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
+        return changes_nothing ? std::optional(a.input) : std::nullopt;
+    }
+    static std::optional<value> fused(
+        emit<made> e, const args<tosa::rescale>& inner, const args<tosa::rescale>& outer) {
+        const auto power = widening_shift(inner);
+        const auto shifts = constant_integers(outer.shift);
+        if (constant_integer(outer.input_zp) != 0 || !power || !shifts || !outer.scale32) return std::nullopt;
+        const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
+        if (!std::ranges::all_of(*shifts, fits)) return std::nullopt;
+        args<tosa::rescale> both = outer;
+        both.input = inner.input;
+        both.input_zp = inner.input_zp;
+        both.shift = e.constant_of(
+            dtype::int8, e.shape(outer.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
+        return e.make<tosa::rescale>(both);
     }
 };
 HEADRACE_COMPILED_PASS(fuse_rescales);

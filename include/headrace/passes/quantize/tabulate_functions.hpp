@@ -84,7 +84,7 @@ private:
 
     private:
         [[nodiscard]] bool is_known(const node& n) const {
-            return std::find(nodes_.begin(), nodes_.end(), &n) != nodes_.end();
+            return std::ranges::find(nodes_, &n) != nodes_.end();
         }
         // Collects operands first, so that `nodes_` can be cloned in order.
         bool collect(node& n) {
@@ -148,8 +148,8 @@ private:
             if (nested == 8) return false;
             if (n.operand_count == 0) return n.op->has(trait::gives_number);
             return (n.op->has(computable) || functions.contains(*n.op)) &&
-                std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
-                    [&](const edge& e) { return is_constant(*e.source, nested + 1); });
+                std::ranges::all_of(
+                    n.operand_edges(), [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
 
         int_list shape_;
