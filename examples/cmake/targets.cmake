@@ -106,6 +106,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   # The passes and what they are made of, which are headers, compiled once.
   headrace_room(passes "${compiled_sources}" headrace_headrace)
   target_compile_definitions(headrace_passes PUBLIC HEADRACE_COMPILED)
+  include(${CMAKE_CURRENT_LIST_DIR}/declared_passes.cmake)
   if(headrace_is_top_level)
     target_precompile_headers(headrace_passes PRIVATE <headrace/headrace.hpp> <headrace/infer/verify.hpp>)
   endif()

@@ -3,8 +3,8 @@
 //
 // Left out is what few files need:
 //
-//     headrace/passes/passes.hpp         declares the passes and the standard pipeline, at half the cost more
-//     headrace/passes/definitions.hpp    defines them, to run them, at ten times the cost
+//     headrace/passes/passes.hpp         the passes and the standard pipeline: half the cost more if the program
+//                                        links headrace::compiled, ten times the cost otherwise
 //     headrace/ir/listing.hpp            graphs as text
 //     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles

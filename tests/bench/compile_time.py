@@ -7,7 +7,9 @@ Template instantiations are counted with clang (-ftime-trace), for which the cou
 g++ are only reported: they depend on the machine.
 
     compile_time.py [--update] [--time] [--include DIR] [--case check/250x140]
-    compile_time.py --table       costs of users' translation units, next to headers of other libraries, as Markdown
+    compile_time.py --table [--generated DIR]
+        costs of users' translation units, next to headers of other libraries, as Markdown; DIR is the include folder
+        of a build, which has passes/declared_passes.hpp: build/include
 
 Cases are kind/OPSxPASSES; `check` is a pipeline's proof alone, `run` adds the code that runs it, and
 `headers` is an empty file with the same includes.
@@ -137,7 +139,7 @@ OURS = [
 ]
 
 
-def print_table(include):
+def print_table(include, generated):
     """Prints a line for each translation unit: CPU seconds, also as multiples of two yardsticks, and
     memory."""
     rows = [(f"`#include <{header}>`", f"#include <{header}>", CHECK) for _, header in YARDSTICKS] + OURS
@@ -150,8 +152,8 @@ def print_table(include):
         for name, text, flags in rows:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text + "\n")
-            eigen = ["-isystem", "/usr/include/eigen3"]
-            cost = seconds_and_memory(path, os.path.abspath(include), [*flags, *eigen], folder)
+            others = ["-isystem", "/usr/include/eigen3", "-I", os.path.abspath(generated)]
+            cost = seconds_and_memory(path, os.path.abspath(include), [*flags, *others], folder)
             seconds.append(cost.seconds)
             ratios = [f"{cost.seconds / seconds[i]:.2f}" if i < len(seconds) else "" for i in range(2)]
             print(f"| {name} | {cost.seconds:.2f} | {ratios[0]} | {ratios[1]} | {cost.megabytes:.0f} |", flush=True)
@@ -162,11 +164,12 @@ def main():
     parser.add_argument("--update", action="store_true", help="rewrite the baseline")
     parser.add_argument("--time", action="store_true", help="report seconds and memory of g++ as well")
     parser.add_argument("--include", default=os.path.join(ROOT, "include"))
+    parser.add_argument("--generated", default=os.path.join(ROOT, "build", "include"))
     parser.add_argument("--case", help="measure only this one")
     parser.add_argument("--table", action="store_true", help="measure what users' units cost with g++")
     options = parser.parse_args()
     if options.table:
-        print_table(options.include)
+        print_table(options.include, options.generated)
         return 0
     cases = {"headers/0x0": ("headers", 0, 0)}
     cases.update({f"{kind}/{o}x{p}": (kind, o, p) for o, p in SIZES for kind in ("check", "run")})

@@ -22,6 +22,7 @@ HELD = {
     ],
     "libheadrace-dev": [
         "usr/include/headrace/headrace.hpp",
+        "usr/include/headrace/passes/declared_passes.hpp",
         *(f"usr/lib/libheadrace_{name}.a" for name in LIBRARIES),
         "usr/lib/cmake/headrace/headraceConfig.cmake",
         "usr/share/pkgconfig/headrace.pc",

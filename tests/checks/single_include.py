@@ -23,14 +23,15 @@ OUTPUTS = {
     # `listing` and captures, with which dialects and their passes are written.
     "headrace.hpp": (["headrace/headrace.hpp", "headrace/contract/contract.hpp", "headrace/op/custom.hpp",
                       "headrace/ir/listing.hpp", "headrace/match/node_pattern.hpp"], "its core in one header"),
-    "headrace_passes.hpp": (["headrace/passes/definitions.hpp"], "its passes and standard pipeline in one header"),
+    "headrace_passes.hpp": (["headrace/passes/passes.hpp", "headrace/passes/layout/remaining_transposes.hpp"],
+                            "its passes and standard pipeline in one header"),
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
 TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
 LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"
-ONLY_HEADERS = "#ifndef HEADRACE_COMPILED"
+ONLY_HEADERS = ("#ifndef HEADRACE_COMPILED", "#ifdef HEADRACE_DEFINES_PASSES")
 CONDITION_BEGIN = re.compile(r"#\s*if")
 CONDITION_END = re.compile(r"#\s*endif")
 BANNER = re.compile(r"// Headrace (\d+\.\d+\.\d+)( \(commit [0-9a-f]+\))?, .*: do not edit\.")
@@ -53,14 +54,14 @@ def header_only(lines):
     while at != len(lines):
         line = lines[at]
         at += 1
-        if line not in (ONLY_COMPILED, ONLY_HEADERS):
+        if line not in (ONLY_COMPILED, *ONLY_HEADERS):
             kept.append(line)
             continue
         end = lines.index("#endif", at)
         block, at = lines[at:end], end + 1
         if not any(INCLUDE.match(b) for b in block):
             kept += [line, *block, "#endif"]
-        elif line == ONLY_HEADERS:
+        elif line in ONLY_HEADERS:
             kept += block
     return kept
 

@@ -2,7 +2,7 @@
 // Compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M, as a check.
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/tosa/emitter.hpp>
-#include <headrace/passes/definitions.hpp>
+#include <headrace/passes/passes.hpp>
 
 using namespace headrace;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
 // targets, and records the declarations and emissions of each, which tests/checks/pass_records.py compares.
+#define HEADRACE_DEFINES_PASSES  // this file runs them one by one
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,16 +11,63 @@
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/io/pt2/pt2.hpp>
-#include <headrace/passes/decompose/definitions.hpp>
-#include <headrace/passes/fold/definitions.hpp>
-#include <headrace/passes/layout/definitions.hpp>
-#include <headrace/passes/legalize/definitions.hpp>
-#include <headrace/passes/normalize/definitions.hpp>
-#include <headrace/passes/npu/definitions.hpp>
-#include <headrace/passes/quantize/definitions.hpp>
+#include <headrace/passes/decompose/activations.hpp>
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/comparisons.hpp>
+#include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/indexing.hpp>
+#include <headrace/passes/decompose/losses.hpp>
+#include <headrace/passes/decompose/matmul.hpp>
+#include <headrace/passes/decompose/normalization.hpp>
+#include <headrace/passes/decompose/norms.hpp>
+#include <headrace/passes/decompose/pooling.hpp>
+#include <headrace/passes/decompose/powers.hpp>
+#include <headrace/passes/decompose/products.hpp>
+#include <headrace/passes/decompose/quantization.hpp>
+#include <headrace/passes/decompose/rearrangements.hpp>
+#include <headrace/passes/decompose/recurrent.hpp>
+#include <headrace/passes/decompose/resampling.hpp>
+#include <headrace/passes/decompose/scans.hpp>
+#include <headrace/passes/decompose/scatter.hpp>
+#include <headrace/passes/decompose/searches.hpp>
+#include <headrace/passes/decompose/sorting.hpp>
+#include <headrace/passes/decompose/special.hpp>
+#include <headrace/passes/decompose/statistics.hpp>
+#include <headrace/passes/decompose/tables.hpp>
+#include <headrace/passes/decompose/trigonometric.hpp>
+#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/layout/choose_layouts.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
+#include <headrace/passes/legalize/control_flow.hpp>
+#include <headrace/passes/legalize/convolution.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/gather_scatter.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
+#include <headrace/passes/legalize/shape.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/narrow_types.hpp>
+#include <headrace/passes/normalize/regions.hpp>
+#include <headrace/passes/normalize/variants.hpp>
+#include <headrace/passes/normalize/widen_unsigned.hpp>
+#include <headrace/passes/normalize/windows.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
+#include <headrace/passes/npu/first_layers.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
+#include <headrace/passes/npu/transposes.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
+#include <headrace/passes/quantize/quantized_boundaries.hpp>
 #include <headrace/passes/quantize/quantized_storage.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
+#include <headrace/passes/quantize/tabulate_functions.hpp>
 #include <headrace/passes/standard_lowering.hpp>
-#include <headrace/passes/u55/definitions.hpp>
 
 #include "../support/pass_runs.hpp"
 #include "../support/source_tree.hpp"

@@ -3,7 +3,6 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/decompose/definitions.hpp>
 
 namespace headrace {
 

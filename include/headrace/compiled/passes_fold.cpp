@@ -2,7 +2,6 @@
 // The passes of passes/fold are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
 
 namespace headrace {

@@ -2,7 +2,6 @@
 // The passes of passes/legalize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/legalize/definitions.hpp>
 #include <headrace/passes/legalize/legalize.hpp>
 
 namespace headrace {

@@ -2,7 +2,6 @@
 // The passes of passes/normalize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/normalize/definitions.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 
 namespace headrace {

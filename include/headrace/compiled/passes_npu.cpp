@@ -2,7 +2,6 @@
 // The passes of passes/npu are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/npu/definitions.hpp>
 #include <headrace/passes/npu/npu.hpp>
 
 namespace headrace {

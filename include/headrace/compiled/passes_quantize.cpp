@@ -2,7 +2,6 @@
 // The passes of passes/quantize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/quantize/definitions.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
 #include <headrace/passes/quantize/quantized_storage.hpp>
 

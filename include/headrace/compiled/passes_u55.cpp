@@ -2,7 +2,6 @@
 // The passes of passes/u55 are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/u55/definitions.hpp>
 #include <headrace/passes/u55/u55.hpp>
 
 namespace headrace {

@@ -4,7 +4,7 @@
 #include <headrace/lowering/executorch_pipeline.hpp>
 
 #include <headrace/lowering/legality.hpp>
-#include <headrace/passes/definitions.hpp>
+#include <headrace/passes/passes.hpp>
 #include <headrace/passes/executorch_lowering.hpp>
 #include <headrace/run/execution.hpp>
 

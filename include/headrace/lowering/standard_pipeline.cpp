@@ -5,7 +5,7 @@
 
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/legality.hpp>
-#include <headrace/passes/definitions.hpp>
+#include <headrace/passes/passes.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/oversized.hpp>

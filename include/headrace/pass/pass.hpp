@@ -57,9 +57,8 @@ struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
-/// The declaration of a pass that is defined elsewhere, without its handlers: its lists, its flags, `removes`
-/// (the ops that are gone after it), and `is_compiled` (whether headrace::compiled has its code and this
-/// program links it). passes/declared_passes.hpp specializes it, derived from one of the bases below.
+/// The declaration of a pass whose code headrace::compiled has: its lists and flags, and in `removes` the ops
+/// that are gone after it, without handlers. passes/declared_passes.hpp specializes it.
 template <class P>
 struct declared_pass {};
 
@@ -80,17 +79,6 @@ using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
 template <class T>
 concept pass_type =
     requires { sizeof(detail::pass_facts<T>); } && std::is_base_of_v<pass, detail::pass_facts<T>>;
-
-/// Bases of declarations: for passes with handlers, and for passes over the whole graph.
-struct declared_rewrites : pass {
-    static constexpr bool is_compiled = links_compiled;
-    static constexpr bool has_options = false;
-};
-struct declared_graph_pass : pass {
-    static constexpr bool is_compiled = links_compiled;
-    static constexpr bool has_options = false;
-    result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
-};
 
 namespace detail {
 
@@ -395,7 +383,7 @@ constexpr void insert_all(Set& set, ops<Ops...>) {
 template <class P>
 inline constexpr bool always_runs = targets_of<P>::size == 0 || replaces_skip_test<P>;
 
-// Whole-graph passes have no handlers to check; those of declared passes are checked where they are defined.
+// Whole-graph passes have no handlers to check; those of declared passes were checked by declare_passes.cpp.
 template <class P>
 using table_of = handler_table<P, std::conditional_t<graph_pass<P> || is_declared<P>, ops<>, targets_of<P>>>;
 template <class P>
@@ -405,11 +393,9 @@ using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>
 template <class P, class Set>
 constexpr Set removed_by() {
     Set set;
-    if constexpr (is_declared<P>) {
-        insert_all(set, removes_of<P>{});
-    } else if constexpr (decides_itself<P>) {
+    if constexpr (decides_itself<P>) {
         return set;
-    } else if constexpr (graph_pass<P>) {
+    } else if constexpr (graph_pass<P> || is_declared<P>) {
         insert_all(set, removes_of<P>{});
     } else {
         table_of<P>::insert_removed(set);

@@ -15,7 +15,7 @@ namespace headrace {
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
 struct not_a_pass {};
-/// The pass is only declared as `struct Pass;`.
+/// The pass is only declared as `struct Pass;`, and headrace::compiled does not have it.
 template <class Pass>
 struct only_declared {};
 template <class Pass, class Op>
@@ -189,7 +189,7 @@ auto find_inference_fault() {
 template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
-        return no_fault{};  // checked where it is compiled
+        return no_fault{};  // checked by declare_passes.cpp
     } else if constexpr (!requires { sizeof(P); }) {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
@@ -211,15 +211,6 @@ auto find_pass_fault() {
     }
 }
 template <class P>
-auto find_code_fault() {
-    if constexpr (
-        requires { sizeof(P); } || requires { requires declared_pass<P>::is_compiled; }) {
-        return no_fault{};
-    } else {
-        return only_declared<P>{};
-    }
-}
-template <class P>
 auto find_faulty_handler() {
     if constexpr (!is_declared<P> && pass_type<P>) {
         return typename effects_of<P>::faulty_handler{};
@@ -234,9 +225,6 @@ auto find_faulty_handler() {
 /// has no fitting handler, or handlers have no targets.
 template <class P>
 using pass_fault = decltype(detail::find_pass_fault<P>());
-/// The fault of a pass with neither a definition here nor code in headrace::compiled, or no_fault.
-template <class P>
-using code_fault_of = decltype(detail::find_code_fault<P>());
 /// The handler whose result cannot replace a node, or no_fault.
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());

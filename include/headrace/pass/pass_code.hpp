@@ -22,13 +22,6 @@ struct node_counts {
     std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
 };
 
-/// True if this program links headrace::compiled.
-#ifdef HEADRACE_COMPILED
-inline constexpr bool links_compiled = true;
-#else
-inline constexpr bool links_compiled = false;
-#endif
-
 /// The driver that runs a pass's handlers. Both drivers use the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
 
@@ -46,22 +39,15 @@ struct pass_code {
 
 /// Follows each pass in headrace::compiled, so that a program that links it does not compile the pass's code
 /// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only, it is a redundant
-/// declaration.
+/// declaration, and lists of passes include the definitions of their passes: HEADRACE_DEFINES_PASSES asks for
+/// that.
 #ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_CODE(P) extern template struct pass_code<P>
+#define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
 #else
-#define HEADRACE_COMPILED_CODE(P) \
+#define HEADRACE_COMPILED_PASS(P) \
     template <class>              \
     struct pass_code
-#endif
-
-/// HEADRACE_COMPILED_CODE for a standard pass, which passes/declared_passes.hpp must declare.
-#ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_PASS(P) \
-    HEADRACE_COMPILED_CODE(P);    \
-    static_assert(is_declared<P>, "pass: it is not declared; run tests/checks/declared_passes.py")
-#else
-#define HEADRACE_COMPILED_PASS(P) HEADRACE_COMPILED_CODE(P)
+#define HEADRACE_DEFINES_PASSES
 #endif
 
 #endif

@@ -48,16 +48,10 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-// True if a pass has no members: it needs no object, and is created where it runs. A declared pass may be
-// incomplete.
+// True if a pass has no members: it needs no object, and is created where it runs.
 template <class P>
-inline constexpr bool has_no_state = [] {
-    if constexpr (is_declared<P>) {
-        return !declared_pass<P>::has_options;
-    } else {
-        return std::is_empty_v<P> && std::is_default_constructible_v<P>;
-    }
-}();
+inline constexpr bool has_no_state =
+    std::is_empty_v<pass_facts<P>> && std::is_default_constructible_v<pass_facts<P>>;
 template <class P>
 inline constexpr bool can_be_made = [] {
     if constexpr (has_no_state<P>) {
@@ -145,8 +139,6 @@ inline constexpr pass_info info_of_pass = [] {
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
         "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
-    static_assert(is_defined<code_fault_of<P>>,
-        "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp or its header");
     static_assert(results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(results_are_inferred<inference_fault_of<P>>,

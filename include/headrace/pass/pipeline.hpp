@@ -125,7 +125,7 @@ constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (!is_declared<P> && !sound_pass<P>) {
+    if constexpr (!sound_pass<P>) {
         sets.targets_nothing = false;  // it never runs, so no second error follows
     } else {
         insert_all(sets.targets, targets_of<P>{});
@@ -349,9 +349,6 @@ public:
     /// list. The context's diagnostics list these nodes one by one.
     [[nodiscard]] static result<run_statistics> run(
         graph& g, pass_context& context, const run_options& options = {}) {
-        static_assert(is_defined<code_fault>,
-            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-            "or its header");
         static_assert(results_are_inferred<inference_fault>,
             "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return detail::run_between({&may_enter, &may_leave}, {steps_, infos_}, g, context, options);
@@ -361,18 +358,12 @@ public:
     /// a pass could not continue.
     [[nodiscard]] static result<run_statistics> run_unchecked(
         graph& g, pass_context& context, const run_options& options = {}) {
-        static_assert(is_defined<code_fault>,
-            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-            "or its header");
         static_assert(results_are_inferred<inference_fault>,
             "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// Returns the passes as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
-        static_assert(is_defined<code_fault>,
-            "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
-            "or its header");
         static_assert(results_are_inferred<inference_fault>,
             "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return {steps_, infos_};
@@ -398,8 +389,7 @@ public:
     }
 
 private:
-    // Faults that are reported only when the pipeline is run: a proof needs neither code nor inference.
-    using code_fault = decltype(detail::first_fault<code_fault_of<Passes>...>());
+    // Reported only when the pipeline is run: a proof needs no inference.
     using inference_fault = decltype(detail::first_fault<inference_fault_of<Passes>...>());
 
     // A pass that can never fire has no code.
@@ -407,7 +397,7 @@ private:
     static constexpr pipeline_step step_of() {
         pipeline_step step;
         step.name = pass_names[I];
-        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>> && has_inference<P>) {
+        if constexpr (flow_.fires[I] && has_inference<P>) {
             if (targets_of<P>::size != 0) step.targets = targets_[I];
             step.replaces_skip_test = replaces_skip_test<P>;
             if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;

@@ -173,7 +173,7 @@ struct pipeline_checks {
     static auto find_repetition() {
         constexpr std::size_t at = [] {
             constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
-            constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
+            constexpr bool repeatable[] = {(is_repeatable<Ps> || !pass_type<Ps>)..., true};
             order_index<size> listed;
             std::size_t i = 0;
             while (i != size && (listed.add(ids[i]) || repeatable[i])) ++i;
@@ -201,8 +201,10 @@ struct order_checks {
     template <class... Ts>
     static auto entry_of(pass_list<Ts...>) -> typename type_at<fault.entry, ops<Ts...>>::type;
 
+    // If not, a pass is only declared, which is an error of its own.
+    static constexpr bool all_known = (requires { sizeof(pass_facts<Ps>); } && ...);
     static auto diagnose() {
-        if constexpr (fault.kind == order_fault_kind::none) {
+        if constexpr (fault.kind == order_fault_kind::none || !all_known) {
             return no_fault{};
         } else {
             using culprit = typename pass_at<fault.pass, Ps...>::type;

@@ -19,6 +19,9 @@
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/finish/sort_topologically.hpp>
+#endif
 
 namespace headrace {
 

@@ -3,9 +3,12 @@
 #ifndef HEADRACE_PASSES_PROPERTIES_HPP
 #define HEADRACE_PASSES_PROPERTIES_HPP
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/pass/order.hpp>
 
 namespace headrace {
+
+struct fuse_reshapes;
 
 // Properties of exported programs.
 
@@ -55,6 +58,10 @@ struct quantization_lowered : property {};
 
 // Properties on the way to TOSA.
 
+/// Every op is TOSA's. No pass claims to ensure this: it is proven from the effects of the passes before.
+struct tosa_only : property {
+    static constexpr auto only = every_op<tosa::dialect>;
+};
 /// No value is int64 or float64. Before that, dtypes are PyTorch's, and promotion depends on them.
 struct narrow_types : property {};
 /// No value is uint8: its bits are those of int8.
@@ -92,11 +99,25 @@ struct legalization {
     using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
 };
 
+/// From TOSA to equivalent operators that the target runs faster. Layouts are chosen before, since they
+/// determine which axis is the channels; weights rearranged here are folded afterwards.
+struct tuning {
+    using runs_after = pass_list<tosa_only, layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes, constants_folded>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+};
+/// From TOSA's integer profile to the subset that Ethos-U55 supports. Constants are folded and layouts chosen
+/// before, since known values and layouts determine what must be computed.
+struct expansion {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
 }  // namespace headrace
 
-// Each pass includes this header, so that all files of a program see the same properties and passes.
-#include <headrace/passes/declared_passes.hpp>
-#include <headrace/passes/npu/tuning.hpp>
-#include <headrace/passes/tosa_only.hpp>
+// Programs that link headrace::compiled read the facts of passes from declarations, in all of their files.
+#ifdef HEADRACE_COMPILED
+#include <headrace/passes/declared_passes.hpp>  // written by the build of headrace::compiled: see install.md
+#endif
 
 #endif

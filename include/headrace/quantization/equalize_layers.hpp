@@ -21,7 +21,7 @@ struct equalize_layers : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const;
 };
-HEADRACE_COMPILED_CODE(equalize_layers);
+HEADRACE_COMPILED_PASS(equalize_layers);
 
 }  // namespace headrace
 

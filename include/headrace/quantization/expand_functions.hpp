@@ -196,7 +196,7 @@ private:
     static value pool(
         emit<ops<aten::slice_tensor, aten::avg_pool2d, aten::cat>> e, value v, const int_list& size);
 };
-HEADRACE_COMPILED_CODE(expand_functions);
+HEADRACE_COMPILED_PASS(expand_functions);
 
 }  // namespace headrace
 

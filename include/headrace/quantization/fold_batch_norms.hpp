@@ -25,7 +25,7 @@ struct fold_batch_norms : pass {
     std::optional<std::tuple<value, value, value>> operator()(
         const args<aten::_native_batch_norm_legit_no_training>& a, emit<produces>& e) const;
 };
-HEADRACE_COMPILED_CODE(fold_batch_norms);
+HEADRACE_COMPILED_PASS(fold_batch_norms);
 
 }  // namespace headrace
 

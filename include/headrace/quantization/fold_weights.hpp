@@ -20,7 +20,7 @@ struct fold_weights : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const;
 };
-HEADRACE_COMPILED_CODE(fold_weights);
+HEADRACE_COMPILED_PASS(fold_weights);
 
 }  // namespace headrace
 

@@ -124,7 +124,7 @@ private:
         return e.make<aten::cat>({.tensors = outputs, .dim = time_axis});
     }
 };
-HEADRACE_COMPILED_CODE(unroll_networks);
+HEADRACE_COMPILED_PASS(unroll_networks);
 
 }  // namespace headrace
 

@@ -2,7 +2,7 @@
 // The standard pipeline with a user-defined pass: its proof and the code that runs it.
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/passes/definitions.hpp>
+#include <headrace/passes/passes.hpp>
 
 using namespace headrace;
 

@@ -6,8 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
-#include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 #include "../../support/pass_test.hpp"
 

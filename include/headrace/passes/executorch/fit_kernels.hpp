@@ -280,7 +280,7 @@ private:
         return number != 0;
     }
 };
-HEADRACE_COMPILED_CODE(fit_kernels);
+HEADRACE_COMPILED_PASS(fit_kernels);
 
 }  // namespace headrace
 

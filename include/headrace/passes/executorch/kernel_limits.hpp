@@ -77,7 +77,7 @@ private:
         return e.make<aten::permute>({.self = stacked, .dims = {0, 2, 1, 3, 4}});
     }
 };
-HEADRACE_COMPILED_CODE(convolve_slices);
+HEADRACE_COMPILED_PASS(convolve_slices);
 
 /// Clamps values before quantization if they may be infinite. ExecuTorch's kernel converts to int32 before it
 /// clamps, so that infinity becomes the lowest number (measured with ExecuTorch 1.5.1).
@@ -106,7 +106,7 @@ private:
         return e.make<quantized_decomposed::quantize_per_tensor>(limited);
     }
 };
-HEADRACE_COMPILED_CODE(saturate_quantization);
+HEADRACE_COMPILED_PASS(saturate_quantization);
 
 /// Makes constants of results without elements: there is nothing to compute, and some kernels refuse them.
 struct store_empty_results : pass {
@@ -145,7 +145,7 @@ private:
         return n.result_count != 0 && std::ranges::all_of(std::span(n.results, n.result_count), is_empty);
     }
 };
-HEADRACE_COMPILED_CODE(store_empty_results);
+HEADRACE_COMPILED_PASS(store_empty_results);
 
 }  // namespace headrace
 

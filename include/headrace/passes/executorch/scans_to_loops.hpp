@@ -186,7 +186,7 @@ private:
         return {};
     }
 };
-HEADRACE_COMPILED_CODE(scans_to_loops);
+HEADRACE_COMPILED_PASS(scans_to_loops);
 
 }  // namespace headrace
 

@@ -58,7 +58,7 @@ protected:
         return true;
     }
 };
-HEADRACE_COMPILED_CODE(select_kernels);
+HEADRACE_COMPILED_PASS(select_kernels);
 
 /// Runs select_kernels, and refuses ops that have a kernel, but not for these dtypes or arguments.
 struct require_kernels : select_kernels {
@@ -79,7 +79,7 @@ struct require_kernels : select_kernels {
         return count;
     }
 };
-HEADRACE_COMPILED_CODE(require_kernels);
+HEADRACE_COMPILED_PASS(require_kernels);
 
 }  // namespace headrace
 

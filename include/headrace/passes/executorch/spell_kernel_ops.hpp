@@ -213,7 +213,7 @@ private:
         });
     }
 };
-HEADRACE_COMPILED_CODE(spell_kernel_ops);
+HEADRACE_COMPILED_PASS(spell_kernel_ops);
 
 }  // namespace headrace
 

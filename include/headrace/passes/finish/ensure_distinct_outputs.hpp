@@ -17,7 +17,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 

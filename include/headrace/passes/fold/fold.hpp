@@ -4,6 +4,10 @@
 #define HEADRACE_PASSES_FOLD_FOLD_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+#endif
 
 namespace headrace {
 

@@ -10,8 +10,8 @@
 #include <headrace/ir/signature.hpp>
 #include <headrace/passes/layout/layout_rewrite.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 

@@ -4,6 +4,17 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/layout/choose_layouts.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
+#endif
 
 namespace headrace {
 

@@ -16,7 +16,6 @@
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

@@ -4,6 +4,16 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/legalize/control_flow.hpp>
+#include <headrace/passes/legalize/convolution.hpp>
+#include <headrace/passes/legalize/elementwise.hpp>
+#include <headrace/passes/legalize/gather_scatter.hpp>
+#include <headrace/passes/legalize/reduction.hpp>
+#include <headrace/passes/legalize/shape.hpp>
+#include <headrace/passes/legalize/slicing.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
+#endif
 
 namespace headrace {
 

@@ -4,6 +4,16 @@
 #define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/normalize/casts_and_copies.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/narrow_types.hpp>
+#include <headrace/passes/normalize/regions.hpp>
+#include <headrace/passes/normalize/variants.hpp>
+#include <headrace/passes/normalize/widen_unsigned.hpp>
+#include <headrace/passes/normalize/windows.hpp>
+#endif
 
 namespace headrace {
 

@@ -4,6 +4,13 @@
 #define HEADRACE_PASSES_NPU_NPU_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/first_layers.hpp>
+#include <headrace/passes/npu/quantized_arithmetic.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
+#include <headrace/passes/npu/transposes.hpp>
+#endif
 
 namespace headrace {
 

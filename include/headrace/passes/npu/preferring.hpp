@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_NPU_PREFERRING_HPP
 
 #include <headrace/ir/graph.hpp>
-#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

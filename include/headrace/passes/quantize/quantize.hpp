@@ -4,6 +4,16 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/decompose/quantization.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
+#include <headrace/passes/quantize/quantized_boundaries.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
+#include <headrace/passes/quantize/tabulate_functions.hpp>
+#endif
 
 namespace headrace {
 

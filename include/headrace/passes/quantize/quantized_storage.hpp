@@ -20,7 +20,6 @@
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 

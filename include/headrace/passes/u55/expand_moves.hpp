@@ -10,6 +10,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/preferring.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>

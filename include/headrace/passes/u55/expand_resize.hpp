@@ -8,6 +8,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/interpolation.hpp>
 #include <headrace/target/u55_verify.hpp>

@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_U55_FOR_U55_HPP
 
 #include <headrace/ir/graph.hpp>
-#include <headrace/passes/tosa_only.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 

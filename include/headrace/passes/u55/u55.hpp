@@ -4,6 +4,16 @@
 #define HEADRACE_PASSES_U55_U55_HPP
 
 #include <headrace/passes/properties.hpp>
+#ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/u55/blend_conditions.hpp>
+#include <headrace/passes/u55/expand_bits.hpp>
+#include <headrace/passes/u55/expand_indices.hpp>
+#include <headrace/passes/u55/expand_moves.hpp>
+#include <headrace/passes/u55/expand_resize.hpp>
+#include <headrace/passes/u55/expand_windows.hpp>
+#include <headrace/passes/u55/number_booleans.hpp>
+#endif
 
 namespace headrace {
 
