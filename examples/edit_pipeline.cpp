@@ -4,7 +4,7 @@
 
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/activations.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 #include "my_passes.hpp"

@@ -23,14 +23,12 @@
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/fx/dispatch_cache.hpp>
+#include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/io/pt2/pt2.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/lowering/target_choice.hpp>
-#include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;

@@ -4,7 +4,7 @@
 
     pass_records.py drivers RECORDS...      each pass has rewritten something in a test that compares results, in
                                             both drivers, unless it is a pass over the whole graph
-    pass_records.py emissions RECORDS...    each op that a pass declares in `produces` was emitted by it
+    pass_records.py emissions RECORDS...    each op that a pass declares for its code was emitted by it
     --table                                 prints a line for each pass, not only for those with a fault
 
 Exit status 1 if anything is missing. A record is a line:

@@ -69,8 +69,7 @@ def pipeline(program):
 
 
 class Headers:
-    """Facts that the types do not state: the header of a pass, the passes that it extends, the names of the
-    lists that it uses."""
+    """Facts that the types do not state: the header of a pass, its parts, the names of the lists that it uses."""
 
     def __init__(self):
         self.code = {header: code_of(header) for header in sorted(PASSES.rglob("*.hpp"))}
@@ -88,8 +87,9 @@ class Headers:
         return f"[`{name}`]({self.struct(name)[0].relative_to(PASSES)})"
 
     def parts(self, name):
-        extends = re.search(r"\bextends<(.*)>", self.struct(name)[1], re.S)
-        return re.findall(r"\w+", extends[1]) if extends else []
+        struct = self.struct(name)[2].partition("HEADRACE_COMPILED_PASS")[0]
+        parts = re.search(r"\busing parts = pass_list<(.*?)>;", struct, re.S)
+        return re.findall(r"\w+", parts[1]) if parts else []
 
     def list_of(self, name):
         """Returns the name of the list that a pass produces, if it is a single named list."""

@@ -5,7 +5,7 @@
 
 #include <headrace/pass/pipeline.hpp>
 
-#include <headrace/passes/fold/fuse_clamps.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/legalize/slicing.hpp>
 
 using namespace headrace;

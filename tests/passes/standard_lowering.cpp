@@ -23,6 +23,7 @@
 #include <headrace/passes/decompose/pooling.hpp>
 #include <headrace/passes/decompose/powers.hpp>
 #include <headrace/passes/decompose/products.hpp>
+#include <headrace/passes/decompose/quantization.hpp>
 #include <headrace/passes/decompose/rearrangements.hpp>
 #include <headrace/passes/decompose/recurrent.hpp>
 #include <headrace/passes/decompose/resampling.hpp>
@@ -34,24 +35,12 @@
 #include <headrace/passes/decompose/statistics.hpp>
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
-#include <headrace/passes/npu/convolution_groups.hpp>
-#include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
-#include <headrace/passes/fold/fuse_clamps.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
-#include <headrace/passes/layout/crop_after_transpose.hpp>
-#include <headrace/passes/layout/fuse_reshapes.hpp>
-#include <headrace/passes/layout/fuse_transposes.hpp>
-#include <headrace/passes/layout/lay_out_interface.hpp>
-#include <headrace/passes/layout/merge_transposed_axes.hpp>
-#include <headrace/passes/layout/remove_noop_layout.hpp>
-#include <headrace/passes/layout/transpose_by_convolution.hpp>
-#include <headrace/passes/npu/channel_selections.hpp>
-#include <headrace/passes/npu/strided_convolutions.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 #include <headrace/passes/legalize/control_flow.hpp>
 #include <headrace/passes/legalize/convolution.hpp>
 #include <headrace/passes/legalize/elementwise.hpp>
@@ -67,16 +56,17 @@
 #include <headrace/passes/normalize/variants.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>
 #include <headrace/passes/normalize/windows.hpp>
+#include <headrace/passes/npu/channel_selections.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/passes/npu/first_layers.hpp>
 #include <headrace/passes/npu/quantized_arithmetic.hpp>
+#include <headrace/passes/npu/strided_convolutions.hpp>
 #include <headrace/passes/npu/transposes.hpp>
-#include <headrace/passes/decompose/quantization.hpp>
-#include <headrace/passes/quantize/canonicalize_quantization.hpp>
-#include <headrace/passes/quantize/fuse_rescales.hpp>
 #include <headrace/passes/quantize/lower_quantized.hpp>
-#include <headrace/passes/quantize/quantize_interface.hpp>
+#include <headrace/passes/quantize/quantized_boundaries.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/quantize/tabulate_functions.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 #include "../support/pass_runs.hpp"
@@ -113,21 +103,20 @@ std::vector<std::filesystem::path> models() {
     return found;
 }
 
-/// Records the declared products of a pass's handlers, and of the passes that it extends, whose products it
-/// emits. Products of its expressions need no test: they follow from their type.
+/// Records the products that a pass declares for its code, and those of its parts, whose products it emits.
+/// Products of its expressions need no test: they follow from their type.
 template <pass_type P>
 void record_declarations_of() {
     const std::string name(pass_name<P>());
     testing::record_line("runs " + name + (graph_pass<P> ? " whole_graph" : " in_place retracing"));
-    if constexpr (requires { typename P::produces; }) {
-        set_of<typename P::produces>.for_each(
-            [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
-    }
-    if constexpr (requires { typename P::base_passes; }) {
-        []<class... Parts>(const std::string& whole, std::tuple<Parts...>*) {
+    using declared = joined<detail::declared_by<P>, detail::emitted_by_rules<P>>;
+    set_of<declared>.for_each(
+        [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
+    if constexpr (requires { typename P::parts; }) {
+        []<class... Parts>(const std::string& whole, pass_list<Parts...>) {
             (testing::record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
             (record_declarations_of<Parts>(), ...);
-        }(name, typename P::base_passes{});
+        }(name, typename P::parts{});
     }
 }
 template <pass_type... Passes>

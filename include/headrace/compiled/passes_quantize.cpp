@@ -2,8 +2,8 @@
 // The passes of passes/quantize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 
 namespace headrace {
 

@@ -6,7 +6,7 @@
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/split_expansions.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 namespace headrace {
 

@@ -19,11 +19,10 @@
 #ifdef HEADRACE_DEFINES_PASSES
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/normalize/narrow_types.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 #endif
 
 namespace headrace {

@@ -20,6 +20,7 @@
 #include <headrace/passes/decompose/arithmetic.hpp>
 #include <headrace/passes/decompose/comparisons.hpp>
 #include <headrace/passes/decompose/convolution.hpp>
+#include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/decompose/indexing.hpp>
 #include <headrace/passes/decompose/losses.hpp>
 #include <headrace/passes/decompose/matmul.hpp>
@@ -39,12 +40,11 @@
 #include <headrace/passes/decompose/statistics.hpp>
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
-#include <headrace/passes/npu/convolution_groups.hpp>
-#include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/regions.hpp>
 #include <headrace/passes/normalize/variants.hpp>
+#include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/correct_biases.hpp>
 #include <headrace/quantization/equalize_layers.hpp>

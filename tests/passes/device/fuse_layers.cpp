@@ -4,7 +4,7 @@
 
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/split_expansions.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -8,9 +8,7 @@
 #include <headrace/eval/fold.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that consecutive CLAMPs become one.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/fold/fuse_clamps.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 
 #include "../../support/pass_test.hpp"
 

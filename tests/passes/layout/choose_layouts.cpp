@@ -4,7 +4,7 @@
 
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
-#include <headrace/passes/layout/fuse_transposes.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 
 #include "../../support/quantized_test.hpp"
 

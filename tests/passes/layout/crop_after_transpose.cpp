@@ -2,7 +2,7 @@
 // Tests that the operands of windows are cropped after they are transposed.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/layout/crop_after_transpose.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -11,10 +11,8 @@
 #include <headrace/ir/signature.hpp>
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
-#include <headrace/passes/layout/fuse_reshapes.hpp>
-#include <headrace/passes/layout/fuse_transposes.hpp>
 #include <headrace/passes/layout/layout.hpp>
-#include <headrace/passes/layout/remove_noop_layout.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -2,7 +2,7 @@
 // Tests that inputs and outputs are channels-last on request.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/layout/lay_out_interface.hpp>
+#include <headrace/passes/layout/choose_layouts.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
 
 #include "../../support/quantized_test.hpp"

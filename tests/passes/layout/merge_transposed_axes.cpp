@@ -2,7 +2,7 @@
 // Tests that a TRANSPOSE of many axes becomes one of few axes.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/layout/merge_transposed_axes.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 
 #include "../../support/pass_test.hpp"
 

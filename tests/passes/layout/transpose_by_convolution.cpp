@@ -2,7 +2,7 @@
 // Tests that transposes of few planes become convolutions, bit for bit.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/layout/transpose_by_convolution.hpp>
+#include <headrace/passes/layout/moving_ops.hpp>
 
 #include "../../support/npu_test.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/canonicalize_quantization.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 
 #include "../../support/quantized_test.hpp"
 

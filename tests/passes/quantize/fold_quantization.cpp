@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/fold_quantization.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
 
 #include "../../support/quantized_test.hpp"
 

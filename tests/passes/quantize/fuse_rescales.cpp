@@ -2,7 +2,7 @@
 // Tests that only lossless RESCALEs are fused.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/fuse_rescales.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 
 #include "../../support/quantized_test.hpp"
 

@@ -2,8 +2,7 @@
 // Tests arithmetic of dequantized operands in INT32, with any scales, dtypes and shapes.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/fold_quantization.hpp>
-#include <headrace/passes/quantize/lower_quantized_arithmetic.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
 
 #include "../../support/quantized_test.hpp"
 

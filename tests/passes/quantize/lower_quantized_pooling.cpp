@@ -2,9 +2,8 @@
 // Tests averages and interpolations of dequantized images.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/fold_quantization.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
 #include <headrace/passes/quantize/lower_quantized_pooling.hpp>
-#include <headrace/passes/quantize/lower_quantized_resize.hpp>
 #include <headrace/target/node_facts.hpp>
 #include <headrace/target/tosa_rules.hpp>
 

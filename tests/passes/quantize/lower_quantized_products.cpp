@@ -4,7 +4,7 @@
 
 #include <headrace/passes/decompose/convolution.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/quantize/fold_quantization.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
 #include <headrace/target/node_facts.hpp>
 #include <headrace/target/tosa_rules.hpp>

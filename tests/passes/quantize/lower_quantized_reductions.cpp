@@ -2,8 +2,7 @@
 // Tests sums, running sums and positions of extrema of dequantized operands.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/fold_quantization.hpp>
-#include <headrace/passes/quantize/lower_quantized_reductions.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
 
 #include "../../support/quantized_test.hpp"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
 
 #include "../../support/quantized_test.hpp"
 

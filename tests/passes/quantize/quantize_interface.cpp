@@ -2,7 +2,7 @@
 // Tests that quantization at the interface of a program is left to its caller, with the right annotations.
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/quantize/quantize_interface.hpp>
+#include <headrace/passes/quantize/quantized_boundaries.hpp>
 
 #include "../../support/quantized_test.hpp"
 

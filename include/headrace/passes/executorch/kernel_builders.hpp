@@ -15,7 +15,7 @@
 #include <headrace/infer/aten/resize.hpp>
 #include <headrace/infer/aten/view.hpp>
 #include <headrace/passes/decompose/joining.hpp>
-#include <headrace/passes/support/axis_order.hpp>
+#include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -6,9 +6,7 @@
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #endif
 
 namespace headrace {

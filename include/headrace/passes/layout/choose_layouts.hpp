@@ -1,14 +1,74 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::choose_layouts.
+// Defines headrace::lay_out_interface and headrace::choose_layouts.
 #ifndef HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 
+#include <span>
+
+#include <headrace/infer/tosa.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/signature.hpp>
 #include <headrace/passes/layout/layout_rewrite.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
+
+struct fuse_transposes;
+/// Makes 4-D inputs and outputs NHWC. The transposes that this adds cancel with those of the convolutions.
+struct lay_out_interface : pass {
+    using runs_after = pass_list<tosa_only, nodes_sorted>;
+    using runs_before = pass_list<fuse_transposes, layouts_chosen>;
+    static constexpr std::string_view summary =
+        "makes 4-D inputs and outputs NHWC where channels_last_signature asks for it";
+
+    using produces = build::transpose_ops;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        for (const node& n : g.inputs()) {
+            if (is_asked(n)) return true;
+        }
+        return g.output() != nullptr && is_asked(*g.output());
+    }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t laid_out = 0;
+        for (node& n : g.inputs()) {
+            const tensor_meta meta = n.results[0].meta != nullptr ? *n.results[0].meta : tensor_meta{};
+            if (!is_asked(n)) continue;
+            g.annotate(n, channels_last_signature{true});
+            if (meta.rank() != 4) continue;
+            const int_list& s = meta.shape;
+            g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
+            emission made(g, &n, n.next, context);
+            emit<produces> e(made);
+            const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
+            if (!exported) continue;
+            g.replace_all_uses(n.result(), exported, exported.producer);
+            ++laid_out;
+        }
+        node* out = g.output();
+        if (out == nullptr || !is_asked(*out)) return laid_out;
+        emission made(g, out, out, context);
+        emit<produces> e(made);
+        for (edge& operand : std::span(out->operands, out->operand_count)) {
+            if (e.rank(*operand.slot) != 4) continue;
+            const value v = build::transpose(e, *operand.slot, build::to_channels_last(4));
+            if (v) g.set_operand(operand, v);
+            ++laid_out;
+        }
+        g.annotate(*out, channels_last_signature{true});
+        return laid_out;
+    }
+
+private:
+    static bool is_asked(const node& n) {
+        const auto* asked = n.find_annotation<channels_last_signature>();
+        return asked != nullptr && !asked->applied;
+    }
+};
+HEADRACE_COMPILED_PASS(lay_out_interface);
 
 /// Chooses the layouts in which ops are computed; see layout_search. The result is never worse than the
 /// original graph. Transposing constants is free, since they are folded, and a convolution takes its channels

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::computed_axis, an axis of an op that is computed in another layout.
+// Defines headrace::computed_axis, an axis of an op that is computed in another layout, and the builders of
+// tensors and ops in other layouts.
 #ifndef HEADRACE_PASSES_LAYOUT_COMPUTED_AXES_HPP
 #define HEADRACE_PASSES_LAYOUT_COMPUTED_AXES_HPP
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
+#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
@@ -90,6 +94,87 @@ struct computed_axis {
     }
     return next == fine.size() ? padded : fine;
 }
+
+namespace build {
+
+/// Transposes a tensor to another layout, by its own axes if these are fine enough: axes of size 1 then keep
+/// their place.
+inline value transposed(emit<permute_ops> e, value v, const layout& way) {
+    const auto split = common_refinement(way.factors, e.shape(v));
+    shape_builder longer_sizes;  // of axes longer than 1
+    shape_builder longer_axes;
+    for (std::size_t d = 0; d != e.rank(v); ++d) {
+        if (e.shape(v)[d] == 1) continue;
+        longer_sizes.push_back(e.shape(v)[d]);
+        longer_axes.push_back(static_cast<std::int64_t>(d));
+    }
+    if (!split || *split != longer_sizes) return permute(e, reshape(e, v, way.factors), way.order);
+    shape_builder perms = axes_in_order(e.rank(v));
+    std::size_t at = 0;
+    for (const std::int64_t factor : split_factors(way, *split).order) {
+        perms[static_cast<std::size_t>(longer_axes[at++])] = longer_axes[static_cast<std::size_t>(factor)];
+    }
+    return permute(e, v, perms);
+}
+/// Reorders a tensor along an axis.
+inline value reordered(
+    emit<permute_ops> e, value v, std::size_t axis, const layout& l, const shape_builder& shape) {
+    pmr_vector<layout> blocks(shape.size());
+    blocks[axis] = l;
+    const layout way = from_blocks(shape, blocks, axes_in_order(shape.size()));
+    return reshape(e, transposed(e, v, way), shape);
+}
+
+/// Makes a shape operand with `per_axis` items for each axis; they are `otherwise` for merged axes.
+inline value for_each_axis(emit<ops<tosa::const_shape>> e, const pmr_vector<computed_axis>& axes, value items,
+    std::size_t per_axis, std::int64_t otherwise) {
+    const int_list& old = match<tosa::const_shape>(items)->values;
+    shape_builder values;
+    for (const computed_axis& x : axes) {
+        for (std::size_t i = 0; i != per_axis; ++i)
+            values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
+    }
+    return const_shape(e, values);
+}
+/// Makes an op that works along whole axes, on operands with the computed axes.
+template <class Op>
+value computed_along(emit<ops<Op, tosa::const_shape>> e, args<Op> a, const pmr_vector<value>& operands,
+    const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    if constexpr (requires { a.axis; }) {
+        const auto is_worked = [&](const computed_axis& x) {
+            return x.axis == static_cast<std::size_t>(a.axis);
+        };
+        a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
+    }
+    if constexpr (std::is_same_v<Op, tosa::concat>) {
+        a.input1 = list<value>(operands);
+    } else if constexpr (requires { a.input1; }) {
+        a.input1 = operands[0];
+    } else {
+        a.input = operands[0];
+    }
+    if constexpr (std::is_same_v<Op, tosa::slice>) {
+        a.start = for_each_axis(e, axes, a.start, 1, 0);
+        a.size = const_shape(e, computed_shape(axes, op.full, op.result));
+    } else if constexpr (std::is_same_v<Op, tosa::pad>) {
+        a.padding = for_each_axis(e, axes, a.padding, 2, 0);
+    } else if constexpr (std::is_same_v<Op, tosa::tile>) {
+        a.multiples = for_each_axis(e, axes, a.multiples, 1, 1);
+    }
+    return e.template make<Op>(a);
+}
+/// Calls computed_along for the op of a node.
+template <class... Ops>
+value along_axes(emit<joined<ops<Ops...>, ops<tosa::const_shape>>> e, const node& n,
+    const pmr_vector<value>& operands, const pmr_vector<computed_axis>& axes,
+    const layout_rules::axes_of_op& op, ops<Ops...>) {
+    value made{};
+    static_cast<void>(
+        ((is<Ops>(n) && (made = computed_along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
+    return made;
+}
+
+}  // namespace build
 
 }  // namespace headrace
 

@@ -12,7 +12,7 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/layout/computed_axes.hpp>
-#include <headrace/passes/layout/layout_search.hpp>
+#include <headrace/passes/layout/layout_assignment.hpp>
 
 namespace headrace {
 
@@ -26,7 +26,7 @@ public:
     using along_axis = ops_where<tosa::dialect, works_along>;
     using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
 
-    layout_rewrite(graph& g, const layout_search& chosen, pass_context& context)
+    layout_rewrite(graph& g, const layout_assignment& chosen, pass_context& context)
         : g_(&g), chosen_(&chosen), context_(&context), actual_(g.id_bound()) {}
 
     void run() {
@@ -88,31 +88,10 @@ private:
         for (const auto& known : moved_[v.producer->id]) {
             if (known.from == v && known.way == way) return known.to;
         }
-        const value to = transposed(e, v, way);
+        const value to = build::transposed(e, v, way);
         moved_[v.producer->id].push_back({v, way, to});
         return to;
     }
-    // Transposes the tensor's own axes if these are fine enough: axes of size 1 then keep their place.
-    static value transposed(emitting& e, value v, const layout& way) {
-        const auto split = common_refinement(way.factors, e.shape(v));
-        shape_builder longer_sizes;  // of axes longer than 1
-        shape_builder longer_axes;
-        for (std::size_t d = 0; d != e.rank(v); ++d) {
-            if (e.shape(v)[d] == 1) continue;
-            longer_sizes.push_back(e.shape(v)[d]);
-            longer_axes.push_back(static_cast<std::int64_t>(d));
-        }
-        if (!split || *split != longer_sizes)
-            return build::permute(e, build::reshape(e, v, way.factors), way.order);
-        shape_builder perms = build::axes_in_order(e.rank(v));
-        std::size_t at = 0;
-        for (const std::int64_t factor : split_factors(way, *split).order) {
-            perms[static_cast<std::size_t>(longer_axes[at++])] =
-                longer_axes[static_cast<std::size_t>(factor)];
-        }
-        return build::permute(e, v, perms);
-    }
-
     // Makes `v` the result that `n` is replaced by.
     void replace(emitting& e, node& n, value v) {
         if (!v) return;
@@ -186,17 +165,9 @@ private:
     void reorder(emitting& e, edge& operand, std::size_t axis, const layout& l) {
         const shape_builder shape(layout_rules::shape_of(*operand.slot));
         if (l.row_major() || shape[axis] == 1) return;
-        const value v = reordered(e, *operand.slot, axis, l, shape);
+        const value v = build::reordered(e, *operand.slot, axis, l, shape);
         if (v) g_->set_operand(operand, v);
     }
-    static value reordered(
-        emitting& e, value v, std::size_t axis, const layout& l, const shape_builder& shape) {
-        pmr_vector<layout> blocks(shape.size());
-        blocks[axis] = l;
-        const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
-        return build::reshape(e, transposed(e, v, way), shape);
-    }
-
     [[nodiscard]] bool is_swapped(node& n) const {
         const sizes shape = layout_rules::shape_of(n.operand(0));
         const layout a = chosen_->demanded(n.operands[0]);
@@ -233,7 +204,7 @@ private:
         const shape_builder result = computed_shape(axes, op.full, op.result);
         value made{};
         if (n.op->has(works_along)) {
-            made = make_along_axis(e, n, operands, axes, op, along_axis{});
+            made = build::along_axes(e, n, operands, axes, op, along_axis{});
         } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                        meta = {meta.dtype, int_list(result), {}};
                    })) {
@@ -250,7 +221,8 @@ private:
             return bring(e, n.operands[i], meta_of(v)->shape);
         }
         const layout channels = channels_of(chosen_->stored(n.result()), op.full);
-        return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
+        return channels.row_major() ? v
+                                    : build::reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
     }
 
     // Returns the axes in stored order: as few as possible, or those of an operand.
@@ -288,59 +260,13 @@ private:
         }
         return best;
     }
-    template <class... Ops>
-    static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
-        const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op, ops<Ops...>) {
-        value made{};
-        static_cast<void>(
-            ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
-        return made;
-    }
-    template <class Op>
-    static value along(emitting& e, args<Op> a, const pmr_vector<value>& operands,
-        const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
-        if constexpr (requires { a.axis; }) {
-            const auto is_worked = [&](const computed_axis& x) {
-                return x.axis == static_cast<std::size_t>(a.axis);
-            };
-            a.axis = std::find_if(axes.begin(), axes.end(), is_worked) - axes.begin();
-        }
-        if constexpr (std::is_same_v<Op, tosa::concat>) {
-            a.input1 = list<value>(operands);
-        } else if constexpr (requires { a.input1; }) {
-            a.input1 = operands[0];
-        } else {
-            a.input = operands[0];
-        }
-        if constexpr (std::is_same_v<Op, tosa::slice>) {
-            a.start = for_each_axis(e, axes, a.start, 1, 0);
-            a.size = build::const_shape(e, computed_shape(axes, op.full, op.result));
-        } else if constexpr (std::is_same_v<Op, tosa::pad>) {
-            a.padding = for_each_axis(e, axes, a.padding, 2, 0);
-        } else if constexpr (std::is_same_v<Op, tosa::tile>) {
-            a.multiples = for_each_axis(e, axes, a.multiples, 1, 1);
-        }
-        return e.make<Op>(a);
-    }
-    // Makes a shape operand with `per_axis` items for each axis; they are `otherwise` for merged axes.
-    static value for_each_axis(emitting& e, const pmr_vector<computed_axis>& axes, value items,
-        std::size_t per_axis, std::int64_t otherwise) {
-        const int_list& old = match<tosa::const_shape>(items)->values;
-        shape_builder values;
-        for (const computed_axis& x : axes) {
-            for (std::size_t i = 0; i != per_axis; ++i)
-                values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
-        }
-        return build::const_shape(e, values);
-    }
-
     struct known_move {
         value from;
         layout way;
         value to;
     };
     graph* g_;
-    const layout_search* chosen_;
+    const layout_assignment* chosen_;
     pass_context* context_;
     pmr_vector<value> actual_;  // by node id: the value that replaces its result; empty if it is not replaced
     std::pmr::map<std::uint32_t, pmr_vector<known_move>>

@@ -7,13 +7,11 @@
 #include <cstdint>
 #include <utility>
 
-#include <headrace/base/flat_map.hpp>
-#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
+#include <headrace/passes/layout/layout_assignment.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
-#include <headrace/passes/layout/layout_table.hpp>
 
 namespace headrace {
 
@@ -27,25 +25,16 @@ namespace headrace {
 /// transpose is proposed to all ops that can adopt it, and a minimum cut finds which of them do (Boykov,
 /// Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001; with two layouts this is the
 /// optimum).
-class layout_search {
+class layout_search : public layout_assignment {
 public:
-    using kind = layout_rules::kind;
-
     /// Limits the work: in a long chain of transposes, each move could change all ops, which takes quadratic
     /// time in total. Once moves have proposed `proposals` layouts in all, each further move reaches only a
     /// few ops.
     layout_search(graph& g, std::size_t proposals)
-        : g_(&g),
-          kinds_(g.id_bound(), kind::fixed),
-          sites_(2 * std::size_t{g.id_bound()}),
-          answers_(sites_.size()),
-          proposals_left_(proposals) {
-        for (const node& n : g.nodes()) {
-            kinds_[n.id] = layout_rules::kind_of(n);
-            if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
-                sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
-        }
-    }
+        : layout_assignment(g),
+          proposals_(site_count(), -1),
+          answers_(site_count()),
+          proposals_left_(proposals) {}
 
     /// With a budget that only adversarial networks exhaust.
     explicit layout_search(graph& g) : layout_search(g, (std::size_t{1} << 20) + 256 * g.size()) {}
@@ -66,54 +55,10 @@ public:
         return moves;
     }
 
-    /// Returns the bytes that the graph's transposes move, plus the costs of slices and joins of inner axes.
-    /// Constants are free.
-    [[nodiscard]] std::int64_t cost() {
-        pmr_vector<value> values;
-        std::int64_t of_ops = 0;
-        for (node& n : g_->nodes()) {
-            of_ops += cost_of_op(n, now_at(site_of(n, {})));
-            if (is<builtin::constant>(n) || is<tosa::const_shape>(n)) continue;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) values.push_back(n.result(i));
-        }
-        return of_ops + cost_of(values);
-    }
-
-    /// The kind of a node when the search began.
-    [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
-    /// The layout in which a value is stored.
-    [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
-    /// The layout in which a node reads an operand.
-    [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
-    /// True if the layout of an op has changed.
-    [[nodiscard]] bool is_changed(const node& n) const {
-        return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
-    }
-    /// True if a value must be transposed for that operand.
-    [[nodiscard]] bool needs_transpose(const edge& e) const {
-        return has_cost(e) && stored_number(*e.slot) != demanded_number(e);
-    }
-
 private:
-    using number = layout_table::number;
-
     static constexpr int max_rounds = 4;
-    static constexpr std::int64_t overhead = 64;     // of a transpose, in bytes
     static constexpr std::size_t small_region = 32;  // region size of a move once no proposals are left
 
-    /// op_layouts as numbers; operands that are not listed are row-major.
-    struct numbers {
-        pmr_vector<number> operands;
-        number result = 0;
-
-        [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
-        friend bool operator==(const numbers&, const numbers&) = default;
-    };
-    struct site {
-        std::uint32_t now = 0;       // index in records_
-        std::int32_t proposal = -1;  // in the move under consideration
-        bool changed = false;
-    };
     struct answer {
         number wanted = static_cast<number>(-1);
         std::uint32_t port = 0;
@@ -125,95 +70,15 @@ private:
         std::uint32_t record;
     };
 
-    // Convolutions have two sites, one for the operand and one for the result.
-    [[nodiscard]] std::size_t site_of(const node& n, node_port port) const {
-        const bool second = port.is_result() && layout_rules::is_split(kind_of(n));
-        return 2 * std::size_t{n.id} + (second ? 1 : 0);
-    }
-    [[nodiscard]] const numbers& now_at(std::size_t at) const { return records_[sites_[at].now]; }
-    [[nodiscard]] number stored_number(value v) const {
-        return v.result != 0 ? 0 : now_at(site_of(*v.producer, {})).result;
-    }
-    [[nodiscard]] number demanded_number(const edge& e) const {
-        const node& n = *e.target;
-        if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
-        return now_at(site_of(n, {e.operand})).operand(e.operand);
-    }
-    // Returns the record of the layouts. Many ops share few layouts, so each is stored once.
-    std::uint32_t numbered(const op_layouts& layouts) {
-        numbers n{{}, table_.of(layouts.result)};
-        for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
-        std::uint64_t hash = n.result;
-        for (const number operand : n.operands) hash = mix(hash, operand);
-        std::uint32_t& known =
-            record_numbers_.find_or_add(hash, [&](std::uint32_t at) { return records_[at - 1] == n; });
-        if (known == 0) {
-            records_.push_back(std::move(n));
-            known = static_cast<std::uint32_t>(records_.size());
-        }
-        return known - 1;
-    }
-    [[nodiscard]] op_layouts layouts_now(const node& n) const {
-        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
-        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
-            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
-        return now;
-    }
-
-    // --- costs ----------------------------------------------------------------------------
-
-    [[nodiscard]] static bool has_cost(const edge& e) {
-        const node& source = *e.slot->producer;
-        return meta_of(*e.slot) != nullptr && !is<builtin::constant>(source) &&
-            !is<tosa::const_shape>(source);
-    }
-    [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
-        return static_cast<std::int64_t>(packed_bytes(meta));
-    }
-    [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
-        return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
-    }
-    // A SLICE or a CONCAT along any axis except the outermost copies with gaps, and is as slow as a
-    // transpose.
-    [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
-        const bool joins = is<tosa::concat>(n);
-        if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
-        const layout_rules::axes_of_op op(n);
-        const auto lies = along_axes(table_[joins ? layouts.result : layouts.operand(0)], op.full);
-        bool outermost = true;
-        for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
-            outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
-        return outermost ? 0 : bytes_of(*n.results[0].meta);
-    }
-    // Returns the cost of the values' transposes; readers that require the same layout share one.
-    [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
-        std::int64_t sum = 0;
-        pmr_vector<number> wanted;
-        for (const value v : values) {
-            const number from = stored_number(v);
-            wanted.clear();
-            for (const edge& e : v.producer->uses()) {
-                if (e.slot->result != v.result || !has_cost(e)) continue;
-                const number to = demanded_number(e);
-                if (std::find(wanted.begin(), wanted.end(), to) != wanted.end()) continue;
-                wanted.push_back(to);
-                sum += cost(from, to, *meta_of(v));
-            }
-        }
-        return sum;
-    }
-
     [[nodiscard]] pmr_vector<const edge*> needed_transposes() const {
         pmr_vector<const edge*> found;
-        for (const node& n : g_->nodes()) {
+        for (const node& n : searched().nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
             }
         }
         return found;
     }
-
-    // --- moves ----------------------------------------------------------------------------
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
@@ -226,7 +91,7 @@ private:
         const auto index = static_cast<std::uint32_t>(port.index);
         if (by_itself && last.wanted == wanted && last.port == index) return last.record;
         const auto found = layout_rules::accommodate(
-            n, k, port, table_[wanted], by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+            n, k, port, layout_at(wanted), by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
         const std::uint32_t record = found ? numbered(*found) : none;
         if (by_itself) last = {wanted, index, record};
         return record;
@@ -235,12 +100,12 @@ private:
     void propose(pmr_vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
-        if (sites_[at].proposal >= 0) return;
+        if (proposals_[at] >= 0) return;
         const numbers& now = now_at(at);
         if ((port.is_result() ? now.result : now.operand(port.index)) == wanted) return;
         const std::uint32_t record = accommodated(n, port, wanted);
         if (record == none) return;
-        sites_[at].proposal = static_cast<std::int32_t>(region.size());
+        proposals_[at] = static_cast<std::int32_t>(region.size());
         region.push_back({&n, port, record});
     }
     [[nodiscard]] bool covers(const proposal& p, node_port port) const {
@@ -270,22 +135,22 @@ private:
                 p,
                 [&](const edge& e) {
                     if (e.slot->result == 0)
-                        propose(region, *e.slot->producer, {}, records_[p.record].operand(e.operand));
+                        propose(region, *e.slot->producer, {}, record(p.record).operand(e.operand));
                 },
                 [&](const edge& e) {
                     if (e.operand < layout_rules::data_operands(*e.target))
-                        propose(region, *e.target, {e.operand}, records_[p.record].result);
+                        propose(region, *e.target, {e.operand}, record(p.record).result);
                 });
         }
         proposals_left_ -= std::min(proposals_left_, region.size());
         const bool better = !region.empty() && take_best_part(region);
-        for (const proposal& p : region) sites_[site_of(*p.n, p.part)].proposal = -1;
+        for (const proposal& p : region) proposals_[site_of(*p.n, p.part)] = -1;
         return better;
     }
 
     [[nodiscard]] const proposal* proposed(
         const pmr_vector<proposal>& region, const node& n, node_port port) const {
-        const std::int32_t i = sites_[site_of(n, port)].proposal;
+        const std::int32_t i = proposals_[site_of(n, port)];
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
@@ -295,7 +160,7 @@ private:
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
             const numbers& now = now_at(site_of(*p.n, p.part));
-            const numbers& moved = records_[p.record];
+            const numbers& moved = record(p.record);
             choice.add(i, cost_of_op(*p.n, moved) - cost_of_op(*p.n, now));
             for_each_edge(
                 p,
@@ -310,7 +175,7 @@ private:
                         choice.add(i, moves - stays);
                         return;
                     }
-                    const number source_then = records_[source->record].result;
+                    const number source_then = record(source->record).result;
                     choice.add(static_cast<std::size_t>(source - region.data()), i,
                         {{stays, moves},
                             {cost(source_then, now.operand(e.operand), meta),
@@ -341,7 +206,7 @@ private:
             return of_ops + cost_of(affected);
         };
         const auto swap = [&] {
-            for (proposal& p : kept) std::swap(sites_[site_of(*p.n, p.part)].now, p.record);
+            for (proposal& p : kept) p.record = exchange(site_of(*p.n, p.part), p.record);
         };
         const std::int64_t before = sum();
         swap();
@@ -349,7 +214,7 @@ private:
             swap();
             return false;
         }
-        for (const proposal& p : kept) sites_[site_of(*p.n, p.part)].changed = true;
+        for (const proposal& p : kept) mark_changed(site_of(*p.n, p.part));
         return true;
     }
 
@@ -362,19 +227,14 @@ private:
             }
         }
         const auto key = [](value v) { return std::pair(v.producer->id, v.result); };
-        std::sort(values.begin(), values.end(), [&](value a, value b) { return key(a) < key(b); });
+        std::ranges::sort(values, [&](value a, value b) { return key(a) < key(b); });
         values.erase(std::unique(values.begin(), values.end()), values.end());
         return values;
     }
 
-    graph* g_;
-    pmr_vector<kind> kinds_;  // by node id
-    pmr_vector<site> sites_;  // two for each node
-    layout_table table_;
-    pmr_vector<answer> answers_;  // by site
+    pmr_vector<std::int32_t> proposals_;  // by site: its place in the region of the move, or -1
+    pmr_vector<answer> answers_;          // by site
     std::size_t proposals_left_;
-    pmr_vector<numbers> records_{numbers{}};  // the first one is all row-major
-    flat_map<std::uint32_t> record_numbers_;  // of records_, from 1
 };
 
 }  // namespace headrace

@@ -10,8 +10,8 @@
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
-#include <headrace/passes/support/pooling.hpp>
 #include <headrace/passes/support/resizing.hpp>
+#include <headrace/passes/support/windows.hpp>
 
 namespace headrace {
 

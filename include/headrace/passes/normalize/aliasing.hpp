@@ -10,7 +10,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/passes/support/axis_order.hpp>
+#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace::detail {
 

@@ -12,6 +12,7 @@
 #include <headrace/base/ceil_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/infer/aten/convolution.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/quantize/quantization.hpp>

@@ -12,9 +12,9 @@
 
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/npu/preferring.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/support/widening.hpp>
 
 namespace headrace {
 

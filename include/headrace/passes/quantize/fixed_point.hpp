@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fixed_point, an operand of integer arithmetic, and how operands are brought to one scale.
+// Defines the operands of integer arithmetic: headrace::fixed_point, which are brought to one scale, and
+// products of INT16 with a zero point.
 #ifndef HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 #define HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/quantize/quantizer.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
@@ -36,7 +43,7 @@ using fixed_point_ops = joined<reading_ops, build::transpose_ops>;
 /// same steps.
 inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d) {
     constexpr double room = 1 << 29;
-    const auto [min, max] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
+    const auto [min, max] = std::ranges::minmax_element(d.parameters.scales);
     const double reach = d.parameters.reach() * *max;
     const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
     const double scale = std::max(std::ldexp(*min, -bits), reach / room);
@@ -139,6 +146,69 @@ inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e
 inline value dequantize(emit<dequantize_ops> e, const scaled_integers& x) {
     const auto max = static_cast<std::int64_t>(std::min(std::ceil(x.reach), 2147483647.0));
     return dequantize(e, dequantized{x.integers, quantization::symmetric(x.scale, max)});
+}
+
+// --- INT16 with a zero point ------------------------------------------------------------------------------
+//
+// CONV2D, MATMUL and similar operators subtract zero points for INT8 only (TOSA 1.0, 2.2). For INT16, whose
+// numbers minus a zero point need 17 bits, the products of the zero point become terms of their own, in the
+// 48-bit accumulators:
+//
+//     Σ (x - z)·w = Σ x·w - z·Σ w           if w is constant: z·Σ w is folded into the bias
+//     Σ (x - z)·w = Σ x·w + Σ (-z)·w        otherwise: a sum of twice as many products
+
+/// True if the tensor has a zero point that TOSA's products do not support.
+[[nodiscard]] inline bool has_zero_of_its_own(const emitter& e, value v, std::int64_t zero) {
+    return zero != 0 && e.dtype(v) == dtype::int16;
+}
+
+/// Returns INT16 numbers that add up to -zero.
+[[nodiscard]] inline pmr_vector<std::int64_t> parts_of_negated(std::int64_t zero) {
+    if (zero == 0) return {};
+    if (zero == INT16_MIN) return {-(zero / 2), -(zero / 2)};  // 32768 does not fit in INT16
+    return {-zero};
+}
+
+/// Joins the tensor along an axis with tensors of its shape whose elements add up to -zero.
+inline value joined_with_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
+    pmr_vector<value> parts{v};
+    for (const std::int64_t number : parts_of_negated(zero))
+        parts.push_back(e.splat(number, e.dtype(v), sizes(e.shape(v))));
+    if (parts.size() == 1) return v;
+    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+}
+/// Repeats the other factor once for each tensor that joined_with_zero joins.
+inline value repeated_for_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
+    const pmr_vector<value> parts(1 + parts_of_negated(zero).size(), v);
+    if (parts.size() == 1) return v;
+    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+}
+
+/// Returns a constant bias minus z·Σ(w - w0) for each output channel, the weight's first axis; nothing if one
+/// of them is computed.
+inline std::optional<value> bias_less_zero(
+    emit<ops<>> e, value bias, value weight, std::int64_t weight_zero, std::int64_t zero) {
+    const auto numbers = constant_integers(bias);
+    const auto weights = constant_integers(weight);
+    if (!numbers || !weights) return std::nullopt;
+    const auto channels = static_cast<std::size_t>(e.shape(weight)[0]);
+    const std::size_t terms = weights->size() / std::max<std::size_t>(channels, 1);
+    const std::array count{static_cast<std::int64_t>(channels)};
+    return e.constant_of(e.dtype(bias), count, [&](std::size_t channel) {
+        std::int64_t sum = 0;
+        for (std::size_t i = channel * terms; i != (channel + 1) * terms; ++i)
+            sum += (*weights)[i] - weight_zero;
+        return (*numbers)[numbers->size() == 1 ? 0 : channel] - zero * sum;
+    });
+}
+
+/// Pads an image [N, C, …] as the convolution would, with its zero point, which represents 0.
+inline value padded_with_zero(
+    emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding, std::int64_t zero) {
+    if (build::all_are(padding, 0)) return image;
+    pmr_vector<std::int64_t> pad;  // last axis first
+    for (std::size_t i = padding.size(); i-- != 0;) pad.insert(pad.end(), 2, padding[i]);
+    return e.make<aten::constant_pad_nd>(image, int_list(pad), scalar(zero));
 }
 
 }  // namespace headrace

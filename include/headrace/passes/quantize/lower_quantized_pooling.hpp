@@ -1,23 +1,80 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_quantized_pooling.
+// Defines headrace::lower_quantized_pooling and headrace::window_divisors, the divisors of the sums of an
+// average pooling's windows.
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_POOLING_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_POOLING_HPP
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/sizes.hpp>
+#include <headrace/infer/window.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
-#include <headrace/passes/quantize/int16_zero_points.hpp>
-#include <headrace/passes/quantize/window_divisors.hpp>
-#include <headrace/passes/support/pooling.hpp>
+#include <headrace/passes/support/windows.hpp>
 
 namespace headrace {
+
+/// Returns how many elements the window counts at each position along an axis, as PyTorch's avg_pool2d does:
+/// elements of the axis and, if `padding_counts`, of the padding.
+[[nodiscard]] inline pmr_vector<std::int64_t> counts_along(
+    const window& w, std::int64_t size, std::int64_t positions, bool padding_counts) {
+    pmr_vector<std::int64_t> counts;
+    const std::int64_t first = padding_counts ? -w.before : 0;
+    const std::int64_t end = padding_counts ? size + w.after : size;
+    for (std::int64_t i = 0; i != positions; ++i) {
+        const std::int64_t start = i * w.stride - w.before;
+        counts.push_back(std::min(start + w.kernel, end) - std::max(start, first));
+    }
+    return counts;
+}
+
+/// The number of elements of each window is the product of its counts along height and width.
+struct window_divisors {
+    pmr_vector<std::int64_t> height, width;
+
+    /// True if there is a window, and each window has an element.
+    [[nodiscard]] bool is_sound() const {
+        const auto has_none = [](std::int64_t n) { return n == 0; };
+        return !height.empty() && !width.empty() && std::ranges::none_of(height, has_none) &&
+            std::ranges::none_of(width, has_none);
+    }
+    [[nodiscard]] std::int64_t largest() const {
+        return saturating_mul(*std::ranges::max_element(height), *std::ranges::max_element(width));
+    }
+    /// Returns the divisor of all windows, if it is the same.
+    [[nodiscard]] std::optional<std::int64_t> common() const {
+        const auto is_one = [](const pmr_vector<std::int64_t>& counts) {
+            return std::ranges::all_of(counts, [&](auto n) { return n == counts.front(); });
+        };
+        return is_one(height) && is_one(width) ? std::optional(largest()) : std::nullopt;
+    }
+    /// Returns a unit that each divisor divides exactly or nearly: a multiple of all divisors or, if there is
+    /// no room for it, a power of two. Nothing if a quotient would be rounded by more than a hundredth of a
+    /// step, for numbers of at most that magnitude.
+    [[nodiscard]] std::optional<std::int64_t> unit(double reach) const {
+        constexpr double room = 1 << 30;
+        constexpr double allowed = 0.01;
+        std::int64_t multiple = 1;
+        for (const auto* counts : {&height, &width}) {
+            std::int64_t along = 1;
+            for (const std::int64_t n : *counts) along = saturating_mul(along, n / std::gcd(along, n));
+            multiple = saturating_mul(multiple, along);
+        }
+        if (static_cast<double>(multiple) * reach <= room) return multiple;
+        const double power = std::exp2(std::floor(std::log2(room / std::max(reach, 1.0))));
+        const double rounded_by = reach * static_cast<double>(largest()) / (2 * power);
+        return rounded_by <= allowed ? std::optional(static_cast<std::int64_t>(power)) : std::nullopt;
+    }
+};
 
 /// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers, if the result is read in the same quantization.
 /// AVG_POOL2D rounds in the quantization of x; if the result is read in another one, sums at a finer scale
@@ -26,11 +83,13 @@ namespace headrace {
 /// added up as slices.
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
-    using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops,
-        build::strided_slice_ops, ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
 
-    std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
+    static auto rewrites() { return rules(on<aten::avg_pool2d> = code<averaged>()); }
+
+private:
+    using made = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops, build::strided_slice_ops,
+        ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
+    static std::optional<value> averaged(emit<made> e, const args<aten::avg_pool2d>& a) {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto w = std::span(windows.value()).first(2);
@@ -49,8 +108,6 @@ struct lower_quantized_pooling : pass {
         const value pooled = build::average_pool(e, of_integers, x->parameters.zero_point());
         return dequantize(e, {build::transpose(e, pooled, build::to_channels_first(4)), x->parameters});
     }
-
-private:
     static window_divisors divisors_of(
         const emitter& e, const args<aten::avg_pool2d>& a, std::span<const window> w) {
         if (a.divisor_override) return {{*a.divisor_override}, {1}};
@@ -66,7 +123,7 @@ private:
         constexpr int max_looked_through = 8;
         if (is_read_in(n, q)) return true;
         if (n.first_use == nullptr || nested == max_looked_through) return false;
-        return std::all_of(n.uses().begin(), n.uses().end(), [&](const edge& use) {
+        return std::ranges::all_of(n.uses(), [&](const edge& use) {
             const node& reader = *use.target;
             const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(reader);
             if (a != nullptr) return a->scale == q.scale() && a->zero_point == q.zero_point();
@@ -77,7 +134,7 @@ private:
 
     // Returns nothing if the sums do not have room.
     static std::optional<value> dequantized_sum(
-        emit<produces> e, const dequantized& x, std::span<const window> w, const window_divisors& divisors) {
+        emit<made> e, const dequantized& x, std::span<const window> w, const window_divisors& divisors) {
         const double reach = x.parameters.reach() * static_cast<double>(w[0].kernel * w[1].kernel);
         if (divisors.common()) return divided(e, sum(e, x, w), x.parameters.scale(), reach, divisors);
         const bool is_wide = e.dtype(x.integers) != dtype::int8;  // summed in 48 bits
@@ -90,7 +147,7 @@ private:
     // Turns sums with channels last into averages of real numbers. `reach` is that of the sums if they have a
     // common divisor, which is folded into the scale; otherwise that of an element.
     static value divided(
-        emit<produces> e, value sums, double scale, double reach, const window_divisors& divisors) {
+        emit<made> e, value sums, double scale, double reach, const window_divisors& divisors) {
         if (const auto common = divisors.common()) {
             scale /= static_cast<double>(*common);
         } else {
@@ -113,7 +170,7 @@ private:
     }
 
     // Returns the sum of each window, with channels last.
-    static value sum(emit<produces> e, const dequantized& x, std::span<const window> w) {
+    static value sum(emit<made> e, const dequantized& x, std::span<const window> w) {
         value image = build::transpose(e, x.integers, build::to_channels_last(4));
         auto fitted = build::fit_windows(e.shape(image), w, sizes(e.result_meta().shape).subspan(2));
         image = build::crop(e, image, fitted.used);
@@ -142,7 +199,7 @@ private:
 
     // Averages INT32, such as the sums of another pooling.
     static std::optional<value> dequantized_slices(
-        emit<produces> e, const args<aten::avg_pool2d>& a, std::span<const window> w) {
+        emit<made> e, const args<aten::avg_pool2d>& a, std::span<const window> w) {
         constexpr std::int64_t max_slices = 64;
         constexpr double room = 1 << 30;
         if (saturating_add(w[0].kernel, w[1].kernel) > max_slices) return std::nullopt;
@@ -167,7 +224,7 @@ private:
         return divided(e, sums, x->scale, divisors.common() ? x->reach * area : x->reach, divisors);
     }
     static value slices_added(
-        emit<produces> e, value v, std::size_t axis, const window& w, std::int64_t positions) {
+        emit<made> e, value v, std::size_t axis, const window& w, std::int64_t positions) {
         const std::int64_t end = (positions - 1) * w.stride + w.kernel - w.before;
         v = build::pad(e, v, axis, w.before, std::max<std::int64_t>(end - e.shape(v)[axis], 0));
         value sums{};

@@ -11,8 +11,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/quantize/dequantized.hpp>
-#include <headrace/passes/quantize/int16_zero_points.hpp>
+#include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
@@ -22,12 +21,18 @@ namespace headrace {
 /// brought to the same scale.
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
-    using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
+
+    static auto rewrites() {
+        return rules(on<aten::convolution> = code<convolved>(), on<aten::linear> = code<linear>(),
+            on<aten::bmm> = code<multiplied>());
+    }
+
+private:
     using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
-    using produces =
+    using made =
         joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul, tosa::concat>>;
 
-    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
+    static std::optional<value> convolved(emit<made> e, const args<aten::convolution>& a) {
         auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
         if (!o) return std::nullopt;
         args<aten::convolution> of_integers = a;
@@ -47,7 +52,7 @@ struct lower_quantized_products : pass {
         return build::channels_first(e, o->dequantize_accumulated(e, accumulated), result);
     }
 
-    std::optional<value> operator()(const args<aten::linear>& a, emit<produces> e) const {
+    static std::optional<value> linear(emit<made> e, const args<aten::linear>& a) {
         if (e.rank(a.weight) != 2) return std::nullopt;
         auto o = read(e, a, 0);
         if (!o) return std::nullopt;
@@ -59,10 +64,10 @@ struct lower_quantized_products : pass {
         return build::reshape(e, o->dequantize_accumulated(e, accumulated), e.result_meta().shape);
     }
 
-    std::optional<value> operator()(const args<aten::bmm>& a, emit<produces> e) const {
-        const auto left = as_short_integers_per_tensor(e, a.self);
+    static std::optional<value> multiplied(emit<made> e, value a, value b) {
+        const auto left = as_short_integers_per_tensor(e, a);
         if (!left) return std::nullopt;
-        const auto right = as_short_integers(e, a.mat2);
+        const auto right = as_short_integers(e, b);
         const dtype type = e.dtype(left->integers);
         if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
             return std::nullopt;
@@ -70,12 +75,11 @@ struct lower_quantized_products : pass {
         if (!zero) return value{};
         const value accumulated =
             product(e, {left->integers, left->parameters.zero_point()}, {right->integers, *zero});
-        const auto terms = static_cast<double>(e.shape(a.self)[2]);
+        const auto terms = static_cast<double>(e.shape(a)[2]);
         const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
         return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
     }
 
-private:
     struct matrix {
         value integers;
         std::int64_t zero;
@@ -196,10 +200,11 @@ private:
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
         }
-        std::replace(scales.begin(), scales.end(), 0.0, 1.0);
-        const value made = e.constant_of(dtype::int8, shape,
+        std::ranges::replace(scales, 0.0, 1.0);
+        const value requantized = e.constant_of(dtype::int8, shape,
             [&](std::size_t i) { return std::nearbyint(real(i) / scales[index_on(i, axis)]); });
-        return dequantized{made, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
+        return dequantized{
+            requantized, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // Returns a bias as integers of the accumulators' dtype: it has the scale of the products already, or is
@@ -230,7 +235,7 @@ private:
     static bool has_scale_of(const quantization& q, const quantization& products) {
         constexpr double tolerance = 1e-5;
         return q.common_zero_point() == 0 &&
-            std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
+            std::ranges::equal(q.scales, products.scales,
                 [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 

@@ -41,13 +41,13 @@ struct quantization {
     [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
     /// Returns the zero point, if it is equal for all channels.
     [[nodiscard]] std::optional<std::int64_t> common_zero_point() const {
-        const bool is_common = std::all_of(
-            zero_points.begin(), zero_points.end(), [&](std::int64_t z) { return z == zero_point(); });
+        const bool is_common =
+            std::ranges::all_of(zero_points, [&](std::int64_t z) { return z == zero_point(); });
         return is_common ? std::optional(zero_point()) : std::nullopt;
     }
     /// Returns the largest distance of a quantized value from its zero point.
     [[nodiscard]] double reach() const {
-        const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
+        const auto [min, max] = std::ranges::minmax_element(zero_points);
         return std::max(static_cast<double>(highest) - static_cast<double>(*min),
             static_cast<double>(*max) - static_cast<double>(lowest));
     }

@@ -7,11 +7,11 @@
 #ifdef HEADRACE_DEFINES_PASSES
 #include <headrace/passes/decompose/quantization.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/quantize/canonicalize_quantization.hpp>
-#include <headrace/passes/quantize/fuse_rescales.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/quantize/lower_quantized.hpp>
-#include <headrace/passes/quantize/quantize_interface.hpp>
+#include <headrace/passes/quantize/quantized_boundaries.hpp>
+#include <headrace/passes/quantize/quantized_storage.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/quantize/tabulate_functions.hpp>
 #endif
 

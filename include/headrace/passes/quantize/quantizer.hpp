@@ -1,17 +1,57 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::requantize and headrace::quantizer.
+// Defines headrace::dequantize, headrace::requantize and headrace::quantizer: from integers to real numbers,
+// to other integers, and from real numbers to integers.
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/infer/aten/creation.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
+
+/// Returns the `out_dtype` that gives a dequantize the dtype of the node's result.
+[[nodiscard]] inline std::optional<dtype> out_dtype_of(const emitter& e) {
+    const dtype type = e.result_meta().dtype;
+    return is_floating(type) && type != dtype::float32 ? std::optional(type) : std::nullopt;
+}
+
+using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
+
+/// Converts integers with one scale back to real numbers, for the node's readers.
+inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
+    if (!is_scale(d.parameters.scale()))
+        return e.unsupported({"its quantization step would be ", number_text(d.parameters.scale()),
+            ", beyond float32; the scales of its operands are too far apart"});
+    auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
+    a.out_dtype = out_dtype_of(e);
+    return e.make<quantized_decomposed::dequantize_per_tensor>(a);
+}
+
+using dequantize_channels_ops = joined<dequantize_ops, ops<quantized_decomposed::dequantize_per_channel>>;
+
+/// Converts integers back to real numbers; they may have a scale for each channel.
+inline value dequantize_channels(emit<dequantize_channels_ops> e, const dequantized& d) {
+    const quantization& q = d.parameters;
+    if (q.is_per_tensor()) return dequantize(e, d);
+    const std::array channels{static_cast<std::int64_t>(q.scales.size())};
+    return e.make<quantized_decomposed::dequantize_per_channel>({.input = d.integers,
+        .scales = e.constant<double>(dtype::float64, channels, q.scales),
+        .zero_points = e.constant<std::int64_t>(dtype::int64, channels, q.zero_points),
+        .axis = static_cast<std::int64_t>(*q.axis),
+        .quant_min = q.lowest,
+        .quant_max = q.highest,
+        .dtype = e.dtype(d.integers),
+        .out_dtype = out_dtype_of(e)});
+}
 
 /// Returns the scales of one quantization in units of another, which is per-tensor.
 [[nodiscard]] inline pmr_vector<double> factors_between(const quantization& from, const quantization& to) {
@@ -74,7 +114,7 @@ inline value requantize_channels(
         const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
         return a != nullptr && q.is_per_tensor() && a->scale == q.scale() && a->zero_point == q.zero_point();
     };
-    return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), quantizes);
+    return n.first_use != nullptr && std::ranges::all_of(n.uses(), quantizes);
 }
 
 /// Ops that quantizing emits besides clones of existing nodes.

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::multiplier_and_shift and headrace::build::rescale, which make RESCALE from factors.
+// Defines headrace::build::rescale, which makes RESCALE from factors, headrace::widening_shift, which reads
+// RESCALEs that are lossless, and headrace::fuse_rescales.
 #ifndef HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 #define HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/match/node_pattern.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
@@ -121,7 +130,7 @@ inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::i
 inline value saturating_rescale(
     emit<saturating_rescale_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
-    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
+    const auto largest = multiplier_and_shift(*std::ranges::max_element(factors), true);
     if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
     const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
     if (reach >= limit) {
@@ -139,13 +148,75 @@ inline value saturating_rescale(
 inline value recode(
     emit<recoding_ops> e, value v, std::span<const double> factors, double reach, rescaling r) {
     if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);
-    const double factor = *std::max_element(factors.begin(), factors.end());
+    const double factor = *std::ranges::max_element(factors);
     const std::int64_t zero = std::exchange(r.output_zero, 0);
     const dtype to = std::exchange(r.to, dtype::int32);
     return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
 }
 
 }  // namespace build
+
+/// Returns the k of a RESCALE that multiplies the whole tensor by 2^k.
+[[nodiscard]] inline std::optional<std::int64_t> log2_of_factor(const args<tosa::rescale>& a) {
+    const auto multiplier = constant_integers(a.multiplier);
+    const auto shift = constant_integers(a.shift);
+    if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
+    const auto bits = static_cast<std::uint64_t>(multiplier->front());
+    if (!std::has_single_bit(bits)) return std::nullopt;
+    return std::countr_zero(bits) - shift->front();
+}
+
+/// Returns the k of a RESCALE from 8 or 16 bits to 32 that multiplies by 2^k without loss, and whose output
+/// zero point is 0.
+[[nodiscard]] inline std::optional<std::int64_t> widening_shift(const args<tosa::rescale>& a) {
+    const auto is = [](value v, dtype type) { return meta_of(v) != nullptr && meta_of(v)->dtype == type; };
+    const bool widens = (is(a.input, dtype::int8) || is(a.input, dtype::int16)) &&
+        is(a.output_zp, dtype::int32) && !a.input_unsigned && !a.output_unsigned &&
+        constant_integer(a.output_zp) == 0;
+    const auto power = widens ? log2_of_factor(a) : std::nullopt;
+    return power.value_or(-1) >= 0 ? power : std::nullopt;
+}
+
+/// Fuses two RESCALEs if the first only widens integers and multiplies by a power of two, and removes a
+/// RESCALE by one that changes neither dtype nor zero point. Other pairs round twice, or saturate in between:
+/// fusing them would change results.
+struct fuse_rescales : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
+    static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
+    static constexpr bool in_execution_order = true;
+
+    static auto rewrites() {
+        return rules(on<tosa::rescale> = code<unchanged_input>(),
+            on_match(twice<tosa::rescale>) = code<made>([](emit<made> e, value, const auto& m) {
+                return fused(e, get<"inner">(m), get<"outer">(m));
+            }));
+    }
+
+private:
+    using made = ops<tosa::rescale>;
+    static std::optional<value> unchanged_input(emit<ops<>> e, const args<tosa::rescale>& a) {
+        const auto zero = constant_integer(a.input_zp);
+        const bool changes_nothing = e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 &&
+            zero && zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
+        return changes_nothing ? std::optional(a.input) : std::nullopt;
+    }
+    static std::optional<value> fused(
+        emit<made> e, const args<tosa::rescale>& inner, const args<tosa::rescale>& outer) {
+        const auto power = widening_shift(inner);
+        const auto shifts = constant_integers(outer.shift);
+        if (constant_integer(outer.input_zp) != 0 || !power || !shifts || !outer.scale32) return std::nullopt;
+        const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
+        if (!std::ranges::all_of(*shifts, fits)) return std::nullopt;
+        args<tosa::rescale> both = outer;
+        both.input = inner.input;
+        both.input_zp = inner.input_zp;
+        both.shift = e.constant_of(
+            dtype::int8, e.shape(outer.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
+        return e.make<tosa::rescale>(both);
+    }
+};
+HEADRACE_COMPILED_PASS(fuse_rescales);
+
 }  // namespace headrace
 
 #endif

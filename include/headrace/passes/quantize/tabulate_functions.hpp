@@ -29,8 +29,6 @@ struct tabulate_functions : pass {
     static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using targeted_ops = ops<quantize>;
-    using produces = joined<build::reshape_ops, ops<tosa::table, tosa::rescale>>;
     static constexpr bool in_execution_order = true;
 
     using clamps =
@@ -40,14 +38,18 @@ struct tabulate_functions : pass {
                                           set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
         ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
 
-    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
+    static auto rewrites() { return rules(on<quantize> = code<tabulated>()); }
+
+private:
+    using made = joined<build::reshape_ops, ops<tosa::table, tosa::rescale>>;
+
+    static std::optional<value> tabulated(emit<made> e, const args<quantize>& a) {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
         const function f(a.input);
         if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
         return a.dtype == dtype::int8 ? table_of_8_bits(e, f) : table_of_16_bits(e, f);
     }
 
-private:
     /// The nodes between a quantize and the only integer tensor that it depends on.
     class function {
     public:
@@ -58,10 +60,10 @@ private:
         [[nodiscard]] value source() const { return source_; }
 
         /// Applies the quantized function to `integers` in place of its source, in tensors of that shape.
-        value applied(emit<produces> e, value integers, const shape_builder& shape) const {
-            pmr_vector<std::pair<value, value>> made{{source_, integers}};
+        value applied(emit<made> e, value integers, const shape_builder& shape) const {
+            pmr_vector<std::pair<value, value>> copies{{source_, integers}};
             const auto mapped = [&](value v) {
-                for (const auto& [from, to] : made) {
+                for (const auto& [from, to] : copies) {
                     if (from == v) return to;
                 }
                 return v;  // a number
@@ -76,13 +78,13 @@ private:
                 });
                 return copy == nullptr ? value{} : copy->result();
             };
-            for (node* n : nodes_) made.emplace_back(n->result(), copied(*n));
+            for (node* n : nodes_) copies.emplace_back(n->result(), copied(*n));
             return copied(e.current());
         }
 
     private:
         [[nodiscard]] bool is_known(const node& n) const {
-            return std::find(nodes_.begin(), nodes_.end(), &n) != nodes_.end();
+            return std::ranges::find(nodes_, &n) != nodes_.end();
         }
         // Collects operands first, so that `nodes_` can be cloned in order.
         bool collect(node& n) {
@@ -146,8 +148,8 @@ private:
             if (nested == 8) return false;
             if (n.operand_count == 0) return n.op->has(trait::gives_number);
             return (n.op->has(computable) || functions.contains(*n.op)) &&
-                std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
-                    [&](const edge& e) { return is_constant(*e.source, nested + 1); });
+                std::ranges::all_of(
+                    n.operand_edges(), [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
 
         int_list shape_;
@@ -160,19 +162,19 @@ private:
 
     // Applies the function to `count` integers from `first` on. They have its operand's rank, so that numbers
     // broadcast with them.
-    static value table_of(emit<produces> e, const function& f, dtype type, std::int64_t first,
-        std::int64_t step, std::int64_t count) {
+    static value table_of(emit<made> e, const function& f, dtype type, std::int64_t first, std::int64_t step,
+        std::int64_t count) {
         shape_builder shape = shape_builder::filled(std::max<std::size_t>(e.rank(f.source()), 1), 1);
         shape.back() = count;
         const value all = e.constant_of(
             type, shape, [&](std::size_t i) { return first + step * static_cast<std::int64_t>(i); });
         return build::reshape(e, f.applied(e, all, shape), shape_builder{count});
     }
-    static value table_of_8_bits(emit<produces> e, const function& f) {
+    static value table_of_8_bits(emit<made> e, const function& f) {
         return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
     }
     // TABLE of INT16 returns INT32 with seven fractional bits.
-    static value table_of_16_bits(emit<produces> e, const function& f) {
+    static value table_of_16_bits(emit<made> e, const function& f) {
         constexpr int step = 128;
         const value table = table_of(e, f, dtype::int32, -32768, step, 513);
         const value fine = e.make<tosa::table>(f.source(), table);

@@ -41,7 +41,7 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
 
 /// True if all of these strides, paddings or sizes equal the number.
 [[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
-    return std::all_of(items.begin(), items.end(), [&](std::int64_t item) { return item == number; });
+    return std::ranges::all_of(items, [&](std::int64_t item) { return item == number; });
 }
 
 /// Returns the index of the element at a position of a row-major tensor of that shape.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines builders shared by the passes for convolutions and pooling.
+// Defines headrace::build::convolution and headrace::build::linear, shared by the lowerings of float and of
+// quantized convolutions.
 #ifndef HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 #define HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/window.hpp>
-#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/windows.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {
@@ -21,51 +21,6 @@ namespace headrace {
 }
 
 namespace build {
-
-/// A window along an axis as TOSA defines it, which must fit exactly (TOSA 1.0, 2.2): elements at the end
-/// that PyTorch does not read are taken off the padding there, and then off the axis itself.
-struct fitted_window {
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-    std::int64_t size = 0;  ///< used size of the axis
-};
-
-[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
-    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
-    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
-}
-
-using crop_ops = ops<tosa::const_shape, tosa::slice>;
-
-/// Slices the leading part of `v` that has that shape.
-inline value crop(emit<crop_ops> e, value v, sizes shape) {
-    if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.make<tosa::slice>({.input1 = v,
-        .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-        .size = const_shape(e, shape)});
-}
-
-/// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
-struct window_attributes {
-    shape_builder kernel, stride, dilation, pad;
-    shape_builder used;  ///< shape of the part of the input that the windows cover
-};
-
-[[nodiscard]] inline window_attributes fit_windows(
-    sizes channels_last, std::span<const window> windows, sizes positions) {
-    window_attributes fitted;
-    fitted.used = shape_builder(channels_last);
-    for (std::size_t i = 0; i != windows.size(); ++i) {
-        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
-        fitted.used[1 + i] = f.size;
-        fitted.kernel.push_back(windows[i].kernel);
-        fitted.stride.push_back(windows[i].stride);
-        fitted.dilation.push_back(windows[i].dilation);
-        fitted.pad.push_back(f.before);
-        fitted.pad.push_back(f.after);
-    }
-    return fitted;
-}
 
 using convolution_ops = joined<
     ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad, tosa::reverse>,

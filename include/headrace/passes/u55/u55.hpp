@@ -5,7 +5,7 @@
 
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
-#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/u55/blend_conditions.hpp>
 #include <headrace/passes/u55/expand_bits.hpp>
 #include <headrace/passes/u55/expand_indices.hpp>

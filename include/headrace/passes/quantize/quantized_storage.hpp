@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::canonicalize_quantization.
-#ifndef HEADRACE_PASSES_QUANTIZE_CANONICALIZE_QUANTIZATION_HPP
-#define HEADRACE_PASSES_QUANTIZE_CANONICALIZE_QUANTIZATION_HPP
+// Defines the passes for the dtypes in which quantized values are stored: headrace::canonicalize_quantization
+// and headrace::pack_int4_weights.
+#ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZED_STORAGE_HPP
+#define HEADRACE_PASSES_QUANTIZE_QUANTIZED_STORAGE_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <headrace/base/text.hpp>
@@ -32,12 +35,20 @@ struct canonicalize_quantization : pass {
     using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
         quantized_decomposed::quantize_per_tensor_tensor2, quantized_decomposed::dequantize_per_tensor_tensor,
         quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
-    using produces = ops<quantize, dequantize, tosa::rescale>;
     static constexpr bool in_execution_order = true;
 
-    template <one_of<by_tensor> Op>
-    value operator()(Op, const args<Op>& a, emit<produces> e) const {
+    static auto rewrites() {
+        return rules(on_each<by_tensor> = code<made>(
+                         [](auto op, emit<made> e, const auto& a) { return with_numbers(op, e, a); }),
+            on<quantize> = code<quantize_as_signed>(), on<dequantize> = code<dequantize_as_signed>());
+    }
+
+private:
+    using made = ops<quantize, dequantize, tosa::rescale>;
+    static constexpr std::int64_t offset = 128;
+
+    template <class Op>
+    static value with_numbers(Op, emit<made> e, const args<Op>& a) {
         const auto scale = constant_reals(a.scale);
         const auto zero = number(a.zero_point);
         const auto lowest = number(a.quant_min);
@@ -55,21 +66,18 @@ struct canonicalize_quantization : pass {
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
-    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
+    static std::optional<value> quantize_as_signed(emit<made> e, const args<quantize>& a) {
         return a.dtype == dtype::uint8 && (becomes_signed(e, a) || has_rescale(e))
             ? std::optional(quantized(e, a))
             : std::nullopt;
     }
-    std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
+    static std::optional<value> dequantize_as_signed(emit<made> e, const args<dequantize>& a) {
         if (a.dtype != dtype::uint8) return std::nullopt;
         const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
         return is_signed || has_rescale(e) || is<builtin::constant>(*a.input.producer)
             ? std::optional(dequantized(e, a))
             : std::nullopt;
     }
-
-private:
-    static constexpr std::int64_t offset = 128;
 
     static std::optional<std::int64_t> number(std::int64_t n) { return n; }
     static std::optional<std::int64_t> number(value v) { return constant_integer(v); }
@@ -78,11 +86,12 @@ private:
     static bool becomes_signed(const emitter& e, const args<quantize>& a) {
         const auto dequantizes = [](const edge& use) {
             const op_info& reader = *use.target->op;
-            return set_of<targeted_ops>.contains(reader) && reader.has(trait::dequantizing);
+            return set_of<joined<by_tensor, ops<dequantize>>>.contains(reader) &&
+                reader.has(trait::dequantizing);
         };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-            std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
+            std::ranges::all_of(n.uses(), dequantizes);
     }
 
     template <class Args>
@@ -109,12 +118,12 @@ private:
             .output_unsigned = is_unsigned});
     }
 
-    static value quantized(emit<produces> e, const args<quantize>& a) {
+    static value quantized(emit<made> e, const args<quantize>& a) {
         if (becomes_signed(e, a)) return e.make<quantize>(as_signed(a));
         if (a.dtype != dtype::uint8 || !has_rescale(e)) return e.make<quantize>(a);
         return rescaled(e, e.make<quantize>(as_signed(a)), dtype::uint8);
     }
-    static value dequantized(emit<produces> e, args<dequantize> a) {
+    static value dequantized(emit<made> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
         // The quantize was just rewritten to int8 followed by a RESCALE to uint8: reads the int8.
         if (const auto* back = match<tosa::rescale>(a.input); back != nullptr && back->output_unsigned)
@@ -132,6 +141,49 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(canonicalize_quantization);
+
+/// Stores constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, if the target has
+/// that extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+struct pack_int4_weights : pass {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
+
+    static auto rewrites() {
+        return rules(on_each<made> = code<made>(
+                         [](auto op, emit<made> e, const auto& a) { return with_packed_weight(op, e, a); }));
+    }
+
+private:
+    using made = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    template <class Op>
+    static std::optional<value> with_packed_weight(Op, emit<made> e, const args<Op>& a) {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto weight = packed(e, a.weight, a.weight_zp);
+        if (!weight) return std::nullopt;
+        args<Op> with_int4 = a;
+        with_int4.weight = *weight;
+        with_int4.weight_zp =
+            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
+        return e.make<Op>(with_int4);
+    }
+    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
+        const auto numbers = constant_integers(weight);
+        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
+        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
+            !std::all_of(numbers->begin(), numbers->end(), fits))
+            return std::nullopt;
+        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != numbers->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
+                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
+                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
+            }
+        });
+    }
+};
+HEADRACE_COMPILED_PASS(pack_int4_weights);
 
 }  // namespace headrace
 

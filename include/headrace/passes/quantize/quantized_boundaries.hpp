@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_quantized_control_flow.
-#ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_CONTROL_FLOW_HPP
-#define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_CONTROL_FLOW_HPP
+// Defines the passes that make integers of the values that regions and programs take and return:
+// headrace::lower_quantized_control_flow and headrace::quantize_interface.
+#ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZED_BOUNDARIES_HPP
+#define HEADRACE_PASSES_QUANTIZE_QUANTIZED_BOUNDARIES_HPP
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
+#include <headrace/ir/edits.hpp>
+#include <headrace/ir/signature.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {
@@ -20,11 +26,24 @@ namespace headrace {
 /// returns that one; otherwise it gets one of 32 bits that covers both.
 struct lower_quantized_control_flow : pass {
     static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
-    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = joined<targeted_ops, fixed_point_ops, dequantize_ops,
-        ops<quantized_decomposed::quantize_per_tensor>>;  // the last one in regions only
 
-    std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {
+    static auto rewrites() {
+        return rules(on<higher_order::cond> = code<branches>(), on<higher_order::while_loop> = code<loop>());
+    }
+
+private:
+    using made = joined<ops<higher_order::cond, higher_order::while_loop>, fixed_point_ops, dequantize_ops,
+        ops<quantized_decomposed::quantize_per_tensor>>;  // the last one in regions only
+    using regions = std::initializer_list<graph*>;
+
+    /// How a value is quantized, and the dtype of its integers.
+    struct coding {
+        quantization parameters;
+        dtype type;
+    };
+    using codings = pmr_vector<std::optional<coding>>;  // nothing for values that are left unchanged
+
+    static std::optional<value_list> branches(emit<made> e, const args<higher_order::cond>& a) {
         const regions both{a.true_graph, a.false_graph};
         const value_list operands = take_integers(e, both, a.operands, 0);
         codings results;
@@ -34,12 +53,12 @@ struct lower_quantized_control_flow : pass {
             for (graph* region : both) quantize_output(*region, i, *results.back());
         }
         if (are_same(operands, a.operands) && is_empty(results)) return std::nullopt;
-        node* made = e.make_node<higher_order::cond>(
+        node* n = e.make_node<higher_order::cond>(
             {.pred = a.pred, .true_graph = a.true_graph, .false_graph = a.false_graph, .operands = operands});
-        return dequantized_results(e, made, results);
+        return dequantized_results(e, n, results);
     }
 
-    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces> e) const {
+    static std::optional<value_list> loop(emit<made> e, const args<higher_order::while_loop>& a) {
         const regions both{a.cond_graph, a.body_graph};
         const list<value> given = a.body_graph->outputs();
         value_list carried;
@@ -55,29 +74,17 @@ struct lower_quantized_control_flow : pass {
         }
         const value_list additional = take_integers(e, both, a.additional_inputs, carried.size());
         if (is_empty(results) && are_same(additional, a.additional_inputs)) return std::nullopt;
-        node* made = e.make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
+        node* n = e.make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
             .body_graph = a.body_graph,
             .carried_inputs = carried,
             .additional_inputs = additional});
-        return dequantized_results(e, made, results);
+        return dequantized_results(e, n, results);
     }
-
-private:
-    using regions = std::initializer_list<graph*>;
-
-    /// How a value is quantized, and the dtype of its integers.
-    struct coding {
-        quantization parameters;
-        dtype type;
-    };
-    using codings = pmr_vector<std::optional<coding>>;  // nothing for values that are left unchanged
 
     static bool is_empty(const codings& all) {
-        return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
+        return std::ranges::none_of(all, [](const auto& c) { return c.has_value(); });
     }
-    static bool are_same(const value_list& a, list<value> b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
-    }
+    static bool are_same(const value_list& a, list<value> b) { return std::ranges::equal(a, b); }
 
     // --- the boundaries of regions ---------------------------------------------------------------------
 
@@ -128,10 +135,10 @@ private:
         region.set_operand(out->operands[position], quantize.result());
     }
 
-    static value_list dequantized_results(emit<dequantize_ops> e, node* made, const codings& results) {
+    static value_list dequantized_results(emit<dequantize_ops> e, node* n, const codings& results) {
         value_list values;
-        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
-            const value v = made->result(i);
+        for (std::uint32_t i = 0; n != nullptr && i != n->result_count; ++i) {
+            const value v = n->result(i);
             values.push_back(results[i] ? dequantize(e, {v, results[i]->parameters}) : v);
         }
         return values;
@@ -192,11 +199,89 @@ private:
         if (const auto read = match_dequantize(v)) return read->parameters == q;
         if (!is_selecting(*v.producer) || depth == max_nested) return false;
         const auto operands = v.producer->operand_edges();
-        return std::all_of(operands.begin(), operands.end(), [&](const edge& operand) {
+        return std::ranges::all_of(operands, [&](const edge& operand) {
             return !is_real(*operand.slot) || is_quantized_alike(*operand.slot, input, q, depth + 1);
         });
     }
 };
+
+/// Leaves the quantize after a program's input, and the dequantize before its output, to the caller: the
+/// graph takes and returns integers, and its annotations describe their quantization (ir/signature.hpp). An
+/// input that is quantized in several ways uses the quantization with the most bits, and among these the one
+/// with the widest range.
+struct quantize_interface : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<interface_quantized>;
+    static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
+    using targeted_ops =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+    using produces = joined<requantize_ops, reading_ops>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t changed = 0;
+        for (node& n : g.inputs()) changed += take_integers(g, n, context);
+        if (g.output() != nullptr) changed += give_integers(g, *g.output(), context);
+        return changed;
+    }
+
+private:
+    using quantize = quantized_decomposed::quantize_per_tensor;
+
+    static signature_quantization described(const quantization& q) {
+        return {q.scale(), q.zero_point(), q.lowest, q.highest};
+    }
+
+    // Returns the precision and the range of the numbers that a quantize preserves.
+    static std::pair<unsigned, double> extent(const node* quantizing) {
+        const args<quantize>& a = args_of<quantize>(*quantizing);
+        return {traits_of(a.dtype).bits, a.scale * static_cast<double>(a.quant_max - a.quant_min)};
+    }
+
+    static std::size_t take_integers(graph& g, node& input, pass_context& context) {
+        pmr_vector<node*> readers;
+        for (const edge& use : input.uses()) {
+            if (!is<quantize>(*use.target)) return 0;
+            readers.push_back(use.target);
+        }
+        if (readers.empty()) return 0;
+        const args<quantize>& widest = args_of<quantize>(**std::ranges::max_element(
+            readers, [](const node* a, const node* b) { return extent(a) < extent(b); }));
+        const dequantized taken{input.result(), quantization_of(widest)};
+        g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
+        g.annotate(input, described(taken.parameters));
+        for (node* reader : readers) {
+            emission made(g, reader, reader, context);
+            emit<produces> e(made);
+            const args<quantize>& a = args_of<quantize>(*reader);
+            const value integers = requantize(e, taken, quantization_of(a), a.dtype);
+            if (!integers) continue;
+            g.replace_all_uses(reader->result(), integers);
+            g.erase(*reader);
+        }
+        return 1;
+    }
+
+    static std::size_t give_integers(graph& g, node& output, pass_context& context) {
+        pmr_vector<signature_quantization> given(output.operand_count);
+        std::size_t changed = 0;
+        for (edge& operand : std::span(output.operands, output.operand_count)) {
+            emission made(g, &output, &output, context);
+            const auto read = as_dequantized_per_tensor(emit<produces>(made), *operand.slot);
+            if (!read) continue;
+            node* last = operand.source;
+            g.set_operand(operand, read->integers);
+            erase_dead(g, *last);
+            given[operand.operand] = described(read->parameters);
+            ++changed;
+        }
+        if (changed != 0) {
+            g.annotate(output, output_quantizations{g.own(list<signature_quantization>(given))});
+        }
+        return changed;
+    }
+};
+HEADRACE_COMPILED_PASS(quantize_interface);
 
 }  // namespace headrace
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include <headrace/passes/layout/axis_layout.hpp>
+#include <headrace/passes/layout/layout_algebra.hpp>
 
 using namespace headrace;
 
