@@ -15,6 +15,7 @@
 #include <headrace/io/file/c_text.hpp>
 #include <headrace/io/file/json.hpp>
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/run/models.hpp>

@@ -7,6 +7,7 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/file/npy.hpp>
 #include <headrace/io/package/package.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/io/signature/io_description_reader.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/run/execution.hpp>

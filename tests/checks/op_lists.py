@@ -7,7 +7,7 @@ A list is two or more ops of dialects as arguments of one template. These lists 
 - the targets or products of a pass or a builder: `targeted_ops`, `produces`, `made`, emit<...>, and names
 that are used
   only there;
-- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>; in the
+- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>, node_of<...>; in the
 files of
   TABLES, the transfer functions of an analysis, each list is the family of one of these;
 - ops that belong together: an op_map, the two that a helper chooses between;
@@ -21,14 +21,14 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "include" / "headrace"
-MAX_FACTS = 21
+MAX_FACTS = 24
 NAMESPACES = (r"aten|tosa|builtin|cortex_m|delegate|dim_order_ops|executorch|higher_order|memory|"
               r"quantized_decomposed|quantized")
 QUALIFIED = re.compile(rf"(?:{NAMESPACES})::(?!dialect$)\w+$")
 LISTS = ("ops", "ops_in", "op_list_of", "is")
 PAIRS = ("on", "becomes", "op_map", "connectives", "reductions", "convert_args", "conditional_t", "of_bits", "reduced",
          "drop_unused_places", "to")
-TABLES = ("eval/executorch.hpp", "infer/ranges/integer_width_definition.hpp", "infer/ranges/value_ranges_definition.hpp",
+TABLES = ("eval/executorch.cpp", "infer/ranges/integer_width_definition.hpp", "infer/ranges/value_ranges_definition.hpp",
           "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
 FAMILY = re.compile(r"\b(?:one_of|on_each)<$")
@@ -113,6 +113,8 @@ class Tree:
         if file == "target/tosa_legality.hpp" and head.startswith("set("):
             return "row"
         if file in TABLES:
+            return "family"
+        if template == "node_of":
             return "family"
         if alias:
             return "signature" if self.is_signature(alias, file) else "fact"

@@ -22,6 +22,7 @@
 #include <headrace/compare/layer_values.hpp>
 #include <headrace/compare/match_layers.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/quantization/quantize_graph.hpp>

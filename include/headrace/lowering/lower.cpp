@@ -18,6 +18,7 @@
 #include <headrace/base/target_text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/io/tosa/size.hpp>
 #include <headrace/io/tosa/stream.hpp>
@@ -84,8 +85,8 @@ private:
         if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
         leave_inputs_unwritten(outcome_.model);
         HEADRACE_TRY(refuse_mutations(outcome_.model));
-        if (const std::uint64_t bytes = least_constant_bytes(g); bytes > detail::largest_tosa_file)
-            return unsupported(detail::too_large_text("the weights alone would take ", bytes));
+        if (const std::uint64_t bytes = least_constant_bytes(g); bytes > tosa_file::largest_tosa_file)
+            return unsupported(tosa_file::too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
         if (!options_.target)
             for (target_spec& t : targets_) t = t.with(options_.beside);

@@ -90,13 +90,13 @@ void append_constants(std::pmr::string& label, const node& n) {
 [[nodiscard]] std::pmr::string dot_label(const node& n, const printed_names& names) {
     const auto* opaque = args_if<builtin::opaque>(n);
     std::pmr::string label(op_name(n));
-    if (opaque != nullptr) ((label += '(') += opaque_arguments(*opaque, listed_names(names))) += ')';
+    if (opaque != nullptr) ((label += '(') += opaque_arguments(*opaque, detail::listed_names(names))) += ')';
     for (const field_info& f : *n.op) {
         if (opaque != nullptr || holds_tensors(f.kind) || f.kind == field_kind::region ||
             is<builtin::constant>(n) || equal_field(f, n.arguments, n.op->default_args))
             continue;
         ((label += '\n') += f.name) += ' ';
-        print_field(label, f, n.arguments, listed_names(names));
+        print_field(label, f, n.arguments, detail::listed_names(names));
     }
     append_constants(label, n);
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -172,10 +172,10 @@ void write_regions(
     for (const node& n : g.nodes()) {
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
-            const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
+            const std::pmr::string inner = prefix + "r" + detail::listed_names(names)(region).substr(1) + "_";
             const std::pmr::string holder = n.result_count == 0
                 ? std::pmr::string(n.op->name)
-                : listed_names(names)(const_cast<node&>(n).result());
+                : detail::listed_names(names)(const_cast<node&>(n).result());
             out << "subgraph \"cluster_" << inner
                 << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
                 << dot_body(*region, names, inner) << "}\n";

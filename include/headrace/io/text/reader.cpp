@@ -21,6 +21,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/io/file/json.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/text/arguments.hpp>
 #include <headrace/io/text/cursor.hpp>

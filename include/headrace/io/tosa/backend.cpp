@@ -41,7 +41,7 @@ result<method_results> tosa_backend::preprocess_multimethod(
 
 result<preprocess_result> tosa_backend::preprocess_into(
     graph& program, std::span<const compile_spec> specs, named_data_store& store) const {
-    pass_context context(rules_);
+    pass_context context(functions_);
     HEADRACE_TRY(lower_(program, context));
     if (!context.diagnostics().empty()) {
         const diagnostic& d = context.diagnostics()[0];
