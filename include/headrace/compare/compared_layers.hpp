@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/compare/compare_models.hpp>
 #include <headrace/compare/layer_difference.hpp>
 #include <headrace/compare/layer_runner.hpp>

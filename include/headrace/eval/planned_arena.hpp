@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/memory/memory_plan.hpp>

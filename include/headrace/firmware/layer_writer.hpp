@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/firmware/layers.hpp>
 #include <headrace/on_device/convolution.hpp>
 #include <headrace/passes/device/layers.hpp>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_UNREAD_NODES_HPP
 #define HEADRACE_IO_UNREAD_NODES_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP
 #define HEADRACE_LOWERING_EXECUTORCH_PIPELINE_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/partition/operator_support.hpp>
 #include <headrace/pass/pass_manager.hpp>
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_LOWERING_INTEGER_SIGNATURE_HPP
 #define HEADRACE_LOWERING_INTEGER_SIGNATURE_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/ir/graph.hpp>
 

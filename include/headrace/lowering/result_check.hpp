@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/signature_tensors.hpp>
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 #define HEADRACE_LOWERING_STANDARD_PIPELINE_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/partition/operator_support.hpp>
 #include <headrace/pass/description.hpp>
 #include <headrace/pass/pass_manager.hpp>

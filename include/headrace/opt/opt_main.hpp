@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/text/graph_text.hpp>

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/opt/stage_texts.hpp>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 #define HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/observers/observe.hpp>
 
 namespace headrace {

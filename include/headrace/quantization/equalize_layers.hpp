@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_EQUALIZE_LAYERS_HPP
 #define HEADRACE_QUANTIZATION_EQUALIZE_LAYERS_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <headrace/base/result.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
 

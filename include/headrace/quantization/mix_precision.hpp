@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 
 namespace headrace {

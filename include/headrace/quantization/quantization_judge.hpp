@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 
 namespace headrace {

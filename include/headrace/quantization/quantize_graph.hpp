@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 
+#include <headrace/base/result.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/quantization/convert.hpp>
 #include <headrace/quantization/observers/observe.hpp>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 
 namespace headrace {

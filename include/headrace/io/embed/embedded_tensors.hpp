@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <headrace/base/dtype.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/signature/io_description.hpp>
 #include <headrace/io/vela/output.hpp>
 

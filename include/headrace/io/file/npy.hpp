@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {

@@ -15,6 +15,7 @@
 #include <zip.h>
 
 #include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 

@@ -11,6 +11,8 @@
 
 #include <zip.h>
 
+#include <headrace/base/result.hpp>
+
 namespace headrace {
 
 /// Stores entries uncompressed, in the order in which they are added, with their bytes aligned to 64, as in

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/package/package_parts.hpp>
 #include <headrace/partition/named_data_store.hpp>
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
+
 namespace headrace {
 
 /// The backend's name in the runtime. Its delegates are TOSA flatbuffers.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/signature/io_description.hpp>
 
 namespace headrace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/builtin.hpp>
 
 namespace headrace {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/quantization_config.hpp>
 
 namespace headrace {

@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/text/names.hpp>

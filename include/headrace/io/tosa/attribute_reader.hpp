@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa/block_reader.hpp>
 #include <headrace/ir/graph.hpp>

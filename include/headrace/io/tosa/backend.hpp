@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <headrace/base/result.hpp>
 #include <headrace/partition/backend.hpp>
 #include <headrace/pass/pass_context.hpp>
 

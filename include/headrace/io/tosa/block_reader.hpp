@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/tosa/tosa_generated.hpp>
 #include <headrace/ir/graph.hpp>
 

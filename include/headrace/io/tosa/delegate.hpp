@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
+
 namespace headrace {
 
 /// A flatbuffer without the elements of its constants: `delegate` has their positions, `constants` view the

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
+
 namespace headrace {
 
 /// The backend's name in the runtime.

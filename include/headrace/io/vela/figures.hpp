@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/file/json_writer.hpp>
 
 namespace headrace {

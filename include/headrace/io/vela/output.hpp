@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/file/zip_archive.hpp>
 
 namespace headrace {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/quantization/observers/observe.hpp>
 

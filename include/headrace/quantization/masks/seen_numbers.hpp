@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/observers/observe.hpp>
 
 namespace headrace {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/op/op.hpp>

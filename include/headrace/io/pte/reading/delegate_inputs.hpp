@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/file.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>

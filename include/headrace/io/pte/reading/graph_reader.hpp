@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/io/pte/reading/tensors.hpp>
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/reading/graph_reader.hpp>
 #include <headrace/io/pte/reading/outline.hpp>
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/file.hpp>
 #include <headrace/io/pte/operators.hpp>
 #include <headrace/io/pte/pte_generated.hpp>

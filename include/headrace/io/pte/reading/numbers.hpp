@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/io/pte/reading/tensors.hpp>
 

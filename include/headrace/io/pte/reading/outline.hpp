@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>

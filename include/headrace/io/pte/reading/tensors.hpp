@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/ir/graph.hpp>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/io/pte/reading/tensors.hpp>
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/writing/values.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/writing/constants.hpp>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/inference.hpp>

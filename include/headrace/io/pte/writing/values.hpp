@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/ir/tensor_meta.hpp>
