@@ -4,9 +4,10 @@
 #define HEADRACE_EVAL_KERNELS_HPP
 
 #include <array>
-#include <cstddef>
 #include <span>
+#include <type_traits>
 
+#include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/list.hpp>
 
 #include <headrace/eval/evaluation.hpp>
@@ -31,18 +32,17 @@ void run_kernel(const void* arguments, evaluation& e) {
     Kernel()(Op{}, *static_cast<const args<Op>*>(arguments), e);
 }
 
+template <class Kernel>
+struct has_kernel_of {
+    template <class Op>
+    using fn = std::bool_constant<has_kernel<Kernel, Op>>;
+};
 template <class Kernel, class... Ops>
-consteval auto entries_among(ops<Ops...>) {
-    std::array<kernel_entry, (std::size_t{0} + ... + has_kernel<Kernel, Ops>)> entries{};
-    std::size_t count = 0;
-    const auto add = [&]<class Op>() {
-        if constexpr (has_kernel<Kernel, Op>) entries[count++] = {&info_of<Op>, &run_kernel<Kernel, Op>};
-    };
-    (add.template operator()<Ops>(), ...);
-    return entries;
+consteval std::array<kernel_entry, sizeof...(Ops)> entries_for(ops<Ops...>) {
+    return {kernel_entry{&info_of<Ops>, &run_kernel<Kernel, Ops>}...};
 }
 template <class Kernel, class Ops>
-inline constexpr auto entries = entries_among<Kernel>(Ops{});
+inline constexpr auto entries = entries_for<Kernel>(boost::mp11::mp_copy_if_q<Ops, has_kernel_of<Kernel>>{});
 
 }  // namespace detail
 
