@@ -3,8 +3,8 @@
 //
 // Left out is what few files need:
 //
-//     headrace/passes/passes.hpp         the passes and the standard pipeline: half the cost more for programs
-//                                        that link headrace::passes, ten times the cost for others
+//     headrace/passes/passes.hpp         the passes and the standard pipeline: half the cost more for
+//                                        programs that link headrace::passes, ten times the cost for others
 //     headrace/ir/listing.hpp            graphs as text
 //     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles

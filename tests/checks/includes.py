@@ -54,6 +54,33 @@ MAX_LINES = 300
 LONG = {
     "dialect/aten.hpp": "one declaration for each of ATen's ops",
     "dialect/tosa.hpp": "one declaration for each of TOSA's ops",
+    **dict.fromkeys([
+        "fx/pattern_checks.hpp",
+        "fx/replacement.hpp",
+        "fx/rewriter.hpp",
+        "fx/subgraph_search.hpp",
+        "infer/aten/elementwise.hpp",
+        "infer/aten/join.hpp",
+        "infer/aten/loss.hpp",
+        "infer/aten/matrix.hpp",
+        "infer/aten/view.hpp",
+        "infer/tosa_definition.hpp",
+        "infer/tosa_window.hpp",
+        "ir/graph.hpp",
+        "ir/node.hpp",
+        "op/op.hpp",
+        "op/op_set.hpp",
+        "op/reflect.hpp",
+        "partition/backend.hpp",
+        "pass/driver_definition.hpp",
+        "pass/emit.hpp",
+        "pass/expression.hpp",
+        "pass/order.hpp",
+        "pass/pass.hpp",
+        "pass/pass_manager.hpp",
+        "pass/pipeline.hpp",
+        "pass/rules.hpp",
+    ], "several concepts that are still to be parted"),
 }
 MAX_FILES = 40
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
