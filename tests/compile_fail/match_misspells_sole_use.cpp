@@ -14,8 +14,9 @@ struct fuse_clamps : pass {
     static auto rewrites() {
         return rules(on_match(twice<toy::clamp>) = [](auto x, const auto& m) {
             const args<toy::clamp>& inner = get<"inner">(m);
+            const bool is_alone = is_sole_use<"innr">(m);
             return choose(
-                is_sole_use<"innr">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); }, unchanged);
+                is_alone, [&] { return call<toy::clamp>(x, inner.min, inner.max); }, unchanged);
         });
     }
 };

@@ -11,7 +11,8 @@ using namespace headrace;
 
 struct fuse_clamps : pass {
     static auto rewrites() {
-        return rules(on_match([](auto x) { return x; }) = [](auto x, const auto& m) {
+        const auto pattern = [](auto x) { return x; };
+        return rules(on_match(pattern) = [](auto x, const auto& m) {
             const args<toy::clamp>& inner = get<"inner">(m);
             return choose(
                 is_sole_use<"inner">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); },

@@ -11,13 +11,13 @@ using namespace headrace;
 
 struct fuse_clamps : pass {
     static auto rewrites() {
-        return rules(
-            on_match([](auto x) { return node_of<"inner", toy::clamp>(x); }) = [](auto x, const auto& m) {
-                const args<toy::clamp>& inner = get<"inner">(m);
-                return choose(
-                    is_sole_use<"inner">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); },
-                    unchanged);
-            });
+        const auto pattern = [](auto x) { return node_of<"inner", toy::clamp>(x); };
+        return rules(on_match(pattern) = [](auto x, const auto& m) {
+            const args<toy::clamp>& inner = get<"inner">(m);
+            return choose(
+                is_sole_use<"inner">(m), [&] { return call<toy::clamp>(x, inner.min, inner.max); },
+                unchanged);
+        });
     }
 };
 

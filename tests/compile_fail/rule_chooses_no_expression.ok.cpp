@@ -12,8 +12,8 @@ using namespace headrace;
 struct lower_relu : pass {
     static auto rewrites() {
         return rules(on<toy::relu> = [](auto x) {
-            return choose(
-                x.rank() == 2, [&] { return call<toy::neg>(x); }, [&] { return call<toy::clamp>(x, 0); });
+            const auto negated = [&] { return call<toy::neg>(x); };
+            return choose(x.rank() == 2, negated, [&] { return call<toy::clamp>(x, 0); });
         });
     }
 };

@@ -17,6 +17,7 @@ import argparse
 import concurrent.futures
 import itertools
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -189,9 +190,10 @@ def check_messages(include, cases):
     """Yields the faults of the messages of static_asserts."""
     messages = []
     for folder in ASSERTING:
-        path = os.path.join(include, "headrace", folder)
-        for name in sorted(os.listdir(path)):
-            text = re.sub(r"//[^\n]*", "", read(os.path.join(path, name)))
+        path = pathlib.Path(include, "headrace", folder)
+        for header in sorted(path.rglob("*.hpp")):
+            name = header.relative_to(path)
+            text = re.sub(r"//[^\n]*", "", read(header))
             for found in re.finditer(r"\bstatic_assert\s*\(", text):
                 depth, end = 1, found.end()
                 while depth:
