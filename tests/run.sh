@@ -32,7 +32,7 @@ step() {
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 step configure cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADRACE_TESTS=ON -DHEADRACE_EXAMPLES=ON \
-  -DHEADRACE_JOIN_TESTS=ON
+  -DHEADRACE_JOIN_UNITS=ON
 step build cmake --build build -- -k 0
 step test ctest --test-dir build -j2 --output-on-failure &
 steps="configure build test"
@@ -41,7 +41,7 @@ linker=
 if command -v ld.lld > /dev/null; then linker=-fuse-ld=lld; fi
 if command -v clang++-16 > /dev/null; then
   step clang_configure cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 \
-    -DCMAKE_CXX_COMPILER=clang++-16 -DHEADRACE_SANITIZE=ON -DHEADRACE_JOIN_TESTS=ON \
+    -DCMAKE_CXX_COMPILER=clang++-16 -DHEADRACE_SANITIZE=ON -DHEADRACE_JOIN_UNITS=ON \
     -DCMAKE_EXE_LINKER_FLAGS="$linker"
   step clang_build nice -n 5 cmake --build build/clang -- -k 0
   wait

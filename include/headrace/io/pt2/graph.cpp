@@ -66,9 +66,9 @@ void check_regions(const node& n) {
 
 /// Reads the arguments of one node, whatever they are. Nested graphs are not kept: the word `graph` replaces
 /// each.
-class opaque_arguments : private argument_converter {
+class unknown_op_arguments : private argument_converter {
 public:
-    opaque_arguments(scope& names, json_parser& json, std::pmr::memory_resource* scratch)
+    unknown_op_arguments(scope& names, json_parser& json, std::pmr::memory_resource* scratch)
         : argument_converter(names, scratch), json_(json) {}
 
     /// The result views this object.
@@ -218,7 +218,7 @@ void graph_builder::read_node(
         origins_.annotate(n, text, target, by_result ? results[0] : std::string_view(name));
     };
     const auto read_as_unknown = [&](std::string_view reason, bool follows) {
-        opaque_arguments given(names, json_, &scratch);
+        unknown_op_arguments given(names, json_, &scratch);
         node& made = g.create<builtin::opaque>(given.read(target, text.inputs), results.size());
         annotate_as(made);
         if (!reason.empty()) g.annotate(made, unread_reason{g.own(reason), follows || takes_unread(made)});
