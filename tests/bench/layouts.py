@@ -20,7 +20,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYOUT_PASSES = {p.stem for p in (ROOT / "include" / "headrace" / "passes" / "layout").glob("*.hpp")}
+LAYOUT_PASSES = {name for header in (ROOT / "include" / "headrace" / "passes" / "layout").glob("*.hpp")
+                 for name in re.findall(r"^HEADRACE_COMPILED_PASS\((\w+)\)", header.read_text(), re.M)}
 BITS = {"int4": 4, "bool": 8, "int8": 8, "uint8": 8, "int16": 16, "float16": 16, "bfloat16": 16, "int32": 32, "float32": 32,
         "int48": 48}
 TRANSPOSE = re.compile(r": (\w+)\[([\d, ]*)\][^=]*= tosa\.TRANSPOSE\(")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-IO = pathlib.Path(__file__).resolve().parents[2] / "include/headrace/io"
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "include/headrace/io/pte"
 TYPES = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float32": 6, "float64": 7, "bool": 11}
 FLOAT = 4  # bytes
 
@@ -33,7 +33,7 @@ def write_data(path, tensors):
                   "dim_order": list(range(array.ndim))}
         named.append({"key": name, "segment": len(segments) - 1, "layout": layout})
         data += array.tobytes()
-    made = flatbuffer({"version": 0, "segments": segments, "named_data": named}, IO / "ptd.fbs")
+    made = flatbuffer({"version": 0, "segments": segments, "named_data": named}, SCHEMAS / "ptd.fbs")
     header, number = 48, lambda n, size: n.to_bytes(size, "little")
     base = -(-(len(made) + header) // base_of) * base_of
     head = b"FH01" + number(40, 4) + b"".join(number(n, 8) for n in (header, len(made), base, len(data)))
@@ -106,7 +106,7 @@ class Method:
                   "chains": [{"inputs": [], "outputs": [], "instructions": self.instructions}],
                   "operators": self.operators, "delegates": [], "memory_bytes": [0, self.planned]}
         program = {"version": 0, "methods": [method], "segments": [], "constants": {"segment": 0, "offsets": [0]}}
-        pathlib.Path(path).write_bytes(flatbuffer(program, IO / "pte.fbs"))
+        pathlib.Path(path).write_bytes(flatbuffer(program, SCHEMAS / "pte.fbs"))
         return True
 
 

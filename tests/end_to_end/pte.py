@@ -28,6 +28,10 @@ MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fi
 REFUSED = {"dynamic_shape": "dynamic size"}
 
 
+# Sources that restore the flatbuffer of a TOSA delegate.
+RESTORING = [ROOT / "include" / "headrace" / "io" / name for name in ("pte/tosa_delegates.cpp", "tosa/delegate.cpp")]
+
+
 def runner_in(folder, compiler):
     """Returns the program that executes files with ExecuTorch's runtime; None without it."""
     package = pathlib.Path(sysconfig.get_path("purelib")) / "executorch"
@@ -37,7 +41,7 @@ def runner_in(folder, compiler):
     command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
                "-isystem", f"{package}/include", "-isystem",
                f"{package}/include/executorch/runtime/core/portable_type/c10",
-               *(ROOT / "tests" / "executorch").glob("*.cpp"), "-o", folder / "runner", "-Wl,--no-as-needed",
+               *(ROOT / "tests" / "executorch").glob("*.cpp"), *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed",
                f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")

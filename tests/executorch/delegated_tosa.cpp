@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/tosa/tosa_generated.hpp>
 
 const char* const tosa_backend_name = headrace::tosa_backend_id.data();
 const char* const tosa_constants_key = headrace::pte::shared_constants_key.data();
