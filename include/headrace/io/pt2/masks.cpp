@@ -72,10 +72,10 @@ value mask_reader::table(const mask_positions& found) const {
         {static_cast<std::int64_t>(found.count), static_cast<std::int64_t>(found.along.size())}, rows);
 }
 
-value mask_reader::constant_of(const int_list& shape, std::span<const std::int64_t> numbers) const {
+value mask_reader::constant_of(const int_list& shape, std::span<const std::int64_t> elements) const {
     return create_constant(
         graph_, tensor_meta{dtype::int64, shape, {}}, nullptr, [&](std::span<std::byte> data) {
-            if (!data.empty()) std::memcpy(data.data(), numbers.data(), data.size());
+            if (!data.empty()) std::memcpy(data.data(), elements.data(), data.size());
         });
 }
 
