@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -67,8 +68,8 @@ using transpose_ops = ops<tosa::transpose>;
 
 /// Returns the axes of a tensor of that rank, in order.
 [[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
-    shape_builder order;
-    for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+    shape_builder order = shape_builder::filled(rank, 0);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
     return order;
 }
 [[nodiscard]] constexpr bool is_identity(sizes perms) {
@@ -108,24 +109,20 @@ inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { retu
 template <op_tag Op>
 using binary_ops = joined<reshape_ops, ops<Op>>;
 
-inline void give_same_rank(emit<reshape_ops> e, value& a, value& b) {
-    const std::size_t rank = std::max(e.rank(a), e.rank(b));
-    a = with_rank(e, a, rank);
-    b = with_rank(e, b, rank);
-}
-template <op_tag Op>
-value binary(emit<binary_ops<Op>> e, value a, value b) {
-    give_same_rank(e, a, b);
-    if constexpr (std::is_same_v<Op, tosa::mul>) {
-        return e.template make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
-    } else {
-        return e.template make<Op>({.input1 = a, .input2 = b});
-    }
-}
-
 /// Multiplies two operands of equal rank.
 inline value multiply(emit<ops<tosa::mul>> e, value a, value b) {
     return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+}
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
+    const std::size_t rank = std::max(e.rank(a), e.rank(b));
+    a = with_rank(e, a, rank);
+    b = with_rank(e, b, rank);
+    if constexpr (std::is_same_v<Op, tosa::mul>) {
+        return multiply(e, a, b);
+    } else {
+        return e.template make<Op>(a, b);
+    }
 }
 
 /// Makes an operator along an axis, such as REDUCE_SUM or ARGMAX.
@@ -137,6 +134,20 @@ value along(emit<ops<Op>> e, value v, std::size_t axis) {
 inline value negate(emit<ops<tosa::negate>> e, value v) {
     return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
+}
+
+/// Makes the op of a node, which is one of `Ops`, with other first operands and its own other arguments.
+template <op_tag... Ops>
+value remake(
+    std::type_identity_t<emit<ops<Ops...>>> e, const node& n, std::initializer_list<value> operands) {
+    value made{};
+    const auto make = [&]<class Op>(args<Op> a, std::type_identity<Op>) {
+        std::size_t i = 0;
+        for (const value v : operands) detail::operand_at<Op>(i++, a) = v;
+        made = e.template make<Op>(a);
+    };
+    ((is<Ops>(n) ? make(args_of<Ops>(n), std::type_identity<Ops>{}) : void()), ...);
+    return made;
 }
 
 /// Returns the widest dtype in which TOSA accumulates products of that dtype.
