@@ -18,6 +18,12 @@ struct preferring : pass {
     }
 };
 
+/// Base of such a pass that rewrites TOSA before layouts are chosen.
+template <auto Preference>
+struct prepared_for : preferring<Preference> {
+    using phase = layout_preparation;
+};
+
 /// Base of such a pass that rewrites TOSA after layouts are chosen.
 template <auto Preference>
 struct tuned_for : preferring<Preference> {

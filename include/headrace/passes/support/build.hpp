@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 /// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
 /// produces these converts to it. It returns the value it made, or its operand if there is nothing to do.
@@ -52,6 +54,28 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     for (const std::int64_t i : position) index = index * shape[axis++] + i;
     return static_cast<std::size_t>(index);
 }
+/// A constant INT8 weight, read by position: `w({o, y, x, i})`.
+struct int8_weight {
+    pmr_vector<std::int64_t> numbers;
+    shape_builder shape;
+    std::int64_t zero;  ///< the zero point
+
+    std::int64_t operator()(std::initializer_list<std::int64_t> position) const {
+        return numbers[element_index(shape, position)];
+    }
+};
+/// Returns the weight of a convolution; nothing if it or its zero point is computed, or it is not INT8.
+[[nodiscard]] inline std::optional<int8_weight> int8_weight_of(
+    const emitter& e, value weight, std::optional<std::int64_t> zero) {
+    auto numbers = e.dtype(weight) == dtype::int8 && zero ? constant_integers(weight) : std::nullopt;
+    if (!numbers) return std::nullopt;
+    return int8_weight{std::move(*numbers), e.shape(weight), *zero};
+}
+template <class Args>
+[[nodiscard]] std::optional<int8_weight> int8_weight_of(const emitter& e, const Args& a) {
+    return int8_weight_of(e, a.weight, constant_integer(a.weight_zp));
+}
+
 /// Makes a constant whose element at each position is `number_at(position)`.
 inline value constant_at(
     emit<ops<>> e, dtype type, const shape_builder& shape, function_ref<scalar(sizes)> number_at) {
@@ -187,6 +211,17 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
         .input_zp = zero_point(e, from),
         .output_zp = zero_point(e, type),
         .scale32 = !is_wide});
+}
+
+/// Makes a CONV2D of an INT8 image, without padding and strides, whose sums fit INT8.
+inline value int8_conv2d(emit<ops<tosa::conv2d, tosa::rescale>> e, value image, value weight, value bias) {
+    return narrow(e, e.make<tosa::conv2d>(unpadded<tosa::conv2d>(e, image, weight, bias)), dtype::int8);
+}
+
+/// Copies an image by a MAX_POOL2D of single pixels.
+inline value copy_by_pooling(emit<ops<tosa::max_pool2d>> e, value image) {
+    return e.make<tosa::max_pool2d>(
+        {.input = image, .kernel = {1, 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
 }
 
 /// Returns the smallest and largest number of a dtype, as CLAMP and PAD take them: ±infinity for floats.
