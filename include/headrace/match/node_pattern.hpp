@@ -251,7 +251,8 @@ inline constexpr bool writes_node_pattern = [] {
 ///
 /// The pattern is a callable over wildcards. The rewrite takes the values of the wildcards and, optionally,
 /// the match. It may be code: `code<List>([](emit<List> e, value x, const auto& m) { … })`. If several rules
-/// match a node, the first that does not decline is used. Inner nodes may have other users, except a sole_node.
+/// match a node, the first that does not decline is used. Inner nodes may have other users, unless they are
+/// a sole_node.
 template <class P>
 [[nodiscard]] constexpr auto on_match(P) {
     static_assert(detail::writes_node_pattern<P>,
