@@ -82,7 +82,7 @@ private:
         return build::concat(e, *parts, 1);
     }
 
-    // Returns the results of a convolution, its RESCALE, and a CLAMP or TABLE if there is one, up to `v`; none
+    // Returns the results of a convolution, its RESCALE and its CLAMP or TABLE, if there is one, up to `v`; none
     // if one of them has several users.
     static pmr_vector<value> layer_before(value v) {
         pmr_vector<value> layer{v};
