@@ -82,8 +82,8 @@ private:
         return build::concat(e, *parts, 1);
     }
 
-    // Returns the results of a convolution, its RESCALE and its CLAMP or TABLE, if there is one, up to `v`; none
-    // if one of them has several users.
+    // Returns the results of a convolution, its RESCALE and its CLAMP or TABLE if there is one, up to `v`;
+    // none if one of them has several users.
     static pmr_vector<value> layer_before(value v) {
         pmr_vector<value> layer{v};
         const auto is_first = [&]<class Op>(Op) { return is<Op>(*layer.front().producer); };
