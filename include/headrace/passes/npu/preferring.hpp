@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::preferring, the base of passes that make what a target prefers.
+// Defines headrace::preferring and headrace::for_u55, the bases of passes that run for some targets.
 #ifndef HEADRACE_PASSES_NPU_PREFERRING_HPP
 #define HEADRACE_PASSES_NPU_PREFERRING_HPP
 
@@ -28,6 +28,14 @@ struct prepared_for : preferring<Preference> {
 template <auto Preference>
 struct tuned_for : preferring<Preference> {
     using phase = tuning;
+};
+
+/// Base of passes that run only if the graph's target is Ethos-U55: they express TOSA operators that it lacks
+/// (target/u55_verify.hpp) by those that it has.
+struct for_u55 : pass {
+    using phase = expansion;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };
 
 }  // namespace headrace

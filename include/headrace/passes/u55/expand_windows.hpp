@@ -8,10 +8,9 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/fitting_convolution.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 

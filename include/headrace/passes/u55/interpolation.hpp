@@ -141,9 +141,7 @@ private:
         const shape_builder shape(e.shape(v));
         const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
         if (!v || e.shape(v) == int_list(counts)) return v;
-        return e.make<tosa::slice>({.input1 = v,
-            .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
-            .size = build::const_shape(e, counts)});
+        return build::slice_at(e, v, shape_builder{0, rows.start, columns.start, 0}, counts);
     }
 
     value by_dense() {

@@ -14,9 +14,8 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/u55/comparing.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
