@@ -286,6 +286,12 @@ template <op_tag Op>
     return is<Op>(n) ? &args_of<Op>(n) : nullptr;
 }
 
+/// Calls `f(Op{}, arguments)` if the node's op is in the list.
+template <class... Ops, class F>
+void visit_args(ops<Ops...>, const node& n, F&& f) {
+    static_cast<void>(((is<Ops>(n) && (f(Ops{}, args_of<Ops>(n)), true)) || ...));
+}
+
 /// Returns the arguments of the node that produces a value if it is of that op, else null.
 template <op_tag Op>
 [[nodiscard]] const args<Op>* match(value v) {

@@ -165,12 +165,11 @@ template <op_tag... Ops>
 value remake(
     std::type_identity_t<emit<ops<Ops...>>> e, const node& n, std::initializer_list<value> operands) {
     value made{};
-    const auto make = [&]<class Op>(args<Op> a, std::type_identity<Op>) {
+    visit_args(ops<Ops...>{}, n, [&]<class Op>(Op, args<Op> a) {
         std::size_t i = 0;
         for (const value v : operands) detail::operand_at<Op>(i++, a) = v;
         made = e.template make<Op>(a);
-    };
-    ((is<Ops>(n) ? make(args_of<Ops>(n), std::type_identity<Ops>{}) : void()), ...);
+    });
     return made;
 }
 

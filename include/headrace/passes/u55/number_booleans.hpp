@@ -66,18 +66,14 @@ private:
             if (is<builtin::output>(n)) return take_numbers(n, e);
             if (!has_numbers(n)) return restore_booleans(n, e);
             if (stores(n)) return retype(n, e);
-            lower_any(n, e,
-                ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and, tosa::logical_or,
-                    tosa::logical_xor, tosa::logical_not, tosa::reduce_any, tosa::reduce_all>{});
+            visit_args(numbered{}, n, [&](auto, const auto& a) { becomes(n, lower(e, a)); });
             if (const auto* a = args_if<tosa::select>(n)) lower_choice(n, e, *a);
             if (const auto* a = args_if<tosa::cast>(n)) lower_cast(n, e, *a);
             if (count_ == before) restore_booleans(n, e);
         }
-        template <class... Ops>
-        void lower_any(node& n, emitting& e, ops<Ops...>) {
-            ((is<Ops>(n) ? becomes(n, lower(e, args_of<Ops>(n))) : void()), ...);
-        }
 
+        using numbered = ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
+            tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any, tosa::reduce_all>;
         number lower(emitting& e, const args<tosa::equal>& a) {
             return compare<&u55::equal>(e, a.input1, a.input2, std::equal_to<>());
         }
