@@ -227,10 +227,8 @@ private:
     // Returns the layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
         if (op.result == op.full) return chosen_->stored(n.result());
-        for (std::size_t i = 0; i != op.operands.size(); ++i) {
-            if (op.operands[i] == op.full) return chosen_->demanded(n.operands[i]);
-        }
-        return {};
+        const auto at = std::ranges::find(op.operands, op.full) - op.operands.begin();
+        return at != std::ssize(op.operands) ? chosen_->demanded(n.operands[at]) : layout();
     }
     // The operand whose axes the op uses: preferably one with all axes, then one that needs no transpose.
     struct reference {

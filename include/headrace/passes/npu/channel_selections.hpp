@@ -12,7 +12,6 @@
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 

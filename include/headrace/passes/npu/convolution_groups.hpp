@@ -154,9 +154,7 @@ private:
             place at = places.back();
             const sizes before = e.shape(n.operand(0));
             if (const auto* moved = args_if<tosa::transpose>(n)) {
-                at.axis = static_cast<std::size_t>(
-                    std::find(moved->perms.begin(), moved->perms.end(), static_cast<std::int64_t>(at.axis)) -
-                    moved->perms.begin());
+                at.axis = static_cast<std::size_t>(build::inverse(moved->perms)[at.axis]);
             } else if (is<tosa::reshape>(n)) {
                 const auto reshaped = place_in(at, before, shape_of(n));
                 if (!reshaped) return std::nullopt;

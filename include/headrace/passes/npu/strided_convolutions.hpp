@@ -11,7 +11,6 @@
 #include <headrace/passes/npu/image_cost.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -5,7 +5,6 @@
 #define HEADRACE_PASSES_SUPPORT_BUILD_HPP
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>

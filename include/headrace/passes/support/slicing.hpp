@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/target/tosa_legality.hpp>
 

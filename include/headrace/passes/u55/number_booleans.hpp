@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
