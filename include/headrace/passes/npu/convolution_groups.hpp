@@ -129,9 +129,9 @@ private:
         nodes steps{v.producer};
         while (!is<tosa::conv2d>(*steps.back())) {
             const node& n = *steps.back();
-            constexpr auto passed =
-                ops_in<tosa::rescale, tosa::clamp, tosa::table, tosa::reshape, tosa::transpose>;
-            if (!passed.contains(*n.op) || !has_one_use(n.operand(0))) return {};
+            const bool passes_on =
+                fused_into_convolutions.contains(*n.op) || is<tosa::reshape>(n) || is<tosa::transpose>(n);
+            if (!passes_on || !has_one_use(n.operand(0))) return {};
             steps.push_back(n.operand(0).producer);
         }
         const auto& convolution = args_of<tosa::conv2d>(*steps.back());

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_NPU_PREFERRING_HPP
 #define HEADRACE_PASSES_NPU_PREFERRING_HPP
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/target/preferences.hpp>
@@ -29,6 +30,9 @@ template <auto Preference>
 struct tuned_for : preferring<Preference> {
     using phase = tuning;
 };
+
+/// The ops that Vela fuses into the convolution before them.
+inline constexpr auto fused_into_convolutions = ops_in<tosa::rescale, tosa::clamp, tosa::table>;
 
 /// Base of passes that run only if the graph's target is Ethos-U55: they express TOSA operators that it lacks
 /// (target/u55_verify.hpp) by those that it has.

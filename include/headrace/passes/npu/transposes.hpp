@@ -88,8 +88,10 @@ private:
     }
     // Returns the result of a convolution that has no other user, before ops that Vela fuses into it.
     static value convolution_before(value v) {
-        constexpr auto fused = ops_in<tosa::rescale, tosa::clamp, tosa::table, tosa::reshape>;
-        while (has_one_use(v) && fused.contains(*v.producer->op)) v = v.producer->operand(0);
+        const auto is_fused = [](const node& n) {
+            return fused_into_convolutions.contains(*n.op) || is<tosa::reshape>(n);
+        };
+        while (has_one_use(v) && is_fused(*v.producer)) v = v.producer->operand(0);
         return has_one_use(v) && is<tosa::conv2d>(*v.producer) ? v : value{};
     }
 };
