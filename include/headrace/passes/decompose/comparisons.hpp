@@ -10,8 +10,7 @@
 
 namespace headrace {
 
-struct decompose_predicates : pass {
-    using phase = function_decomposition;
+struct decompose_predicates : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 
@@ -46,8 +45,7 @@ private:
 HEADRACE_COMPILED_PASS(decompose_predicates);
 
 /// Elements that tril and triu hide become 0 even if they were NaN: the mask is constant.
-struct decompose_masks : pass {
-    using phase = decomposition;
+struct decompose_masks : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
 
@@ -71,8 +69,7 @@ struct decompose_masks : pass {
 };
 HEADRACE_COMPILED_PASS(decompose_masks);
 
-struct decompose_limits : pass {
-    using phase = function_decomposition;
+struct decompose_limits : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 
@@ -108,8 +105,7 @@ HEADRACE_COMPILED_PASS(decompose_limits);
 
 /// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number is true if it is not 0;
 /// written as a comparison, this works for quantized numbers as well.
-struct decompose_comparisons : pass {
-    using phase = function_decomposition;
+struct decompose_comparisons : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
 

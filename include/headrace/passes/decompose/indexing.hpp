@@ -8,14 +8,12 @@
 
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-struct decompose_repeats : pass {
-    using phase = decomposition;
+struct decompose_repeats : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
 
@@ -46,10 +44,7 @@ private:
         value_list grids;
         for (std::uint32_t i = 0; i != rank; ++i) {
             const bool swapped = a.indexing == "xy" && rank > 1 && i < 2;
-            const shape_builder shape =
-                line_shape(rank, swapped ? 1 - i : i, e.meta(a.tensors[i]).elements());
-            const value line = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(shape)});
-            grids.push_back(e.make<aten::expand>({.self = line, .size = e.result_meta(i).shape}));
+            grids.push_back(spread_along(e, a.tensors[i], swapped ? 1 - i : i, e.result_meta(i).shape));
         }
         return grids;
     }
@@ -77,8 +72,7 @@ HEADRACE_COMPILED_PASS(decompose_repeats);
 
 /// Replaces part of a tensor by joining the parts around it with the replacement. With a step, the span is
 /// viewed as [n, step], and its first column is replaced.
-struct decompose_partial_writes : pass {
-    using phase = decomposition;
+struct decompose_partial_writes : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "select_scatter, slice_scatter as cat of slices; index_fill as index_put";
 
@@ -157,8 +151,7 @@ HEADRACE_COMPILED_PASS(decompose_partial_writes);
 /// Decomposes as_strided. The storage of a row-major tensor is the flat tensor: rows without gaps are a slice
 /// of it, anything else is gathered by index. A tensor derived from a view with other strides has a different
 /// storage, and is refused.
-struct decompose_as_strided : pass {
-    using phase = decomposition;
+struct decompose_as_strided : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
 

@@ -41,8 +41,7 @@ template <reading X, reading Y>
 /// bases, PyTorch raises |x|, with the sign of x for odd exponents, and returns NaN for exponents that are
 /// not integers, except for a base of -∞. Powers of integers are computed by products only, which wrap
 /// around.
-struct decompose_pow : pass {
-    using phase = function_decomposition;
+struct decompose_pow : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
 
@@ -54,8 +53,7 @@ struct decompose_pow : pass {
                     const double n = a.exponent.to_double();
                     return choose(
                         is_boolean(type) && n != 0, x, is_boolean(type), [&] { return x.filled(true); },
-                        is_floating(type),
-                        [&] { return in_result_type(real_power(as(x, dtype::float32), n)); }, n < 0,
+                        is_floating(type), [&] { return in_result_type(real_power(real(x), n)); }, n < 0,
                         [&] { return x.unsupported("pow: integers have no negative powers"); },
                         [&] { return integer_power(as(x, type), a.exponent.to_int()); });
                 },
@@ -63,11 +61,7 @@ struct decompose_pow : pass {
                 [](auto x, auto y) {
                     const dtype type = x.result_meta().dtype;
                     return choose(
-                        is_floating(type),
-                        [&] {
-                            return in_result_type(
-                                general_power(as(x, dtype::float32), as(y, dtype::float32)));
-                        },
+                        is_floating(type), [&] { return in_result_type(general_power(real(x), real(y))); },
                         is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
                         [&] { return power_of_integers(as(x, type), as(y, type)); });
                 },
@@ -188,8 +182,7 @@ HEADRACE_COMPILED_PASS(decompose_pow);
 /// Decomposes square roots, exponentials and logarithms to TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep
 /// the relative accuracy that the textbook forms lose; for two tensors, the larger one is factored out so
 /// that nothing overflows.
-struct decompose_exponentials : pass {
-    using phase = function_decomposition;
+struct decompose_exponentials : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
 
     static auto rewrites() {

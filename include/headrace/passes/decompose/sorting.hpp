@@ -13,8 +13,7 @@ namespace headrace {
 
 /// Takes the largest element k times: each time, the element found is replaced by the lowest number of the
 /// dtype. If only that number is left, the next position is the first one that has not been taken.
-struct decompose_topk : pass {
-    using phase = decomposition;
+struct decompose_topk : pass_in<decomposition> {
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
 
     static auto rewrites() { return rules(on<aten::topk> = code<highest>()); }
@@ -55,15 +54,13 @@ private:
             open = where(here, taken, open);
         }
         const auto joined = [&](const value_list& parts, std::uint32_t i) {
-            const value all = e.make<aten::cat>({.tensors = parts, .dim = axis});
-            const int_list& shape = e.result_meta(i).shape;
-            return all && e.shape(all) != shape ? e.make<aten::reshape>({.self = all, .shape = shape}) : all;
+            return reshaped(e, cat(e, parts, static_cast<std::size_t>(axis)), e.result_meta(i).shape);
         };
         return {joined(values, 0), joined(positions, 1)};
     }
     // Positions are compared in the tensor's kind of dtype, so that floats do not need integers as well.
     static term is_at(const term& x, std::int64_t axis, const term& found) {
-        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        const dtype type = counting_type(x.dtype());
         return as(found, type) == numbered(x, type, line_shape(x.rank(), axis, x.size(axis)));
     }
 };
@@ -72,8 +69,7 @@ HEADRACE_COMPILED_PASS(decompose_topk);
 /// Decomposes sort, which TOSA does not have. Each element is compared with every other one along the axis:
 /// the number of elements that precede it is its place. Equal elements keep their order, and NaN is the
 /// largest, as in PyTorch. n elements take n² comparisons, all in memory at once, so long axes are refused.
-struct decompose_sort : pass {
-    using phase = decomposition;
+struct decompose_sort : pass_in<decomposition> {
     static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
 
     static auto rewrites() {
@@ -97,7 +93,6 @@ private:
     struct sorted {
         value elements, positions;
     };
-    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
     static sorted in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
         const term x(e, self);
@@ -115,16 +110,13 @@ private:
         }
         const term positions = positions_of(v, places_of(v, axis, descending), axis);
         const term elements = as(call<aten::gather>(v, axis, positions), x.dtype());
-        const auto shaped = [&](const term& y) {
-            return y.shape() == x.shape() ? y : call<aten::reshape>(y, x.shape());
-        };
-        return {shaped(elements).value(), shaped(positions).value()};
+        return {reshaped(e, elements.value(), x.shape()), reshaped(e, positions.value(), x.shape())};
     }
     // Returns the place of each element: the number of elements that precede it. Elements before it on the
     // axis do unless it is less than they are; elements after it do only if they are less.
     static term places_of(const term& v, std::int64_t axis, bool descending) {
-        const term one = call<aten::unsqueeze>(v, axis + 1);
-        const term other = call<aten::unsqueeze>(v, axis);
+        const term one = unsqueezed(v, axis + 1);
+        const term other = unsqueezed(v, axis);
         const term other_first = descending ? less(one, other) : less(other, one);
         const term one_first = descending ? less(other, one) : less(one, other);
         const term is_earlier =
@@ -134,19 +126,14 @@ private:
     }
     // Returns, for each place, the position of the element that belongs there.
     static term positions_of(const term& v, const term& places, std::int64_t axis) {
-        const dtype type = number_type(v);
         const auto numbers = [&](bool of_first) {
-            return pairs(v, axis, type, [&](std::int64_t i, std::int64_t j) {
-                const std::int64_t n = of_first ? i : j;
-                return is_floating(type) ? scalar(static_cast<double>(n)) : scalar(n);
-            });
+            return pairs(v, axis, counting_type(v.dtype()),
+                [&](std::int64_t i, std::int64_t j) { return scalar(of_first ? i : j); });
         };
-        const term is_here = call<aten::unsqueeze>(places, axis + 1) == numbers(false);
+        const term is_here = unsqueezed(places, axis + 1) == numbers(false);
         return as(sum_along(where(is_here, numbers(true), number(v, 0)), axis), dtype::int64);
     }
-    // Floats are counted in floats, so that the target does not need integers as well.
-    static dtype number_type(const term& v) { return is_floating(v.dtype()) ? dtype::float32 : dtype::int64; }
-    static term number(const term& v, int n) { return v.of(v.owner().splat(n, number_type(v), 0)); }
+    static term number(const term& v, int n) { return v.of(v.owner().splat(n, counting_type(v.dtype()), 0)); }
     static term less(const term& a, const term& b) {
         if (!is_floating(a.dtype())) return b > a;
         const term is_number = a == a;

@@ -32,9 +32,7 @@ struct ensure_distinct_outputs : pass {
     using produces = ops<tosa::identity>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t added = 0;
-        for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
-        return added;
+        return sum_over_graphs(g, [&](graph& sub) { return separate(sub, context); });
     }
 
 private:

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 #define HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

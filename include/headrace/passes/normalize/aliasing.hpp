@@ -20,6 +20,7 @@ enum class sharing : std::uint8_t {
     same,
     reshaped,
     permuted,
+    // parts of the operand:
     selected,
     sliced,
     parts,

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory_resource>
-#include <string>
+#include <tuple>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -58,7 +58,7 @@ public:
 private:
     struct by_place {
         bool operator()(value a, value b) const {
-            return a.producer->id != b.producer->id ? a.producer->id < b.producer->id : a.result < b.result;
+            return std::tie(a.producer->id, a.result) < std::tie(b.producer->id, b.result);
         }
     };
     struct view {
@@ -141,9 +141,8 @@ private:
                 found->second.version = r.version;
             }
         }
-        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end()) {
+        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end())
             found->second.version = r.version;
-        }
     }
 
     value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
@@ -159,8 +158,12 @@ private:
             case sharing::reshaped:
                 if (!sure(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
-            case sharing::permuted:
-                return unpermuted(n, base, now, writer, before);
+            case sharing::permuted: {
+                const result<shape_builder> order = order_of_view(n, meta.rank());
+                if (!order) break;
+                const shape_builder inverse = build::inverse(order.value());
+                return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
+            }
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
                 return select(a.dim, a.index);
@@ -194,16 +197,6 @@ private:
         return base;
     }
 
-    value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
-        const tensor_meta& meta = *meta_of(base);
-        const result<shape_builder> order = order_of_view(n, meta.rank());
-        if (!order) {
-            refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
-            return base;
-        }
-        const shape_builder inverse = build::inverse(order.value());
-        return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
-    }
     template <op_tag Op>
     value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
         node& n = graph_.create<Op>(a, before);
@@ -225,10 +218,7 @@ private:
     }
     /// True for a part along an axis that is preceded only by axes of size 1.
     static bool outermost(const view& w) {
-        if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
-            w.kind != sharing::unbound) {
-            return false;
-        }
+        if (w.kind < sharing::selected || w.kind > sharing::unbound) return false;
         const tensor_meta* meta = meta_of(w.parent);
         const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
         if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
@@ -266,9 +256,7 @@ struct functionalize : pass {
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t writes = 0;
-        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
-        return writes;
+        return sum_over_graphs(g, [&](graph& sub) { return detail::functionalization(sub, context).run(); });
     }
 };
 HEADRACE_COMPILED_PASS(functionalize);

@@ -4,8 +4,6 @@
 #define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 
 #include <algorithm>
-#include <optional>
-#include <span>
 #include <string_view>
 
 #include <headrace/dialect/aten.hpp>
@@ -34,44 +32,28 @@ struct widen_unsigned : pass {
     [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            const auto nodes = sub.nodes();
-            for (auto at = nodes.begin(); at != nodes.end();) {
-                node& n = *at++;  // new nodes precede it, or are between it and the next node
-                count += computes_with_bytes(n) && widen(sub, n, context);
-            }
-        });
-        return count;
+        return change_nodes(g, [&](node& n) { return computes_with_bytes(n) && widen(n, context); });
     }
 
 private:
-    static constexpr auto moves = set_where<aten::dialect,
-        trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static constexpr auto by_order =
         set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
         set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
 
-    // True if its results combine elements of several operands of one dtype.
-    static bool joins(const node& n) {
-        return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
-            is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
-            is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
-    }
-    static bool works_on_single_bits(const node& n) {
-        return is<aten::bitwise_and_tensor>(n) || is<aten::bitwise_or_tensor>(n) ||
-            is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
-    }
+    // Ops whose results combine elements of several operands of one dtype.
+    static constexpr auto joins = set_where<aten::dialect, trait::joining | trait::padding> |
+        ops_in<aten::where_self, aten::select_scatter, aten::slice_scatter, aten::scatter_src,
+            aten::index_copy, aten::masked_fill_tensor>;
+    static constexpr auto works_on_single_bits = ops_in<aten::bitwise_and_tensor, aten::bitwise_or_tensor,
+        aten::bitwise_xor_tensor, aten::bitwise_not>;
+    static constexpr auto moves = joins | ops_in<aten::scatter_value, aten::masked_fill_scalar> |
+        set_where<aten::dialect,
+            trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static bool moves_elements(const node& n) {
         if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
-        return moves.contains(*n.op) || joins(n) || is<aten::scatter_value>(n) ||
-            is<aten::masked_fill_scalar>(n);
+        return moves.contains(*n.op);
     }
 
-    static bool holds(const node& n, dtype type) {
-        return std::any_of(n.results, n.results + n.result_count,
-            [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
-    }
     static bool are_bytes(const node& n) {
         return std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
             [](const edge& e) { return is_unsigned_bytes(*e.slot); });
@@ -87,13 +69,13 @@ private:
         const auto operands = n.operand_edges();
         const bool reads = std::any_of(
             operands.begin(), operands.end(), [](const edge& e) { return is_unsigned_bytes(*e.slot); });
-        const bool gives = holds(n, dtype::uint8);
+        const bool gives = has_result_of(n, dtype::uint8);
         return (reads || gives) && !keeps_bytes(n, gives);
     }
     // True if its results' bytes are its operands' bytes, regardless of their meaning.
     static bool keeps_bytes(const node& n, bool gives) {
         if (!gives) return false;
-        if (works_on_single_bits(n)) return are_bytes(n);
+        if (works_on_single_bits.contains(*n.op)) return are_bytes(n);
         if (!moves_elements(n)) return false;
         const auto fields = operand_fields(n);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -101,7 +83,7 @@ private:
             if (is_bytes && is_mask_field(fields[i])) return false;
             const tensor_meta* meta = meta_of(n.operand(i));
             const bool is_index = meta != nullptr && (is_boolean(meta->dtype) || fields[i] == "index");
-            if (!is_bytes && !is_index && joins(n)) return false;
+            if (!is_bytes && !is_index && joins.contains(*n.op)) return false;
         }
         return true;
     }
@@ -109,15 +91,16 @@ private:
     // How a node reads bytes: as the numbers they represent, or as other numbers in the same order.
     enum class reading { numbers, ordered };
 
-    static bool widen(graph& g, node& n, pass_context& context) {
+    static bool widen(node& n, pass_context& context) {
+        graph& g = *n.owner;
         const bool has_xor =
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
         // A reduction that returns floats computes with the actual numbers.
         const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
-            (holds(n, dtype::uint8) || n.op->has(trait::locating));
+            (has_result_of(n, dtype::uint8) || n.op->has(trait::locating));
         const reading as = selects && has_xor ? reading::ordered : reading::numbers;
         const dtype wide = as == reading::ordered ? dtype::int8
-            : holds(n, dtype::int16)              ? dtype::int16
+            : has_result_of(n, dtype::int16)      ? dtype::int16
                                                   : dtype::int32;
         emission made(g, &n, &n, context);
         emit<produces> e(made);
@@ -132,11 +115,12 @@ private:
         for_each_dtype(n, [&](dtype& type) {
             if (type == dtype::uint8) type = wide;
         });
-        return give_bytes(g, n, as, context);
+        return give_bytes(n, as, context);
     }
 
     // Sets the results to their new dtypes, and converts them back to the old ones for their readers.
-    static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
+    static bool give_bytes(node& n, reading as, pass_context& context) {
+        graph& g = *n.owner;
         inference inferred(g.arena());
         const inference_rule rule = find_rule<aten::dialect>(*n.op);
         const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_NARROWING_HPP
 #define HEADRACE_PASSES_SUPPORT_NARROWING_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,16 +21,24 @@ namespace headrace {
     return meta != nullptr && meta->dtype == dtype::uint8;
 }
 
+/// True if a result of the node has that dtype.
+[[nodiscard]] inline bool has_result_of(const node& n, dtype type) {
+    return std::any_of(n.results, n.results + n.result_count,
+        [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
+}
 /// True if a value of the graph, or of a graph nested in its nodes, is uint8.
 [[nodiscard]] inline bool holds_unsigned_bytes(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
-        for (const node& n : sub.nodes()) {
-            for (std::uint32_t i = 0; i != n.result_count && !found; ++i)
-                found = n.results[i].meta && n.results[i].meta->dtype == dtype::uint8;
-        }
+        for (const node& n : sub.nodes()) found = found || has_result_of(n, dtype::uint8);
     });
     return found;
+}
+
+/// Gives a value that dtype; its shape and the order of its dimensions stay.
+inline void set_dtype(value v, dtype type) {
+    const tensor_meta& meta = *meta_of(v);
+    v.producer->owner->set_meta(v, {type, meta.shape, meta.dim_order});
 }
 
 /// Calls `change(dtype&)` for each dtype among the arguments of a node.
