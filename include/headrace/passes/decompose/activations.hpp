@@ -28,7 +28,6 @@ struct decompose_gelu : pass_in<function_decomposition> {
 };
 HEADRACE_COMPILED_PASS(decompose_gelu);
 
-/// Decomposes activations made of the logistic function and its logarithm (PyTorch, torch.nn).
 struct decompose_sigmoids : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
 
@@ -85,7 +84,6 @@ private:
 };
 HEADRACE_COMPILED_PASS(decompose_sigmoids);
 
-/// Decomposes piecewise linear activations (PyTorch, torch.nn).
 struct decompose_rectifiers : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "relu, hardtanh, hardswish, prelu and other piecewise linear functions";

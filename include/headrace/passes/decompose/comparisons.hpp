@@ -57,13 +57,11 @@ struct decompose_masks : pass_in<decomposition> {
                 [](auto x, auto mask, auto filling) { return where(mask, as(filling, x.dtype()), x); },
             on<aten::tril> =
                 [](auto x, const auto& a) {
-                    return keep_where(
-                        x, 0, [&](auto row, auto column) { return column - row <= a.diagonal; });
+                    return keep_where(x, 0, [&](auto i, auto j) { return j - i <= a.diagonal; });
                 },
             on<aten::triu> =
                 [](auto x, const auto& a) {
-                    return keep_where(
-                        x, 0, [&](auto row, auto column) { return column - row >= a.diagonal; });
+                    return keep_where(x, 0, [&](auto i, auto j) { return j - i >= a.diagonal; });
                 });
     }
 };

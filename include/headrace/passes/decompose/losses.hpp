@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::decompose_losses and decompose_class_losses.
+// Defines headrace::decompose_losses and decompose_class_losses: the losses of torch.nn.functional.
 #ifndef HEADRACE_PASSES_DECOMPOSE_LOSSES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_LOSSES_HPP
 
@@ -17,7 +17,6 @@ template <reading X>
         [&] { return total(loss); }, loss);
 }
 
-/// Decomposes elementwise losses between two tensors, and their mean or sum (PyTorch, torch.nn.functional).
 struct decompose_losses : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "losses of elements and of rows as arithmetic, and their mean or sum";

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -140,11 +141,8 @@ private:
             },
             x, y);
     }
-    struct exponent_range {
-        int bits;  // of the largest exponent
-        bool negative;
-    };
-    static exponent_range range_of(value exponent, dtype type) {
+    // Returns the number of bits of the largest exponent, and whether one may be negative.
+    static std::pair<int, bool> range_of(value exponent, dtype type) {
         const auto known = constant_integers(exponent);
         const bool is_signed = is_signed_integral(type);
         if (!known) return {static_cast<int>(traits_of(type).bits) - (is_signed ? 1 : 0), is_signed};

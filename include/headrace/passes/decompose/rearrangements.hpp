@@ -11,7 +11,6 @@
 
 namespace headrace {
 
-/// Decomposes rearrangements that PyTorch adopted from NumPy into other moves.
 struct decompose_rearrangements : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";

@@ -75,26 +75,21 @@ struct decompose_sort : pass_in<decomposition> {
     static auto rewrites() {
         return rules(
             on<aten::argsort, aten::argsort_stable> = code<made>([](emit<made> e, const auto& a) -> value {
-                return in_order(e, a.self, a.dim, a.descending).positions;
+                return std::get<1>(in_order(e, a.self, a.dim, a.descending));
             }),
-            on<aten::msort> = code<made>(
-                [](emit<made> e, const auto& a) -> value { return in_order(e, a.self, 0, false).elements; }),
-            on<aten::sort, aten::sort_stable> =
-                code<made>([](emit<made> e, const auto& a) -> std::tuple<value, value> {
-                    const sorted s = in_order(e, a.self, a.dim, a.descending);
-                    return {s.elements, s.positions};
-                }));
+            on<aten::msort> = code<made>([](emit<made> e, const auto& a) -> value {
+                return std::get<0>(in_order(e, a.self, 0, false));
+            }),
+            on<aten::sort, aten::sort_stable> = code<made>(
+                [](emit<made> e, const auto& a) { return in_order(e, a.self, a.dim, a.descending); }));
     }
 
 private:
     using made = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
         aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist, aten::unsqueeze,
         aten::where_self>;
-    struct sorted {
-        value elements, positions;
-    };
-
-    static sorted in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
+    // Returns the elements in order, and their positions.
+    static std::tuple<value, value> in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
         const term x(e, self);
         if (x.dtype() == dtype::uint8)
             return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
