@@ -36,22 +36,26 @@ struct widen_unsigned : pass {
     }
 
 private:
+    static constexpr auto moves = set_where<aten::dialect,
+        trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static constexpr auto by_order =
         set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
         set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
 
-    // Ops whose results combine elements of several operands of one dtype.
-    static constexpr auto joins = set_where<aten::dialect, trait::joining | trait::padding> |
-        ops_in<aten::where_self, aten::select_scatter, aten::slice_scatter, aten::scatter_src,
-            aten::index_copy, aten::masked_fill_tensor>;
-    static constexpr auto works_on_single_bits = ops_in<aten::bitwise_and_tensor, aten::bitwise_or_tensor,
-        aten::bitwise_xor_tensor, aten::bitwise_not>;
-    static constexpr auto moves = joins | ops_in<aten::scatter_value, aten::masked_fill_scalar> |
-        set_where<aten::dialect,
-            trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
+    // True if its results combine elements of several operands of one dtype.
+    static bool joins(const node& n) {
+        return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
+            is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
+            is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
+    }
+    static bool works_on_single_bits(const node& n) {
+        return is<aten::bitwise_and_tensor>(n) || is<aten::bitwise_or_tensor>(n) ||
+            is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
+    }
     static bool moves_elements(const node& n) {
         if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
-        return moves.contains(*n.op);
+        return moves.contains(*n.op) || joins(n) || is<aten::scatter_value>(n) ||
+            is<aten::masked_fill_scalar>(n);
     }
 
     static bool are_bytes(const node& n) {
@@ -75,7 +79,7 @@ private:
     // True if its results' bytes are its operands' bytes, regardless of their meaning.
     static bool keeps_bytes(const node& n, bool gives) {
         if (!gives) return false;
-        if (works_on_single_bits.contains(*n.op)) return are_bytes(n);
+        if (works_on_single_bits(n)) return are_bytes(n);
         if (!moves_elements(n)) return false;
         const auto fields = operand_fields(n);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -83,7 +87,7 @@ private:
             if (is_bytes && is_mask_field(fields[i])) return false;
             const tensor_meta* meta = meta_of(n.operand(i));
             const bool is_index = meta != nullptr && (is_boolean(meta->dtype) || fields[i] == "index");
-            if (!is_bytes && !is_index && joins.contains(*n.op)) return false;
+            if (!is_bytes && !is_index && joins(n)) return false;
         }
         return true;
     }
