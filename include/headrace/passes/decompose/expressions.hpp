@@ -116,6 +116,10 @@ auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_di
 auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
 auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
 auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
+auto extremum(const reading auto& x, const int_list& axes, bool most) {
+    return choose(
+        most, [&] { return largest(x, axes); }, [&] { return smallest(x, axes); });
+}
 
 /// Σ of all elements.
 auto total(const reading auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
@@ -167,6 +171,16 @@ inline value cast(emit<ops<aten::_to_copy>> e, value v, dtype type) {
     return v && e.dtype(v) != type ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
 }
 
+/// Returns the product of n >= 1 equal factors, by repeated squaring; `Op` multiplies two.
+template <op_tag Op>
+value repeated_product(emit<ops<Op>> e, value factor, std::int64_t n) {
+    value product;
+    for (; n != 0; n /= 2) {
+        if (n % 2 == 1) product = product ? e.template make<Op>(product, factor) : factor;
+        if (n > 1) factor = e.template make<Op>(factor, factor);
+    }
+    return product;
+}
 /// Makes an identity matrix [n, n], or several if the shape has room for them, in row-major order.
 inline value identity(emit<ops<>> e, dtype type, const shape_builder& shape, std::int64_t n) {
     return e.constant_of(type, shape, [n](std::size_t i) {

@@ -106,10 +106,8 @@ private:
         const bool by_rows = order == HUGE_VAL || order == -HUGE_VAL;
         const int_list summed{axes[by_columns ? 0 : 1]};
         const int_list left{axes[by_columns ? 1 : 0]};
-        return choose(
-            !by_columns && !by_rows, [&] { return x.unsupported(needs_singular_values); }, order > 0,
-            [&] { return largest(sum(abs(x), summed), left); },
-            [&] { return smallest(sum(abs(x), summed), left); });
+        return refuse_if(!by_columns && !by_rows, x, needs_singular_values,
+            [&] { return extremum(sum(abs(x), summed), left, order > 0); });
     }
     static bool is_product(const auto& x, const auto& y, const auto& a) {
         constexpr std::int64_t few = 25;

@@ -97,18 +97,12 @@ private:
     }
     static constexpr double max_products = 16;
 
-    // Powers by repeated squaring.
     static auto integer_power(const auto& x, std::int64_t n) {
         using made = ops<aten::mul_tensor>;
         return code<made>(
-            [n](emit<made> e, value squared) {
-                if (n == 0) return e.splat(1, e.dtype(squared), e.shape(squared));
-                value y;
-                for (std::int64_t left = n;; squared = e.make<aten::mul_tensor>(squared, squared)) {
-                    if ((left & 1) != 0) y = y ? e.make<aten::mul_tensor>(y, squared) : squared;
-                    left >>= 1;
-                    if (left == 0) return y;
-                }
+            [n](emit<made> e, value v) {
+                return n == 0 ? e.splat(1, e.dtype(v), e.shape(v))
+                              : repeated_product<aten::mul_tensor>(e, v, n);
             },
             x);
     }

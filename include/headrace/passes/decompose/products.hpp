@@ -117,19 +117,12 @@ private:
         for (std::size_t i = 1; i != factors.size(); ++i) product = e.make<aten::matmul>(product, factors[i]);
         return product;
     }
-    // By repeated squaring: matrices do not commute, but powers of the same matrix do.
     static value power(emit<made> e, const args<aten::linalg_matrix_power>& a) {
         if (a.n < 0)
             return e.unsupported("a negative power needs an inverse, for which there is no lowering");
         const tensor_meta& result = e.result_meta();
         if (a.n == 0) return identity(e, result.dtype, result.shape, result.shape.back());
-        value squared = a.self;
-        value product;
-        for (std::int64_t left = a.n; left != 0; left /= 2) {
-            if (left % 2 == 1) product = product ? e.make<aten::matmul>(product, squared) : squared;
-            if (left > 1) squared = e.make<aten::matmul>(squared, squared);
-        }
-        return product;
+        return repeated_product<aten::matmul>(e, a.self, a.n);
     }
     // Reshapes to [rows, columns]: all axes except the last become rows.
     static auto rows(const auto& x) {

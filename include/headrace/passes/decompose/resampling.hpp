@@ -27,13 +27,9 @@ struct decompose_bicubic : pass_in<decomposition> {
             real_rules(
                 on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
                 on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> =
-                    [](auto x, const auto& a) {
-                        return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
-                    },
+                    [](auto x, const auto& a) { return of_floats<taps::wide_linear>(x, a); },
                 on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> =
-                    [](auto x, const auto& a) {
-                        return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
-                    }),
+                    [](auto x, const auto& a) { return of_floats<taps::wide_cubic>(x, a); }),
             on_each<linear_ops> =
                 [](auto x, const auto& a) {
                     const sampling_mode mode =
@@ -55,9 +51,10 @@ private:
         bool align_corners;
     };
 
-    static auto of_floats(const auto& x, const auto& resampled) {
+    template <taps Taps>
+    static auto of_floats(const auto& x, const auto& a) {
         return refuse_if(!is_floating(x.result_meta().dtype), x,
-            "interpolated integers are rounded; interpolate floats", resampled);
+            "interpolated integers are rounded; interpolate floats", [&] { return resampled<Taps>(x, a); });
     }
     // Checks each spatial axis: the last two, or the last one.
     static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {

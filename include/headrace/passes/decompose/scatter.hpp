@@ -94,13 +94,10 @@ private:
         const auto unless_missed = [&](const term& v) { return where(is_hit, v, own); };
         if (r.reduce == "amax" || r.reduce == "amin") {
             const bool most = r.reduce == "amax";
-            const auto extremum = [&](const term& v, bool of_most) {
-                return of_most ? largest(v, sources) : smallest(v, sources);
-            };
             // Elements of other places are replaced by a neutral number.
-            const term others =
-                is_floating(type) ? own.constant(most ? -HUGE_VAL : HUGE_VAL) : extremum(from, !most);
-            const term found = viewed(extremum(where(hit, from, others), most), own.shape());
+            const term others = is_floating(type) ? own.constant(most ? -HUGE_VAL : HUGE_VAL)
+                                                  : extremum(from, sources, !most);
+            const term found = viewed(extremum(where(hit, from, others), sources, most), own.shape());
             if (!r.include_self) return unless_missed(found);
             return unless_missed(most ? max(found, own) : min(found, own));
         }

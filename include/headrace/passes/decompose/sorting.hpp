@@ -32,18 +32,15 @@ private:
         const auto axis = static_cast<std::int64_t>(rest.axis(a.dim));
         if (e.failed()) return {};
         const auto number = [&](scalar n) { return term(e, e.splat(n, type, 0)); };
-        const auto extremum = [&](bool most) {
-            return most ? largest(rest, int_list{axis}) : smallest(rest, int_list{axis});
-        };
         const auto [low, high] = build::bounds_of(narrowed(type));
         const term last = number(a.largest ? low : high);
         const term taken = number(a.largest ? 0 : 1);
         term ranked = rest, open = number(a.largest ? 1 : 0);
         value_list values, positions;
         for (std::int64_t i = 0; i != a.k; ++i) {
-            const term best = extremum(a.largest);
+            const term best = extremum(rest, int_list{axis}, a.largest);
             // Taken positions hold the lowest number, which differs once the tensor is quantized.
-            if (i != 0) ranked = where(best == extremum(!a.largest), open, rest);
+            if (i != 0) ranked = where(best == extremum(rest, int_list{axis}, !a.largest), open, rest);
             const term found =
                 a.largest ? call<aten::argmax>(ranked, axis, true) : call<aten::argmin>(ranked, axis, true);
             values.push_back(best.value());

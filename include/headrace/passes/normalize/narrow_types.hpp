@@ -84,9 +84,7 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (is_unsigned_bytes(n.result(i))) set_dtype(n.result(i), dtype::int8);
         }
-        for_each_dtype(n, [](dtype& type) {
-            if (type == dtype::uint8) type = dtype::int8;
-        });
+        replace_dtype(n, dtype::uint8, dtype::int8);
         for (const field_info& f : *n.op) {
             if (!changed || f.kind != field_kind::number || f.optional) continue;
             store_number(*reinterpret_cast<scalar*>(static_cast<std::byte*>(n.arguments) + f.offset));
@@ -167,7 +165,7 @@ private:
             changed = true;
         }
         // Operands do not change, so edges need no update.
-        for_each_dtype(n, [](dtype& type) { type = narrowed(type); });
+        replace_dtype(n, dtype::int64, dtype::int32);
         return changed;
     }
 

@@ -116,9 +116,7 @@ private:
             const value read = cast(e, as == reading::ordered ? inverted(e, v) : v, to);
             if (read) g.set_operand(n.operands[i], read);
         }
-        for_each_dtype(n, [&](dtype& type) {
-            if (type == dtype::uint8) type = wide;
-        });
+        replace_dtype(n, dtype::uint8, wide);
         return give_bytes(n, as, context);
     }
 

@@ -41,16 +41,18 @@ inline void set_dtype(value v, dtype type) {
     v.producer->owner->set_meta(v, {type, meta.shape, meta.dim_order});
 }
 
-/// Calls `change(dtype&)` for each dtype among the arguments of a node.
-template <class Change>
-void for_each_dtype(node& n, Change&& change) {
+/// Replaces a dtype among the arguments of a node.
+inline void replace_dtype(node& n, dtype from, dtype to) {
+    const auto replace = [&](auto& type) {
+        if (type == from) type = to;
+    };
     for (const field_info& f : *n.op) {
         if (f.kind != field_kind::element_type) continue;
         std::byte* const at = static_cast<std::byte*>(n.arguments) + f.offset;
-        if (!f.optional) {
-            change(*reinterpret_cast<dtype*>(at));
-        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at)) {
-            change(*type);
+        if (f.optional) {
+            replace(*reinterpret_cast<std::optional<dtype>*>(at));
+        } else {
+            replace(*reinterpret_cast<dtype*>(at));
         }
     }
 }
