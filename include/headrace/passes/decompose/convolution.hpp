@@ -4,10 +4,8 @@
 #define HEADRACE_PASSES_DECOMPOSE_CONVOLUTION_HPP
 
 #include <headrace/infer/aten/blocks.hpp>
-#include <headrace/infer/window.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/convolution.hpp>
-#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 

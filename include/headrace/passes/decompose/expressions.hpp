@@ -3,13 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
 
-#include <algorithm>
-#include <span>
-
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {

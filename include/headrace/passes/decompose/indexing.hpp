@@ -3,9 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_INDEXING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_INDEXING_HPP
 
-#include <algorithm>
-#include <optional>
-
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/constants.hpp>

@@ -3,11 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_MATMUL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_MATMUL_HPP
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <memory_resource>
 #include <string>
 
 #include <headrace/infer/aten/einsum.hpp>

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_NORMALIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_NORMALIZATION_HPP
 
-#include <algorithm>
-
 #include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {

@@ -3,10 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_POOLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POOLING_HPP
 
-#include <algorithm>
-#include <cstdint>
-#include <tuple>
-
 #include <headrace/infer/window.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/build.hpp>

@@ -3,13 +3,10 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numbers>
-#include <utility>
 
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/constants.hpp>

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_PRODUCTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_PRODUCTS_HPP
 
-#include <algorithm>
-
 #include <headrace/infer/aten/distance.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>

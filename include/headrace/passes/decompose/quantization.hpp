@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_QUANTIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_QUANTIZATION_HPP
 
-#include <string_view>
-
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_REARRANGEMENTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_REARRANGEMENTS_HPP
 
-#include <algorithm>
-
 #include <headrace/infer/aten/join.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>

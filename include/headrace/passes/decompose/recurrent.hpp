@@ -3,12 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_RECURRENT_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RECURRENT_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/emit.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace::build {

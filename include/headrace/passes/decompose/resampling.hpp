@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_RESAMPLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RESAMPLING_HPP
 
-#include <algorithm>
 #include <cmath>
 
 #include <headrace/passes/decompose/expressions.hpp>

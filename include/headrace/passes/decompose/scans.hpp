@@ -4,7 +4,6 @@
 #define HEADRACE_PASSES_DECOMPOSE_SCANS_HPP
 
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 #include <headrace/passes/decompose/expressions.hpp>

@@ -3,10 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SCATTER_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SCATTER_HPP
 
-#include <array>
 #include <cmath>
-#include <optional>
-#include <string_view>
 
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>

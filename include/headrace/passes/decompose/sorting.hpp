@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 
-#include <tuple>
-
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/slicing.hpp>

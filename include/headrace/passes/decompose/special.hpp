@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <tuple>
 
 #include <headrace/infer/aten/quantile.hpp>
 #include <headrace/ir/unknown_op.hpp>

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_STATISTICS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_STATISTICS_HPP
 
-#include <algorithm>
-
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/reducing.hpp>
 

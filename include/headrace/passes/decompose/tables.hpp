@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_TABLES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_TABLES_HPP
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -3,18 +3,9 @@
 #ifndef HEADRACE_PASSES_FINISH_FINISH_HPP
 #define HEADRACE_PASSES_FINISH_FINISH_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <memory_resource>
-#include <span>
 #include <string>
-#include <string_view>
 #include <unordered_set>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/text.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>

@@ -3,12 +3,6 @@
 #ifndef HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 #define HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 
-#include <algorithm>
-#include <cstddef>
-#include <string_view>
-
-#include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/fold/constant_folder.hpp>
 #include <headrace/passes/properties.hpp>

@@ -4,17 +4,10 @@
 #ifndef HEADRACE_PASSES_FOLD_REDUNDANCIES_HPP
 #define HEADRACE_PASSES_FOLD_REDUNDANCIES_HPP
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <span>
-#include <string_view>
 
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/dead_code.hpp>
@@ -23,7 +16,6 @@
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 

@@ -3,13 +3,6 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_ALIASING_HPP
 #define HEADRACE_PASSES_NORMALIZE_ALIASING_HPP
 
-#include <algorithm>
-#include <cstdint>
-#include <string_view>
-#include <utility>
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace::detail {

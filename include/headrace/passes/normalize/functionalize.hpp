@@ -3,21 +3,13 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
 
-#include <algorithm>
 #include <map>
-#include <memory_resource>
-#include <tuple>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/normalize/aliasing.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 

@@ -3,17 +3,11 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_NARROW_TYPES_HPP
 #define HEADRACE_PASSES_NORMALIZE_NARROW_TYPES_HPP
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string_view>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/tosa.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>

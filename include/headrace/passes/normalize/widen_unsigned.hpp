@@ -3,9 +3,6 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 #define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 
-#include <algorithm>
-#include <string_view>
-
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/operand_fields.hpp>

@@ -3,16 +3,10 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_WINDOWS_HPP
 #define HEADRACE_PASSES_NORMALIZE_WINDOWS_HPP
 
-#include <algorithm>
-#include <optional>
-#include <string_view>
-#include <type_traits>
-
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
