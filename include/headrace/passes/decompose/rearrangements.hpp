@@ -107,13 +107,14 @@ HEADRACE_COMPILED_PASS(decompose_rearrangements);
 struct decompose_stack : pass_in<decomposition> {
     static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
 
-    static auto rewrites() { return rules(on<aten::stack> = code<stacked>()); }
-
-private:
-    static value stacked(emit<ops<aten::unsqueeze, aten::cat>> e, const args<aten::stack>& a) {
-        value_list parts;
-        for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
-        return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
+    static auto rewrites() {
+        using made = ops<aten::unsqueeze, aten::cat>;
+        return rules(on<aten::stack> = code<made>([](emit<made> e, const auto& a) {
+            value_list parts;
+            for (const value v : a.tensors)
+                parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
+            return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_stack);

@@ -155,26 +155,26 @@ HEADRACE_COMPILED_PASS(decompose_extrema);
 struct decompose_cumprod : pass_in<decomposition> {
     static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
 
-    static auto rewrites() { return rules(on<aten::cumprod> = code<doubled>()); }
-
-private:
-    using made = ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
-    static value doubled(emit<made> e, const args<aten::cumprod>& a) {
-        value v = cast(e, a.self, e.result_meta().dtype);
-        const std::size_t rank = e.rank(v);
-        if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
-        const std::size_t axis = build::axis_in(e, a.dim, rank);
-        if (e.failed()) return {};
-        const std::int64_t size = e.shape(v)[axis];
-        for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            // Pairs of element counts, before and after, with the last axis first.
-            std::vector<std::int64_t> padding(2 * (rank - axis), 0);
-            padding[padding.size() - 2] = shift;
-            const value moved = e.make<aten::constant_pad_nd>(
-                {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
-            v = e.make<aten::mul_tensor>(v, moved);
-        }
-        return v;
+    static auto rewrites() {
+        using made =
+            ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
+        return rules(on<aten::cumprod> = code<made>([](emit<made> e, const auto& a) -> value {
+            value v = cast(e, a.self, e.result_meta().dtype);
+            const std::size_t rank = e.rank(v);
+            if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+            const std::size_t axis = build::axis_in(e, a.dim, rank);
+            if (e.failed()) return {};
+            const std::int64_t size = e.shape(v)[axis];
+            for (std::int64_t shift = 1; shift < size; shift *= 2) {
+                // Pairs of element counts, before and after, with the last axis first.
+                std::vector<std::int64_t> padding(2 * (rank - axis), 0);
+                padding[padding.size() - 2] = shift;
+                const value moved = e.make<aten::constant_pad_nd>(
+                    {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
+                v = e.make<aten::mul_tensor>(v, moved);
+            }
+            return v;
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_cumprod);

@@ -74,9 +74,13 @@ private:
         return false;
     }
 
-    value root_of(value v) const {
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
-            v = found->second.parent;
+    // Returns how a value was made as a view; null if it was not.
+    view* view_of(value v) {
+        const auto found = views_.find(v);
+        return found == views_.end() ? nullptr : &found->second;
+    }
+    value root_of(value v) {
+        while (const view* w = view_of(v)) v = w->parent;
         return v;
     }
     std::size_t version_of(value r) const {
@@ -91,18 +95,17 @@ private:
 
     /// Returns the value of `v` at the time `user` runs; recomputes outdated views before `before`.
     value latest(value v, const node& user, node* before) {
-        const auto found = views_.find(v);
-        if (found == views_.end()) {
+        view* const w = view_of(v);
+        if (w == nullptr) {
             const auto r = roots_.find(v);
             return r == roots_.end() ? v : r->second.current;
         }
         const std::size_t version = version_of(root_of(v));
-        if (found->second.version == version) return found->second.current;
-        const value parent = latest(found->second.parent, user, before);
-        view& w = views_.find(v)->second;
-        w.version = version;
-        w.current = w.kind == sharing::same ? parent : again(w, v.result, parent, user, before);
-        return w.current;
+        if (w->version == version) return w->current;
+        const value parent = latest(w->parent, user, before);
+        w->version = version;
+        w->current = w->kind == sharing::same ? parent : again(*w, v.result, parent, user, before);
+        return w->current;
     }
     value again(const view& w, std::uint32_t result, value parent, const node& user, node* before) {
         if (!sure(w)) refuse(user, w);
@@ -117,8 +120,8 @@ private:
     /// Records that `v` is now `now`: writes it back through the views to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
         pmr_vector<std::pair<value, value>> changed{{v, now}};
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
-            const view w = found->second;
+        while (const view* found = view_of(v)) {
+            const view w = *found;
             if (w.kind != sharing::same)
                 now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
             v = w.parent;
@@ -128,13 +131,12 @@ private:
         r.current = now;
         ++r.version;
         for (const auto& [of, is_now] : changed) {
-            if (const auto found = views_.find(of); found != views_.end()) {
-                found->second.current = is_now;
-                found->second.version = r.version;
+            if (view* w = view_of(of)) {
+                w->current = is_now;
+                w->version = r.version;
             }
         }
-        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end())
-            found->second.version = r.version;
+        if (view* w = view_of({const_cast<node*>(&writer), 0})) w->version = r.version;
     }
 
     value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
@@ -198,15 +200,14 @@ private:
     }
 
     /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.
-    bool sure(const view& w) const {
+    bool sure(const view& w) {
         return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }
-    bool contiguous(value v) const {
-        const auto found = views_.find(v);
-        if (found == views_.end()) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
-        const view& w = found->second;
-        const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
-        return piece && contiguous(w.parent);
+    bool contiguous(value v) {
+        const view* const w = view_of(v);
+        if (w == nullptr) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
+        const bool piece = w->kind == sharing::same || w->kind == sharing::reshaped || outermost(*w);
+        return piece && contiguous(w->parent);
     }
     /// True for a part along an axis that is preceded only by axes of size 1.
     static bool outermost(const view& w) {
