@@ -84,17 +84,15 @@ struct decompose_division : pass_in<function_decomposition> {
             real_rules(on<aten::div_tensor> = [](auto a, auto b) { return a / b; }),
             on<aten::div_tensor_mode> =
                 [](auto a, auto b, const auto& with) {
-                    const auto ratio = [&] { return real(a) / real(b); };
-                    const auto wide = [&](const auto& f) { return f(in_wide_type(a), in_wide_type(b)); };
-                    const auto floor = [](const auto& x, const auto& y) { return floored(x, y); };
-                    const auto nearest = [](const auto& x, const auto& y) { return nearest_quotient(x, y); };
-                    const auto intdiv = [](const auto& x, const auto& y) { return quotient(x, y); };
                     return choose(
-                        !with.rounding_mode, [&] { return in_result_type(ratio()); },
-                        with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
+                        !with.rounding_mode, [&] { return in_result_type(real(a) / real(b)); },
+                        with.rounding_mode == "floor",
+                        [&] { return in_result_type(floored(in_wide_type(a), in_wide_type(b))); },
                         is_floating(a.result_meta().dtype),
-                        [&] { return trunc(in_result_type(wide(nearest))); }, a.dtype() != b.dtype(),
-                        [&] { return wide(intdiv); },
+                        [&] {
+                            return trunc(in_result_type(nearest_quotient(in_wide_type(a), in_wide_type(b))));
+                        },
+                        a.dtype() != b.dtype(), [&] { return quotient(in_wide_type(a), in_wide_type(b)); },
                         unchanged);  // truncating division of integers is TOSA's INTDIV
                 },
             arithmetic_rules(

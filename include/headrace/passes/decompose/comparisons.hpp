@@ -32,10 +32,6 @@ struct decompose_predicates : pass_in<function_decomposition> {
     }
 
 private:
-    // Integers are always finite.
-    static auto of_real(const auto& x, bool of_integers, const auto& answer) {
-        return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });
-    }
     static double largest_of(dtype type) {
         if (type == dtype::float16) return 65504;
         if (type == dtype::bfloat16) return 0x1.fep127;

@@ -29,6 +29,12 @@ template <reading X>
 /// The maximum number of comparisons that a decomposition makes at once, all of which are in memory.
 inline constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
+/// Returns the predicate `answer()` of real numbers; integers all have the answer `of_integers`.
+template <reading X, class Answer>
+[[nodiscard]] auto of_real(const X& x, bool of_integers, const Answer& answer) {
+    return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });
+}
+
 /// x in another shape.
 template <reading X>
 [[nodiscard]] auto viewed(const X& x, const int_list& shape) {

@@ -26,11 +26,7 @@ struct decompose_repeats : pass_in<decomposition> {
                         call<aten::expand>(apart, int_list{k.before, k.size, a.repeats, k.after});
                     return call<aten::reshape>(copies, x.result_meta().shape);
                 },
-            on<aten::repeat_interleave_tensor> =
-                [](auto repeats, const auto& a) {
-                    return code<ops<>>(
-                        [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
-                });
+            on<aten::repeat_interleave_tensor> = code<positions>());
     }
 
 private:
@@ -46,23 +42,23 @@ private:
         return grids;
     }
     // Returns the position of each element, repeated as often as the constant `repeats` says.
-    static value positions_of(emitter e, value repeats, std::int64_t size) {
-        const auto counts = constant_integers(repeats);
+    static value positions(emit<ops<>> e, const args<aten::repeat_interleave_tensor>& a) {
+        const std::int64_t size = *a.output_size;
+        const auto counts = constant_integers(a.repeats);
         if (!counts)
             return e.unsupported("repetitions that are computed: only constant ones are known in advance");
         if (!e.may_compute(size, dtype::int64)) return {};
-        pmr_vector<std::int64_t> positions;
-        for (std::size_t i = 0; i != counts->size(); ++i) {
-            const auto left = size - static_cast<std::int64_t>(positions.size());
-            if ((*counts)[i] < 0 || (*counts)[i] > left)
-                return e.unsupported("its repetitions do not make output_size");
-            positions.insert(
-                positions.end(), static_cast<std::size_t>((*counts)[i]), static_cast<std::int64_t>(i));
+        pmr_vector<std::int64_t> all;
+        std::int64_t left = size;
+        for (std::size_t i = 0; i != counts->size() && left >= 0; ++i) {
+            const std::int64_t count = (*counts)[i];
+            left = count < 0 || count > left ? -1 : left - count;
+            if (left >= 0)
+                all.insert(all.end(), static_cast<std::size_t>(count), static_cast<std::int64_t>(i));
         }
-        if (static_cast<std::int64_t>(positions.size()) != size)
-            return e.unsupported("its repetitions do not make output_size");
+        if (left != 0) return e.unsupported("its repetitions do not make output_size");
         return e.constant_of(
-            e.dtype(repeats), shape_builder{size}, [&](std::size_t i) { return scalar(positions[i]); });
+            e.dtype(a.repeats), shape_builder{size}, [&](std::size_t i) { return scalar(all[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_repeats);

@@ -106,8 +106,8 @@ struct decompose_special : pass_in<decomposition> {
                 },
             on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
             on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
-            on<aten::isposinf> = [](auto x) { return is_infinite(x, HUGE_VAL); },
-            on<aten::isneginf> = [](auto x) { return is_infinite(x, -HUGE_VAL); },
+            on<aten::isposinf> = [](auto x) { return of_real(x, false, [&] { return x == HUGE_VAL; }); },
+            on<aten::isneginf> = [](auto x) { return of_real(x, false, [&] { return x == -HUGE_VAL; }); },
             on<aten::isreal> =
                 [](auto x) {
                     return unless_complex(x, x.dtype(), [&] { return x.filled(true, dtype::boolean); });
@@ -123,11 +123,6 @@ struct decompose_special : pass_in<decomposition> {
 private:
     static auto unless_complex(const auto& x, dtype type, const auto& make) {
         return refuse_if(is_complex(type), x, no_complex_numbers, make);
-    }
-    static auto is_infinite(const auto& x, double which) {
-        return choose(
-            is_floating(x.dtype()), [&] { return x == which; },
-            [&] { return x.filled(false, dtype::boolean); });
     }
     static auto counted(const auto& x, const int_list& axes) {
         const dtype type = counting_type(x.dtype());
