@@ -10,6 +10,7 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/constant_evaluator.hpp>
+#include <headrace/pass/emit.hpp>
 
 namespace headrace::detail {
 
