@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::rewrite_to_fixed_point, which replaces the matches of several patterns until none is
-// left.
+// Defines headrace::replace_pattern and headrace::rewrite_to_fixed_point, which replace the matches of
+// patterns.
 #ifndef HEADRACE_FX_REWRITER_HPP
 #define HEADRACE_FX_REWRITER_HPP
 
@@ -14,12 +14,67 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/fx/pattern.hpp>
-#include <headrace/fx/replace_pattern.hpp>
+#include <headrace/fx/pattern_rewrite.hpp>
 #include <headrace/fx/replacement.hpp>
 #include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
+
+/// Replaces each match of the pattern, of overlapping ones the first, and returns the results. Nested regions
+/// are skipped. New nodes get inferred metadata and the annotations of the nodes that they replace. A match
+/// whose replacement fails or declines is kept; the context's diagnostics give the reason. An error, prefixed
+/// by the options' name, is a fault of the pattern or of the replacement: too few outputs, or another shape.
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g,
+    const graph& pattern, const replacement& with, std::span<const match_filter> filters,
+    pass_context& context, const rewrite_options& options = {}) {
+    return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
+}
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const graph& pattern,
+    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
+    return replace_pattern_with_filters(g, pattern, with, {}, context, options);
+}
+
+namespace detail {
+
+template <pattern_function F>
+result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+    std::span<const match_filter> filters, pass_context& context, const rewrite_options& options) {
+    const auto written = std::make_shared<graph>();
+    write_expression(*written, f);
+    auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
+    if (replaced) {
+        for (replaced_pattern& r : replaced.value()) r.pattern = written;
+    }
+    return replaced;
+}
+
+}  // namespace detail
+
+/// Replaces matches of a pattern that is given as an expression.
+template <pattern_function F>
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g, const F& f,
+    const replacement& with, std::span<const match_filter> filters, pass_context& context,
+    const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, filters, context, options);
+    } else {
+        return invalid("ill-formed");
+    }
+}
+template <pattern_function F>
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
+    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, {}, context, options);
+    } else {
+        return invalid("ill-formed");
+    }
+}
 
 /// A named rewrite, for rewrite_to_fixed_point.
 struct rewrite_rule {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::replace_pattern, which replaces the matches of a pattern.
-#ifndef HEADRACE_FX_REPLACE_PATTERN_HPP
-#define HEADRACE_FX_REPLACE_PATTERN_HPP
+// Defines the replacement of all matches of a pattern in a graph, for headrace::replace_pattern, and its
+// options and results.
+#ifndef HEADRACE_FX_PATTERN_REWRITE_HPP
+#define HEADRACE_FX_PATTERN_REWRITE_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +17,6 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/fx/execution_span.hpp>
-#include <headrace/fx/pattern.hpp>
 #include <headrace/fx/replacement.hpp>
 #include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/ir/edits.hpp>
@@ -191,61 +191,6 @@ private:
 };
 
 }  // namespace detail
-
-/// Replaces each match of the pattern, of overlapping ones the first, and returns the results. Nested regions
-/// are skipped. New nodes get inferred metadata and the annotations of the nodes that they replace. A match
-/// whose replacement fails or declines is kept; the context's diagnostics give the reason. An error, prefixed
-/// by the options' name, is a fault of the pattern or of the replacement: too few outputs, or another shape.
-[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g,
-    const graph& pattern, const replacement& with, std::span<const match_filter> filters,
-    pass_context& context, const rewrite_options& options = {}) {
-    return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
-}
-[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const graph& pattern,
-    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
-    return replace_pattern_with_filters(g, pattern, with, {}, context, options);
-}
-
-namespace detail {
-
-template <pattern_function F>
-result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
-    std::span<const match_filter> filters, pass_context& context, const rewrite_options& options) {
-    const auto written = std::make_shared<graph>();
-    write_expression(*written, f);
-    auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
-    if (replaced) {
-        for (replaced_pattern& r : replaced.value()) r.pattern = written;
-    }
-    return replaced;
-}
-
-}  // namespace detail
-
-/// Replaces matches of a pattern that is given as an expression.
-template <pattern_function F>
-[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(graph& g, const F& f,
-    const replacement& with, std::span<const match_filter> filters, pass_context& context,
-    const rewrite_options& options = {}) {
-    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
-    if constexpr (detail::pattern_facts<F>::sound) {
-        return detail::replace_written(g, f, with, filters, context, options);
-    } else {
-        return invalid("ill-formed");
-    }
-}
-template <pattern_function F>
-[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
-    const replacement& with, pass_context& context, const rewrite_options& options = {}) {
-    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-        "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
-    if constexpr (detail::pattern_facts<F>::sound) {
-        return detail::replace_written(g, f, with, {}, context, options);
-    } else {
-        return invalid("ill-formed");
-    }
-}
 
 }  // namespace headrace
 
