@@ -9,21 +9,11 @@
 
 #include <headrace/fx/subgraph_match.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/strided_walk.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/emit.hpp>
 
 namespace headrace::detail {
-
-/// Returns the address of element `i`, in row-major order, of a constant; for dtypes of whole bytes.
-[[nodiscard]] inline const std::byte* element_of(
-    const tensor_data& data, const tensor_meta& meta, std::int64_t i) {
-    const std::int64_t size = traits_of(meta.dtype).bits / 8;
-    if (data.strides.empty()) return data.bytes + i * size;
-    std::int64_t offset = 0;
-    for (std::size_t axis = meta.rank(); axis-- != 0; i /= meta.shape[axis])
-        offset += i % meta.shape[axis] * data.strides[axis];
-    return data.bytes + offset * size;
-}
 
 /// True if each element of a constant is that number, as stored in its dtype.
 [[nodiscard]] inline bool is_filled_with(const node& constant, scalar number) {
@@ -34,7 +24,7 @@ namespace headrace::detail {
     const tensor_data& data = args_of<builtin::constant>(constant).data;
     const std::size_t size = traits_of(meta->dtype).bits / 8U;
     for (std::int64_t i = 0; i != meta->elements(); ++i) {
-        if (std::memcmp(element_of(data, *meta, i), wanted, size) != 0) return false;
+        if (std::memcmp(element_at(data, *meta, i), wanted, size) != 0) return false;
     }
     return true;
 }
@@ -50,7 +40,7 @@ namespace headrace::detail {
     }
     const std::size_t size = traits_of(meta->dtype).bits / 8U;
     for (std::int64_t i = 0; i != meta->elements(); ++i) {
-        if (std::memcmp(element_of(da, *meta, i), element_of(db, *meta, i), size) != 0) return false;
+        if (std::memcmp(element_at(da, *meta, i), element_at(db, *meta, i), size) != 0) return false;
     }
     return true;
 }

@@ -16,10 +16,11 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/fx/matched_literals.hpp>
 #include <headrace/fx/subgraph_match.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/strided_walk.hpp>
+#include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/emit.hpp>
 
@@ -176,7 +177,7 @@ private:
                 if (!to.empty()) std::memcpy(to.data(), data.bytes, to.size());
             } else {
                 for (std::int64_t i = 0; i != meta->elements(); ++i)
-                    std::memcpy(&to[static_cast<std::size_t>(i) * size], element_of(data, *meta, i), size);
+                    std::memcpy(&to[static_cast<std::size_t>(i) * size], element_at(data, *meta, i), size);
             }
         });
         remember(n, *v.producer);
