@@ -66,8 +66,6 @@ LONG = {
         "infer/aten/view.hpp",
         "infer/tosa_definition.hpp",
         "infer/tosa_window.hpp",
-        "ir/graph.hpp",
-        "ir/node.hpp",
         "partition/backend.hpp",
         "pass/driver_definition.hpp",
         "pass/emit.hpp",

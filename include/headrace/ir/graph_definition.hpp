@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory_resource>
+#include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,11 +20,41 @@
 
 namespace headrace {
 
+namespace detail {
+
+// Calls `f(const value&)` for each operand in an argument struct.
+template <class F>
+void for_each_slot(const op_info& op, const void* arguments, F&& f) {
+    for (const field_info& field : op) {
+        const void* at = static_cast<const std::byte*>(arguments) + field.offset;
+        if (field.kind == field_kind::tensor) {
+            if (!field.optional) {
+                f(*static_cast<const value*>(at));
+            } else if (const auto& v = *static_cast<const std::optional<value>*>(at)) {
+                f(*v);
+            }
+        } else if (field.kind == field_kind::tensors) {
+            for (const value& v : *static_cast<const list<value>*>(at)) f(v);
+        } else if (field.kind == field_kind::optional_tensors) {
+            for (const auto& v : *static_cast<const list<std::optional<value>>*>(at)) {
+                if (v) f(*v);
+            }
+        }
+    }
+}
+
+template <class T>
+T& field_at(node& n, const field_info& f) {
+    return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
+}
+
+}  // namespace detail
+
 HEADRACE_INLINE node& graph::create(
     const op_info& op, const void* arguments, std::size_t results, node* before) {
     // The results, arguments and operands of a node are in one block of memory.
     std::size_t operands = 0;
-    for_each_slot(op, arguments, [&](const value&) { ++operands; });
+    detail::for_each_slot(op, arguments, [&](const value&) { ++operands; });
     const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
     const std::size_t arguments_at = aligned(results * sizeof(result_slot), op.args_alignment);
     const std::size_t operands_at = aligned(arguments_at + op.args_size, alignof(edge));
@@ -38,7 +71,7 @@ HEADRACE_INLINE node& graph::create(
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
     n.operands = reinterpret_cast<edge*>(block + operands_at);
-    for_each_slot(op, n.arguments, [&](const value& slot) {
+    detail::for_each_slot(op, n.arguments, [&](const value& slot) {
         // The slot is in the block, or in a list that own_arguments has copied.
         edge* const e = new (n.operands + n.operand_count)
             edge{.target = &n, .operand = n.operand_count, .slot = &const_cast<value&>(slot)};
@@ -55,19 +88,6 @@ HEADRACE_INLINE void graph::erase(node& n) {
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // lets code that has collected it see that it was erased
-}
-
-HEADRACE_INLINE void graph::tidy() {
-    if (2 * changes_ > size_ || next_id_ > 2 * size_) {
-        next_id_ = 0;
-        for (node& n : nodes_alone()) {
-            note_for_those_behind(n, next_id_);
-            n.id = next_id_++;
-        }
-        changes_ = 0;
-        census_.tidy();
-    }
-    for (graph& region : regions()) region.tidy();
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
@@ -128,46 +148,48 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
     for (const field_info& f : *n.op) {
         switch (f.kind) {
             case field_kind::tensors:
-                field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                detail::field_at<list<value>>(n, f) = own(detail::field_at<list<value>>(n, f));
                 break;
             case field_kind::optional_tensors: {
-                auto& items = field_at<list<std::optional<value>>>(n, f);
+                auto& items = detail::field_at<list<std::optional<value>>>(n, f);
                 items = own(items);
                 break;
             }
             case field_kind::integers:
                 if (f.optional) {
-                    if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
+                    if (auto& items = detail::field_at<std::optional<int_list>>(n, f)) items = own(*items);
                 } else {
-                    field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
+                    detail::field_at<int_list>(n, f) = own(detail::field_at<int_list>(n, f));
                 }
                 break;
             case field_kind::floatings:
                 if (f.optional) {
-                    if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
+                    if (auto& items = detail::field_at<std::optional<list<double>>>(n, f))
+                        items = own(*items);
                 } else {
-                    field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
+                    detail::field_at<list<double>>(n, f) = own(detail::field_at<list<double>>(n, f));
                 }
                 break;
             case field_kind::text:
                 if (f.optional) {
-                    if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
+                    if (auto& text = detail::field_at<std::optional<std::string_view>>(n, f))
+                        text = own(*text);
                 } else {
-                    field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                    detail::field_at<std::string_view>(n, f) = own(detail::field_at<std::string_view>(n, f));
                 }
                 break;
             case field_kind::texts:
                 if (f.optional) {
-                    if (auto& texts = field_at<std::optional<list<std::string_view>>>(n, f))
+                    if (auto& texts = detail::field_at<std::optional<list<std::string_view>>>(n, f))
                         texts = own_texts(*texts);
                 } else {
-                    auto& texts = field_at<list<std::string_view>>(n, f);
+                    auto& texts = detail::field_at<list<std::string_view>>(n, f);
                     texts = own_texts(texts);
                 }
                 break;
             case field_kind::data: {
                 if (f.optional) break;
-                auto& data = field_at<tensor_data>(n, f);
+                auto& data = detail::field_at<tensor_data>(n, f);
                 data.strides = own(data.strides);
                 break;
             }
