@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <headrace/base/target_spec.hpp>
@@ -193,7 +194,7 @@ private:
         return new (arena_->allocate(sizeof(T), alignof(T))) T(std::forward<Args>(arguments)...);
     }
 
-    [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
+    [[nodiscard]] list<std::string_view> own_texts(const list<std::string_view>& texts);
     // Copies the lists and strings of the arguments into the arena.
     void own_arguments(node& n);
 

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory_resource>
 #include <new>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/target_spec.hpp>
@@ -26,26 +26,19 @@ namespace detail {
 template <class F>
 void for_each_slot(const op_info& op, const void* arguments, F&& f) {
     for (const field_info& field : op) {
-        const void* at = static_cast<const std::byte*>(arguments) + field.offset;
+        if (!holds_tensors(field.kind)) continue;
+        const void* const item = field.item_in(arguments);
+        if (item == nullptr) continue;
         if (field.kind == field_kind::tensor) {
-            if (!field.optional) {
-                f(*static_cast<const value*>(at));
-            } else if (const auto& v = *static_cast<const std::optional<value>*>(at)) {
-                f(*v);
-            }
+            f(*static_cast<const value*>(item));
         } else if (field.kind == field_kind::tensors) {
-            for (const value& v : *static_cast<const list<value>*>(at)) f(v);
-        } else if (field.kind == field_kind::optional_tensors) {
-            for (const auto& v : *static_cast<const list<std::optional<value>>*>(at)) {
+            for (const value& v : *static_cast<const list<value>*>(item)) f(v);
+        } else {
+            for (const auto& v : *static_cast<const list<std::optional<value>>*>(item)) {
                 if (v) f(*v);
             }
         }
     }
-}
-
-template <class T>
-T& field_at(node& n, const field_info& f) {
-    return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
 }
 
 }  // namespace detail
@@ -138,61 +131,47 @@ HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
     return {copy_array(*arena_, text.data(), text.size()), text.size()};
 }
 
-HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {
-    const list<std::string_view> copy = own(texts);
-    for (const std::string_view& text : copy) const_cast<std::string_view&>(text) = own(text);
-    return copy;
+HEADRACE_INLINE list<std::string_view> graph::own_texts(const list<std::string_view>& texts) {
+    std::string_view* const copy = copy_array(*arena_, texts.data(), texts.size());
+    for (std::string_view& text : std::span(copy, texts.size())) text = own(text);
+    return {copy, texts.size()};
 }
 
 HEADRACE_INLINE void graph::own_arguments(node& n) {
     for (const field_info& f : *n.op) {
+        const auto own_as = [&]<class T>(std::type_identity<T>) {
+            T* const item = static_cast<T*>(const_cast<void*>(f.item_in(n.arguments)));
+            if (item == nullptr) return;
+            if constexpr (std::is_same_v<T, list<std::string_view>>) {
+                *item = own_texts(*item);
+            } else if constexpr (std::is_same_v<T, tensor_data>) {
+                item->strides = own(item->strides);
+            } else {
+                *item = own(*item);
+            }
+        };
         switch (f.kind) {
             case field_kind::tensors:
-                detail::field_at<list<value>>(n, f) = own(detail::field_at<list<value>>(n, f));
+                own_as(std::type_identity<list<value>>());
                 break;
-            case field_kind::optional_tensors: {
-                auto& items = detail::field_at<list<std::optional<value>>>(n, f);
-                items = own(items);
+            case field_kind::optional_tensors:
+                own_as(std::type_identity<list<std::optional<value>>>());
                 break;
-            }
             case field_kind::integers:
-                if (f.optional) {
-                    if (auto& items = detail::field_at<std::optional<int_list>>(n, f)) items = own(*items);
-                } else {
-                    detail::field_at<int_list>(n, f) = own(detail::field_at<int_list>(n, f));
-                }
+                own_as(std::type_identity<int_list>());
                 break;
             case field_kind::floatings:
-                if (f.optional) {
-                    if (auto& items = detail::field_at<std::optional<list<double>>>(n, f))
-                        items = own(*items);
-                } else {
-                    detail::field_at<list<double>>(n, f) = own(detail::field_at<list<double>>(n, f));
-                }
+                own_as(std::type_identity<list<double>>());
                 break;
             case field_kind::text:
-                if (f.optional) {
-                    if (auto& text = detail::field_at<std::optional<std::string_view>>(n, f))
-                        text = own(*text);
-                } else {
-                    detail::field_at<std::string_view>(n, f) = own(detail::field_at<std::string_view>(n, f));
-                }
+                own_as(std::type_identity<std::string_view>());
                 break;
             case field_kind::texts:
-                if (f.optional) {
-                    if (auto& texts = detail::field_at<std::optional<list<std::string_view>>>(n, f))
-                        texts = own_texts(*texts);
-                } else {
-                    auto& texts = detail::field_at<list<std::string_view>>(n, f);
-                    texts = own_texts(texts);
-                }
+                own_as(std::type_identity<list<std::string_view>>());
                 break;
-            case field_kind::data: {
-                if (f.optional) break;
-                auto& data = detail::field_at<tensor_data>(n, f);
-                data.strides = own(data.strides);
+            case field_kind::data:
+                own_as(std::type_identity<tensor_data>());
                 break;
-            }
             default:
                 break;
         }

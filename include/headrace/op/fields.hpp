@@ -81,6 +81,11 @@ enum class field_kind : std::uint8_t {
     custom,  ///< of a type that its dialect adds: see op/custom.hpp
 };
 
+/// True for arguments that are tensors or lists of them.
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
+
 /// Receives text piece by piece.
 struct text_sink {
     void* to;
@@ -176,6 +181,20 @@ struct field_info {
         return optional ? held(member) : member;
     }
 };
+
+namespace detail {
+
+// Returns the member of an argument struct that a field describes; `T` must be its type.
+template <class T>
+[[nodiscard]] const T& member_at(const void* arguments, const field_info& f) {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + f.offset);
+}
+template <class T>
+[[nodiscard]] T& member_at(void* arguments, const field_info& f) {
+    return *reinterpret_cast<T*>(static_cast<std::byte*>(arguments) + f.offset);
+}
+
+}  // namespace detail
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
     std::size_t count = names.empty() ? 0 : 1;

@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 
 #include <headrace/base/fixed_string.hpp>

@@ -16,10 +16,6 @@
 
 namespace headrace {
 
-[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
-    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
-}
-
 namespace detail {
 
 /// Calls `as(std::type_identity<T>)` with the type of a field of that kind.
@@ -71,14 +67,13 @@ decltype(auto) visit_kind(field_kind kind, F&& as) {
 /// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
 template <class F>
 decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
-    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
     return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
         if constexpr (std::is_same_v<T, custom_member>) {
-            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            const custom_member member{f.custom, const_cast<void*>(f.item_in(arguments))};
             return call(member);
         } else {
-            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
-                              : call(*reinterpret_cast<const T*>(at));
+            return f.optional ? call(member_at<std::optional<T>>(arguments, f))
+                              : call(member_at<T>(arguments, f));
         }
     });
 }
