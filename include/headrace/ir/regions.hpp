@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>

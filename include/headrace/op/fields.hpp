@@ -14,40 +14,11 @@
 
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/lists.hpp>
+#include <headrace/op/enumerations.hpp>
 #include <headrace/op/members.hpp>
 #include <headrace/op/value.hpp>
 
 namespace headrace {
-
-/// PyTorch's memory formats (`torch.export` schema, MemoryFormat).
-enum class memory_format : std::uint8_t { unknown, contiguous, channels_last, channels_last_3d, preserve };
-
-/// Enumeration attributes of TOSA; the values are those of the TOSA 1.0 flatbuffer.
-enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
-enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
-enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
-
-namespace detail {
-template <class Enum, std::size_t N>
-constexpr std::string_view enumerator_name(Enum e, const std::string_view (&names)[N]) {
-    const auto index = static_cast<std::size_t>(e);
-    return index < N ? names[index] : "?";
-}
-}  // namespace detail
-
-[[nodiscard]] constexpr std::string_view name_of(memory_format f) {
-    return detail::enumerator_name(
-        f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
-}
-[[nodiscard]] constexpr std::string_view name_of(resize_mode m) {
-    return detail::enumerator_name(m, {"unknown", "nearest", "bilinear"});
-}
-[[nodiscard]] constexpr std::string_view name_of(nan_mode m) {
-    return detail::enumerator_name(m, {"unknown", "propagate", "ignore"});
-}
-[[nodiscard]] constexpr std::string_view name_of(rounding_mode m) {
-    return detail::enumerator_name(m, {"unknown", "single_round", "inexact_round", "double_round"});
-}
 
 /// The elements of a constant. `bytes` points to the element with all indices 0; `strides` count elements,
 /// and empty strides mean row-major. This is a view of the mapped archive, or of memory that the graph owns.

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_OP_VISIT_FIELD_HPP
 #define HEADRACE_OP_VISIT_FIELD_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
