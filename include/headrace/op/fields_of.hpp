@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fields_of, the field table of an op, with the checks of its declaration, and
-// headrace::convert_args.
+// Defines headrace::fields_of, the field table of an op, with the checks of its declaration.
 #ifndef HEADRACE_OP_FIELDS_OF_HPP
 #define HEADRACE_OP_FIELDS_OF_HPP
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <string_view>
 
@@ -120,38 +118,6 @@ inline constexpr auto fields_of = [] {
         return std::array<field_info, 0>{};  // info_of reports the fault
     }
 }();
-
-/// Names two ops whose arguments cannot be converted, in the compile error.
-template <class From, class To>
-struct other_fields {};
-template <class Diagnosis>
-inline constexpr bool fields_are_equal = false;
-template <>
-inline constexpr bool fields_are_equal<no_fault> = true;
-
-namespace detail {
-template <class From, class To>
-constexpr auto diagnose_conversion() {
-    if constexpr (have_equal_fields(fields_of<From>, fields_of<To>)) {
-        return no_fault{};
-    } else {
-        return other_fields<From, To>{};
-    }
-}
-}  // namespace detail
-
-/// Converts the arguments of one op to those of another with equal fields, such as its base.
-template <op_tag To, op_tag From>
-[[nodiscard]] args<To> convert_args(const args<From>& a) {
-    using diagnosis = decltype(detail::diagnose_conversion<From, To>());
-    static_assert(fields_are_equal<diagnosis>,
-        "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
-    if constexpr (fields_are_equal<diagnosis>) {
-        return std::bit_cast<args<To>>(a);
-    } else {
-        return {};
-    }
-}
 
 }  // namespace headrace
 

@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <headrace/op/dialect_of.hpp>
 #include <headrace/op/dialects.hpp>
-#include <headrace/op/op_info.hpp>
-#include <headrace/op/op_tag.hpp>
+#include <headrace/op/op.hpp>
 
 namespace headrace {
 
