@@ -30,7 +30,7 @@ namespace {
 bool computes_integers(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
-        for (const node& n : sub.nodes_alone()) {
+        for (const node& n : sub.nodes()) {
             if (found || is_of_dialect<builtin::dialect>(n)) continue;
             for (std::uint32_t i = 0; i != n.result_count; ++i)
                 found = found || detail::may_be_wide(n.results[i].meta);
@@ -112,7 +112,7 @@ public:
     // In execution order: value ranges are those before the rewrites.
     void rewrite(graph& g) const {
         std::vector<node*> found;
-        for (node& n : g.nodes_alone()) {
+        for (node& n : g.nodes()) {
             if ((is<aten::neg>(n) || is<aten::abs>(n)) && n.results[0].meta != nullptr &&
                 n.results[0].meta->dtype == dtype::int32 && meta_of(n.operand(0)) != nullptr &&
                 ranges_.held_by(n.operand(0)).contains(lowest))
@@ -154,7 +154,7 @@ private:
 bool has_wide_constants(const graph& g) {
     const value_ranges ranges(g);
     const integer_needs needs(g, ranges);
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value v{const_cast<node*>(&n), i};
