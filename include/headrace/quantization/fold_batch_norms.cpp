@@ -20,7 +20,6 @@ struct norm {
     value mean, variance;
     double eps;
 };
-using numbers = pmr_vector<double>;
 
 template <class... Ops>
 std::optional<value> folded(emit<produces>& e, value input, const norm& n, ops<Ops...>) {
@@ -52,7 +51,7 @@ std::optional<value> folded_into(emit<produces>& e, args<Op> layer, const norm& 
     const std::size_t axis = transposed ? 1 : 0;
     const auto channels = static_cast<std::size_t>(e.shape(layer.weight)[axis]);
     const auto read = [&](const std::optional<value>& v, double otherwise) {
-        auto all = v ? constant_reals(*v) : numbers(channels, otherwise);
+        auto all = v ? constant_reals(*v) : pmr_vector<double>(channels, otherwise);
         return all && all->size() == channels ? all : std::nullopt;
     };
     const auto gamma = read(n.weight, 1);
