@@ -76,6 +76,12 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   endif()
 
   find_package(range-v3 REQUIRED)  # for sources alone: an installed library does not need it
+  # headrace_join_units(TARGET): compiles several sources as one unit, if the build asks for that.
+  function(headrace_join_units target)
+    if(HEADRACE_JOIN_UNITS)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
+    endif()
+  endfunction()
   # headrace_room(NAME SOURCES DEPENDENCY…): the library of a folder whose sources are beside its headers.
   function(headrace_room name sources)
     add_library(headrace_${name} STATIC ${sources})
@@ -92,8 +98,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       elseif(NOT name STREQUAL passes)
         target_precompile_headers(headrace_${name} REUSE_FROM headrace_passes)
       endif()
-      if(HEADRACE_JOIN_UNITS AND name MATCHES "^(io|compare|show|opt)$")
-        set_target_properties(headrace_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
+      if(NOT name MATCHES "^(passes|eval)$")  # a unit of these is large already
+        headrace_join_units(headrace_${name})
       endif()
     endif()
   endfunction()
@@ -153,6 +159,7 @@ if(HEADRACE_EXAMPLES)
     target_compile_options(headrace_firmware PRIVATE ${headrace_warning_flags})
     target_link_libraries(headrace_firmware PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
     target_precompile_headers(headrace_firmware REUSE_FROM headrace_passes)
+    headrace_join_units(headrace_firmware)
   endif()
 endif()
 
