@@ -12,9 +12,6 @@ namespace headrace {
 
 namespace {
 
-using layers = fold_batch_norms::layers;
-using produces = fold_batch_norms::produces;
-
 struct norm {
     std::optional<value> weight, bias;
     value mean, variance;
@@ -22,7 +19,7 @@ struct norm {
 };
 
 template <class... Ops>
-std::optional<value> folded(emit<produces>& e, value input, const norm& n, ops<Ops...>) {
+std::optional<value> folded(emit<fold_batch_norms::produces>& e, value input, const norm& n, ops<Ops...>) {
     std::optional<value> found;
     if (!input || !has_one_use(input)) return found;
     const auto fold_into = [&]<class Op>() {
@@ -38,7 +35,7 @@ bool is_weight(const emitter& e, value v) {
 }
 
 template <class Op>
-std::optional<value> folded_into(emit<produces>& e, args<Op> layer, const norm& n) {
+std::optional<value> folded_into(emit<fold_batch_norms::produces>& e, args<Op> layer, const norm& n) {
     constexpr bool transposed = requires { layer.output_padding; };
     if (!is_weight(e, layer.weight) || (layer.bias && !is_weight(e, *layer.bias))) return std::nullopt;
     if (e.rank(layer.weight) < 2) return std::nullopt;

@@ -27,9 +27,7 @@ void begin_page(json_writer& w, const std::string& title) {
 
 void write_page_report(json_writer& w, const lowering_report& report) {
     w.member("target", report.target);
-    w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
-    w.end_object();
+    detail::write_stage_times(w, report);
     detail::write_transposes(w, report);
 }
 
