@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::eval::evaluate_decomposed.
 
+#include <headrace/eval/composite.hpp>
+
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <boost/mp11/algorithm.hpp>
 
-#include <headrace/eval/composite.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/show/page_data.hpp.
 
-#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/show/page_data.hpp>
 
 #include <cstddef>
@@ -10,6 +9,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/io/text/memory_plan_json.hpp>
+#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/io/text/node_reasons.hpp>
 #include <headrace/io/tosa/names.hpp>
 #include <headrace/version.hpp>
