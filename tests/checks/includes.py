@@ -55,13 +55,6 @@ LONG = {
     "dialect/aten.hpp": "one declaration for each of ATen's ops",
     "dialect/tosa.hpp": "one declaration for each of TOSA's ops",
     **dict.fromkeys([
-        "infer/aten/elementwise.hpp",
-        "infer/aten/join.hpp",
-        "infer/aten/loss.hpp",
-        "infer/aten/matrix.hpp",
-        "infer/aten/view.hpp",
-        "infer/tosa_definition.hpp",
-        "infer/tosa_window.hpp",
         "pass/driver_definition.hpp",
         "pass/emit.hpp",
         "pass/expression.hpp",

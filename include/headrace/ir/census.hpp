@@ -93,6 +93,14 @@ public:
                             : std::span<const std::uint64_t>(d->present, d->words);
     }
 
+    /// True if an op of the dialect occurs here or in a nested region.
+    [[nodiscard]] bool contains(const dialect_info& dialect) const {
+        for (const std::uint64_t word : present(dialect)) {
+            if (word != 0) return true;
+        }
+        return false;
+    }
+
     void insert(node& n);
     void remove(node& n);
 

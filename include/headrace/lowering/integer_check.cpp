@@ -27,7 +27,7 @@ namespace headrace {
 namespace {
 
 // True if a graph, or one of its regions, computes integers of 32 or 64 bits.
-bool computes_integers(const graph& g) {
+bool computes_wide_integers(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
         for (const node& n : sub.nodes()) {
@@ -174,7 +174,7 @@ bool may_negate_lowest(const graph& g) {
 }  // namespace
 
 result<void> prepare_integers(graph& g) {
-    if (!computes_integers(g)) return {};
+    if (!computes_wide_integers(g)) return {};
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
@@ -197,7 +197,7 @@ result<void> prepare_integers(graph& g) {
 
 result<integer_check> check_integers(const graph& g, bool strict) {
     integer_check check;
-    if (!computes_integers(g)) return check;
+    if (!computes_wide_integers(g)) return check;
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
