@@ -7,6 +7,7 @@
 #   headrace::quantization, headrace::io (libzip, libdeflate, simdjson), headrace::run, headrace::lowering,
 #   headrace::compare, headrace::show, headrace::opt
 #   headrace::compiled  all of them
+#   headrace::firmware  models as C++ types, for the program alone: it is not installed
 # headrace, tosa and compiled are components of the installed package, with a targets file and a pkg-config file each.
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
@@ -69,13 +70,22 @@ if(TARGET headrace_tosa)
 endif()
 
 if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
+  find_package(range-v3 QUIET)  # for sources alone: an installed library does not need it
+  if(NOT TARGET range-v3::range-v3)
+    list(APPEND headrace_missing_compiled "range-v3 0.12 (librange-v3-dev)")
+  endif()
   if(headrace_missing_compiled)
     list(JOIN headrace_missing_compiled ", " missing)
     message(FATAL_ERROR "Headrace: headrace::compiled and the program need ${missing}; for the headers alone, set "
       "HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
   endif()
 
-  find_package(range-v3 REQUIRED)  # for sources alone: an installed library does not need it
+  # headrace_join_units(TARGET): compiles several sources as one unit, if the build asks for that.
+  function(headrace_join_units target)
+    if(HEADRACE_JOIN_UNITS)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
+    endif()
+  endfunction()
   # headrace_room(NAME SOURCES DEPENDENCY…): the library of a folder whose sources are beside its headers.
   function(headrace_room name sources)
     add_library(headrace_${name} STATIC ${sources})
@@ -92,8 +102,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       elseif(NOT name STREQUAL passes)
         target_precompile_headers(headrace_${name} REUSE_FROM headrace_passes)
       endif()
-      if(HEADRACE_JOIN_UNITS AND name MATCHES "^(io|compare|show|opt)$")
-        set_target_properties(headrace_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
+      if(NOT name MATCHES "^(passes|eval)$")  # a unit of these is large already
+        headrace_join_units(headrace_${name})
       endif()
     endif()
   endfunction()
@@ -153,11 +163,13 @@ if(HEADRACE_EXAMPLES)
     target_compile_options(headrace_firmware PRIVATE ${headrace_warning_flags})
     target_link_libraries(headrace_firmware PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
     target_precompile_headers(headrace_firmware REUSE_FROM headrace_passes)
+    headrace_join_units(headrace_firmware)
   endif()
 endif()
 
+# Without the headers of sources that are not installed, or that only compile headers.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
-  FILES_MATCHING PATTERN "*.hpp")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN firmware EXCLUDE PATTERN compiled EXCLUDE)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake

@@ -18,7 +18,7 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -14,7 +14,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten/resize.hpp>
 #include <headrace/infer/aten/view.hpp>
-#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>

@@ -11,9 +11,8 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/infer/aten/elementwise.hpp>
-#include <headrace/infer/aten/join.hpp>
-#include <headrace/infer/aten/view.hpp>
+#include <headrace/infer/aten/arithmetic.hpp>
+#include <headrace/infer/aten/pad.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
