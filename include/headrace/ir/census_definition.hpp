@@ -38,7 +38,7 @@ HEADRACE_INLINE void census::remove(node& n) {
 }
 
 HEADRACE_INLINE void census::tidy() {
-    for (const entry& d : std::span(entries_, size_)) {
+    for (const entry& d : entries()) {
         for (std::size_t op = 0; op != d.dialect->op_count; ++op) {
             nodes_of_op::places& listed = d.ops[op].listed;
             if (2 * d.ops[op].count >= listed.end) continue;
@@ -74,8 +74,8 @@ HEADRACE_INLINE void census::mark(const op_info& op, int change) {
 }
 
 HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) {
-    for (entry& d : std::span(entries_, size_)) {
-        if (d.dialect == &dialect) return d;
+    for (std::size_t i = 0; i != size_; ++i) {
+        if (entries_[i].dialect == &dialect) return entries_[i];
     }
     if (size_ == capacity_) grow();
     const std::size_t words = detail::words_for(dialect.op_count);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include <headrace/base/lists.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/op.hpp>
 
@@ -138,7 +139,7 @@ struct alignas(64) node {
     std::uint64_t position = 0;     ///< in the execution order, with gaps; see graph::is_before
     std::uint32_t place_of_op = 0;  ///< index in the census's list of the nodes of its op
 
-    [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
+    [[nodiscard]] list<edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
     [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
     [[nodiscard]] std::string_view name() const {

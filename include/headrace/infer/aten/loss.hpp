@@ -4,7 +4,6 @@
 #ifndef HEADRACE_INFER_ATEN_LOSS_HPP
 #define HEADRACE_INFER_ATEN_LOSS_HPP
 
-#include <cmath>
 #include <optional>
 
 #include <headrace/infer/aten/composite.hpp>
