@@ -4,6 +4,8 @@
 #define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -33,19 +35,30 @@ struct widen_unsigned : pass {
 
     [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
 
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
+    // A template, so that programs which only prove pipelines do not compile the inference of all ops.
+    template <std::same_as<graph> Graph>
+    result<std::size_t> operator()(Graph& g, pass_context& context) const {
+        return widen_all(g, {context, &find_rule<aten::dialect>});
+    }
+
+private:
+    struct tools {
+        pass_context& context;
+        inference_rule (*rule_of)(const op_info& op);
+    };
+
+    static std::size_t widen_all(graph& g, const tools& with) {
         std::size_t count = 0;
         for_each_graph(g, [&](graph& sub) {
             const auto nodes = sub.nodes();
             for (auto at = nodes.begin(); at != nodes.end();) {
                 node& n = *at++;  // new nodes precede it, or are between it and the next node
-                count += computes_with_bytes(n) && widen(sub, n, context);
+                count += computes_with_bytes(n) && widen(sub, n, with);
             }
         });
         return count;
     }
 
-private:
     static constexpr auto moves = set_where<aten::dialect,
         trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static constexpr auto by_order =
@@ -109,7 +122,7 @@ private:
     // How a node reads bytes: as the numbers they represent, or as other numbers in the same order.
     enum class reading { numbers, ordered };
 
-    static bool widen(graph& g, node& n, pass_context& context) {
+    static bool widen(graph& g, node& n, const tools& with) {
         const bool has_xor =
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
         // A reduction that returns floats computes with the actual numbers.
@@ -119,7 +132,7 @@ private:
         const dtype wide = as == reading::ordered ? dtype::int8
             : holds(n, dtype::int16)              ? dtype::int16
                                                   : dtype::int32;
-        emission made(g, &n, &n, context);
+        emission made(g, &n, &n, with.context);
         emit<produces> e(made);
         const auto fields = operand_fields(n);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -132,21 +145,21 @@ private:
         for_each_dtype(n, [&](dtype& type) {
             if (type == dtype::uint8) type = wide;
         });
-        return give_bytes(g, n, as, context);
+        return give_bytes(g, n, as, with);
     }
 
     // Sets the results to their new dtypes, and converts them back to the old ones for their readers.
-    static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
+    static bool give_bytes(graph& g, node& n, reading as, const tools& with) {
         inference inferred(g.arena());
-        const inference_rule rule = find_rule<aten::dialect>(*n.op);
+        const inference_rule rule = with.rule_of(*n.op);
         const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();
         if (!done || inferred.results().size() != n.result_count) {
-            context.report(n,
+            with.context.report(n,
                 done ? std::string_view("what it makes of bytes is not known")
                      : std::string_view(done.error().message));
             return false;
         }
-        emission made(g, &n, n.next, context);
+        emission made(g, &n, n.next, with.context);
         emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value given = n.result(i);
