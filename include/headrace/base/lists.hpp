@@ -20,13 +20,11 @@ class list {
 public:
     constexpr list() = default;
     constexpr list(const T* first, std::size_t count) : first_(first), count_(count) {}
-    constexpr list(std::span<const T> items) : list(items.data(), items.size()) {}
+    template <std::size_t N>
+    constexpr list(const T (&items)[N]) : list(items, N) {}
     constexpr list(std::initializer_list<T> items) : list(std::data(items), items.size()) {}
     template <class Range>
-        requires requires(const Range& r) {
-            { r.data() } -> std::convertible_to<const T*>;
-            r.size();
-        }
+        requires requires(const Range& r) { list(r.data(), r.size()); }
     constexpr list(const Range& range) : list(range.data(), range.size()) {}
 
     [[nodiscard]] constexpr const T* data() const { return first_; }
@@ -52,18 +50,19 @@ public:
     static constexpr std::size_t inline_capacity = 6;
 
     constexpr int_list() = default;
-    constexpr int_list(std::span<const std::int64_t> items) : size_(items.size()) {
+    constexpr int_list(list<std::int64_t> items) : size_(items.size()) {
         if (size_ > inline_capacity) {
             storage_.view = items.data();
         } else {
             std::copy(items.begin(), items.end(), storage_.items);
         }
     }
-    constexpr int_list(std::initializer_list<std::int64_t> items)
-        : int_list(std::span<const std::int64_t>(std::data(items), items.size())) {}
+    constexpr int_list(std::initializer_list<std::int64_t> items) : int_list(list<std::int64_t>(items)) {}
+    template <std::size_t N>
+    constexpr int_list(const std::int64_t (&items)[N]) : int_list(list<std::int64_t>(items)) {}
     template <class Range>
-        requires std::convertible_to<const Range&, std::span<const std::int64_t>>
-    constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
+        requires requires(const Range& r) { list<std::int64_t>(r.data(), r.size()); }
+    constexpr int_list(const Range& range) : int_list(list<std::int64_t>(range)) {}
 
     [[nodiscard]] constexpr const std::int64_t* data() const {
         return is_view() ? storage_.view : storage_.items;

@@ -73,7 +73,7 @@ private:
         if (taken == nullptr || !fits_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
-            std::ranges::equal(taken->shape, shape.subspan(axes_gone));
+            taken->shape == int_list(shape.subspan(axes_gone));
         if (!fits) {
             fits_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
                 meta_text(given)});

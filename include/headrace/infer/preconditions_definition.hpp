@@ -43,7 +43,7 @@ HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t gi
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return {};
+    if (std::equal(shape.begin(), shape.end(), expected.begin(), expected.end())) return {};
     return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected)});
 }
 

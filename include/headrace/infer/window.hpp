@@ -29,8 +29,7 @@ struct window {
     /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
-        return std::ranges::any_of(std::array{extent(), stride, dilation, before, after},
-            [](std::int64_t size) { return size > max_extent; });
+        return std::max({extent(), stride, dilation, before, after}) > max_extent;
     }
 };
 

@@ -8,6 +8,7 @@
 #include <memory_resource>
 #include <span>
 
+#include <headrace/base/lists.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_set.hpp>
 
@@ -110,7 +111,7 @@ public:
     /// Calls `f(const op_info&, count)` for each op that occurs in this graph.
     template <class F>
     void for_each(F&& f) const {
-        for (const entry& d : std::span(entries_, size_)) {
+        for (const entry& d : entries()) {
             for (std::size_t i = 0; i != d.dialect->op_count; ++i) {
                 const bucket& b = d.ops[i];
                 if (b.count != 0) f(*b.listed.nodes[b.listed.first]->op, std::size_t{b.count});
@@ -131,8 +132,9 @@ private:
         std::size_t words;
     };
 
+    [[nodiscard]] list<entry> entries() const { return {entries_, size_}; }
     [[nodiscard]] const entry* find(const dialect_info& dialect) const {
-        for (const entry& d : std::span(entries_, size_)) {
+        for (const entry& d : entries()) {
             if (d.dialect == &dialect) return &d;
         }
         return nullptr;

@@ -56,8 +56,8 @@ HEADRACE_INLINE void census::mark(const op_info& op, int change) {
 }
 
 HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) {
-    for (entry& d : std::span(entries_, size_)) {
-        if (d.dialect == &dialect) return d;
+    for (std::size_t i = 0; i != size_; ++i) {
+        if (entries_[i].dialect == &dialect) return entries_[i];
     }
     if (size_ == capacity_) grow();
     const std::size_t words = detail::words_for(dialect.op_count);

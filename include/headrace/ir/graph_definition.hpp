@@ -77,7 +77,7 @@ HEADRACE_INLINE node& graph::create(
 }
 
 HEADRACE_INLINE void graph::erase(node& n) {
-    for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
+    for (std::uint32_t i = 0; i != n.operand_count; ++i) unlink_use(n.operands[i]);
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // lets code that has collected it see that it was erased

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <headrace/base/intrusive_range.hpp>
+#include <headrace/base/lists.hpp>
 #include <headrace/ir/annotation.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/op.hpp>
@@ -51,7 +52,7 @@ struct alignas(64) node {
     annotation* annotations = nullptr;
     std::uint64_t position = 0;  ///< in the execution order, with gaps; see graph::is_before
 
-    [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
+    [[nodiscard]] list<edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
     [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
     [[nodiscard]] std::string_view name() const {

@@ -316,7 +316,7 @@ private:
 };
 
 HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
-    return std::ranges::any_of(ops, [&](const op_info* op) {
+    return std::any_of(ops.begin(), ops.end(), [&](const op_info* op) {
         const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
         return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
     });

@@ -383,7 +383,7 @@ constexpr void insert_all(Set& set, ops<Ops...>) {
 template <class P>
 inline constexpr bool always_runs = targets_of<P>::size == 0 || replaces_skip_test<P>;
 
-// Whole-graph passes have no handlers to check; those of declared passes were checked by declare_passes.cpp.
+// Whole-graph passes have no handlers to check; those of declared passes were checked by passes/declare.
 template <class P>
 using table_of = handler_table<P, std::conditional_t<graph_pass<P> || is_declared<P>, ops<>, targets_of<P>>>;
 template <class P>

@@ -189,7 +189,7 @@ auto find_inference_fault() {
 template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
-        return no_fault{};  // checked by declare_passes.cpp
+        return no_fault{};  // checked by passes/declare
     } else if constexpr (!requires { sizeof(P); }) {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {

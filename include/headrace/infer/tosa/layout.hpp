@@ -53,7 +53,8 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
-    const bool negative = std::ranges::any_of(*shape, [](std::int64_t size) { return size < 0; });
+    const bool negative =
+        std::any_of(shape->begin(), shape->end(), [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
         return tosa_rules::refuse(
             "reshape", {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});

@@ -10,6 +10,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/io/text/cursor.hpp>
+#include <headrace/ir/node.hpp>
 
 namespace headrace::text {
 

@@ -4,6 +4,7 @@
 #define HEADRACE_IO_TEXT_OPAQUE_TEXT_HPP
 
 #include <functional>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 #define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 
+#include <concepts>
+#include <cstddef>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/operand_fields.hpp>
@@ -28,11 +31,19 @@ struct widen_unsigned : pass {
 
     [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
 
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        return change_nodes(g, [&](node& n) { return computes_with_bytes(n) && widen(n, context); });
+    // A template, so that programs which only prove pipelines do not compile the inference of all ops.
+    template <std::same_as<graph> Graph>
+    result<std::size_t> operator()(Graph& g, pass_context& context) const {
+        const tools with{context, &find_rule<aten::dialect>};
+        return change_nodes(g, [&](node& n) { return computes_with_bytes(n) && widen(n, with); });
     }
 
 private:
+    struct tools {
+        pass_context& context;
+        inference_rule (*rule_of)(const op_info& op);
+    };
+
     static constexpr auto moves = set_where<aten::dialect,
         trait::moving | trait::gathering | trait::nearest | trait::copying | trait::gives_number>;
     static constexpr auto by_order =
@@ -92,7 +103,7 @@ private:
     // How a node reads bytes: as the numbers they represent, or as other numbers in the same order.
     enum class reading { numbers, ordered };
 
-    static bool widen(node& n, pass_context& context) {
+    static bool widen(node& n, const tools& with) {
         graph& g = *n.owner;
         const bool has_xor =
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
@@ -103,7 +114,7 @@ private:
         const dtype wide = as == reading::ordered ? dtype::int8
             : has_result_of(n, dtype::int16)      ? dtype::int16
                                                   : dtype::int32;
-        emission made(g, &n, &n, context);
+        emission made(g, &n, &n, with.context);
         emit<produces> e(made);
         const auto fields = operand_fields(n);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -114,22 +125,22 @@ private:
             if (read) g.set_operand(n.operands[i], read);
         }
         replace_dtype(n, dtype::uint8, wide);
-        return give_bytes(n, as, context);
+        return give_bytes(n, as, with);
     }
 
     // Sets the results to their new dtypes, and converts them back to the old ones for their readers.
-    static bool give_bytes(node& n, reading as, pass_context& context) {
+    static bool give_bytes(node& n, reading as, const tools& with) {
         graph& g = *n.owner;
         inference inferred(g.arena());
-        const inference_rule rule = find_rule<aten::dialect>(*n.op);
+        const inference_rule rule = with.rule_of(*n.op);
         const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();
         if (!done || inferred.results().size() != n.result_count) {
-            context.report(n,
+            with.context.report(n,
                 done ? std::string_view("what it makes of bytes is not known")
                      : std::string_view(done.error().message));
             return false;
         }
-        emission made(g, &n, n.next, context);
+        emission made(g, &n, n.next, with.context);
         emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value given = n.result(i);

@@ -1,51 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Prints passes/declared_passes.hpp: what each pass of the standard pipelines targets, removes, produces and
-// needs before it. Programs that link headrace::compiled prove pipelines over that, without compiling passes.
-// The build runs it before it compiles the library; see examples/cmake/declared_passes.cmake.
-#include <cstdio>
+// Defines headrace::declare::declarations, the text of passes/declared_passes.hpp: what each pass of the
+// standard pipelines targets, removes, produces and needs before it. Programs that link headrace::compiled
+// prove pipelines over that, without compiling passes. The build compiles one unit for each family of passes,
+// and runs the program before it compiles the library; see examples/cmake/declared_passes.cmake.
+#ifndef HEADRACE_PASSES_DECLARE_DECLARATIONS_HPP
+#define HEADRACE_PASSES_DECLARE_DECLARATIONS_HPP
+
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <type_traits>
 #include <vector>
 
-#include <headrace/passes/passes.hpp>
-#include <headrace/version.hpp>
+#include <headrace/base/type_name.hpp>
+#include <headrace/op/op_set.hpp>
+#include <headrace/pass/description.hpp>
+#include <headrace/pass/pipeline.hpp>
 
 #ifdef HEADRACE_COMPILED
-#error "declare_passes: it reads the definitions of passes; compile it without HEADRACE_COMPILED"
+#error "declarations: it reads the definitions of passes; compile it without HEADRACE_COMPILED"
 #endif
 
-using namespace headrace;
-
-namespace {
-
-constexpr std::string_view head = R"(// SPDX-License-Identifier: MIT
-// Headrace )" HEADRACE_VERSION R"(: declares the standard passes, for programs that link headrace::compiled.
-#ifndef HEADRACE_PASSES_DECLARED_PASSES_HPP
-#define HEADRACE_PASSES_DECLARED_PASSES_HPP
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/dialect/builtin.hpp>
-#include <headrace/dialect/dim_order_ops.hpp>
-#include <headrace/dialect/higher_order.hpp>
-#include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/dialect/tosa.hpp>
-#include <headrace/pass/pass.hpp>
-
-namespace headrace {
-
-)";
-constexpr std::string_view tail = R"(
-}  // namespace headrace
-
-#endif
-)";
+namespace headrace::declare {
 
 using names = std::vector<std::string>;
 
 // Returns the name of a type as code in the namespace headrace.
-std::string local(std::string_view name) {
+inline std::string local(std::string_view name) {
     constexpr std::string_view own = "headrace::";
     std::string text(name);
     for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at))
@@ -75,24 +57,15 @@ names names_of(const op_set<Ds...>& set) {
     return found;
 }
 
-class writer {
+/// The declarations of passes, in the order in which they are added; each once.
+class declarations {
 public:
     template <class... Passes>
     void add_all(pass_list<Passes...>) {
         (add<Passes>(), ...);
     }
-    void print() const {
-        std::string text(head);
-        text += "struct constant_evaluator;\n";
-        for (const std::string& name : named_) {
-            const std::size_t arguments = name.find('<');
-            if (arguments != std::string::npos) text += "template <class>\n";
-            text += "struct " + name.substr(0, arguments) + ";\n";
-        }
-        text += passes_;
-        text += tail;
-        std::fwrite(text.data(), 1, text.size(), stdout);
-    }
+    /// Returns the header.
+    [[nodiscard]] std::string text() const;
 
 private:
     template <class P>
@@ -172,10 +145,15 @@ private:
     std::set<std::string> named_, declared_;
 };
 
-}  // namespace
+// One for each family, defined in the source of its name; those of fold and finish are in layout.cpp.
+void declare_normalize(declarations& out);
+void declare_quantize(declarations& out);
+void declare_decompose(declarations& out);
+void declare_legalize(declarations& out);
+void declare_layout(declarations& out);
+void declare_npu(declarations& out);
+void declare_u55(declarations& out);
 
-int main() {
-    writer out;
-    out.add_all(standard_lowering::passes{});
-    out.print();
-}
+}  // namespace headrace::declare
+
+#endif
