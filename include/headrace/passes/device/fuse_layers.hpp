@@ -5,14 +5,8 @@
 #define HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
 #include <headrace/passes/support/constants.hpp>
 

@@ -6,13 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/device.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/ir/graph.hpp>
-#include <headrace/op/op_list.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/support/inlining.hpp>
 

@@ -11,14 +11,10 @@
 #define HEADRACE_PASSES_DEVICE_SPLIT_EXPANSIONS_HPP
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
 
 namespace headrace {

@@ -4,20 +4,14 @@
 #define HEADRACE_PASSES_EXECUTORCH_FIT_KERNELS_HPP
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/executorch.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>

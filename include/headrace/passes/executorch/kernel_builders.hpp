@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <optional>
 #include <vector>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten/resize.hpp>
 #include <headrace/infer/aten/view.hpp>
 #include <headrace/passes/decompose/joining.hpp>

@@ -5,21 +5,11 @@
 #define HEADRACE_PASSES_EXECUTORCH_KERNEL_LIMITS_HPP
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/dialect/builtin.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/op/op_set.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/convolution.hpp>
 #include <headrace/passes/decompose/normalization.hpp>
 #include <headrace/passes/properties.hpp>

@@ -3,17 +3,10 @@
 #ifndef HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
 #define HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <vector>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>

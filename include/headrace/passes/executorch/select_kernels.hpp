@@ -3,13 +3,6 @@
 #ifndef HEADRACE_PASSES_EXECUTORCH_SELECT_KERNELS_HPP
 #define HEADRACE_PASSES_EXECUTORCH_SELECT_KERNELS_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <memory_resource>
-#include <string>
-#include <string_view>
-
-#include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/executorch.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>

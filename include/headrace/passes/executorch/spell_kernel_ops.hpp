@@ -3,15 +3,7 @@
 #ifndef HEADRACE_PASSES_EXECUTORCH_SPELL_KERNEL_OPS_HPP
 #define HEADRACE_PASSES_EXECUTORCH_SPELL_KERNEL_OPS_HPP
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <tuple>
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/executorch/kernel_builders.hpp>
 #include <headrace/passes/properties.hpp>
 

@@ -43,10 +43,9 @@ private:
             e.current().result_count);
     }
     static bool allowed(emitter e) {
-        const bool has_extension = e.target().has(target_feature::control_flow);
-        if (!has_extension)
-            e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
-        return has_extension;
+        if (e.target().has(target_feature::control_flow)) return true;
+        e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
+        return false;
     }
     // Makes the body also return inputs that it does not carry; the loop's results for these are unread.
     static void hand_on(graph& body, std::size_t carried) {

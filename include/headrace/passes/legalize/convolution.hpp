@@ -4,11 +4,8 @@
 #define HEADRACE_PASSES_LEGALIZE_CONVOLUTION_HPP
 
 #include <array>
-#include <span>
-#include <utility>
 
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/windows.hpp>
@@ -29,12 +26,12 @@ struct legalize_convolution : pass {
         pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
     static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
 
-    static auto rewrites() { return rules(on<aten::convolution> = code<convolved>()); }
-
-private:
-    static value convolved(emit<build::convolution_ops> e, const args<aten::convolution>& a) {
-        const int_list result = e.result_meta().shape;
-        return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
+    using made = build::convolution_ops;
+    static auto rewrites() {
+        return rules(on<aten::convolution> = code<made>([](emit<made> e, const auto& a) {
+            const int_list result = e.result_meta().shape;
+            return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_convolution);
@@ -152,20 +149,15 @@ struct legalize_resize : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
 
+    using made = build::resize_ops;
+    using upsampling = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     static auto rewrites() {
-        return rules(
-            on_each<joined<linear_ops, nearest_ops, nearest_exact_ops>> = code<build::resize_ops>(
-                [](auto op, emit<build::resize_ops> e, const auto& a) { return resized(op, e, a); }));
-    }
-
-private:
-    template <op_tag Op>
-    static value resized(Op, emit<build::resize_ops> e, const args<Op>& a) {
-        if (!has_trait<Op>(trait::nearest) && !is_floating(e.result_meta().dtype)) {
+        return rules(on_each<upsampling> = code<made>([]<op_tag Op>(Op, emit<made> e, const args<Op>& a) {
+            if (has_trait<Op>(trait::nearest) || is_floating(e.result_meta().dtype))
+                return build::resize<Op>(e, a).image;
             return e.unsupported(
                 "TOSA's RESIZE gives interpolated integers another type; interpolate floats");
-        }
-        return build::resize<Op>(e, a).image;
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_resize);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
@@ -49,21 +48,13 @@ struct legalize_unary : pass {
             on<aten::neg> =
                 [](auto x) {
                     return choose(
-                        is_floating(x.dtype()), [&] { return code<build::negate>(x); },
-                        [&] { return code<build::cut>(negated(wide(x))); });
+                        !is_floating(x.dtype()), [&] { return code<build::cut>(negated(wide(x))); },
+                        [&] { return code<build::negate>(x); });
                 },
             on<aten::abs> =
                 [](auto x) {
-                    const auto of_integers = [&] {
-                        const auto y = wide(x);
-                        const bool has_abs =
-                            build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
-                        return code<build::cut>(choose(
-                            has_abs, [&] { return call<tosa::abs>(y); },
-                            [&] { return call<aten::maximum>(y, negated(y)); }));
-                    };
-                    return of_floats<tosa::abs>(
-                        x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
+                    return of_floats<tosa::abs>(x,
+                        [&] { return choose(is_boolean(x.dtype()), x, [&] { return abs_of_integers(x); }); });
                 });
     }
 
@@ -73,8 +64,13 @@ private:
     }
     template <op_tag Op>
     static auto of_floats(const auto& x, const auto& otherwise) {
-        return choose(
-            is_floating(x.dtype()), [&] { return call<Op>(x); }, otherwise);
+        return choose(!is_floating(x.dtype()), otherwise, [&] { return call<Op>(x); });
+    }
+    static auto abs_of_integers(const auto& x) {
+        const auto y = wide(x);
+        const bool has_abs = build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
+        const auto larger = [&] { return call<aten::maximum>(y, negated(y)); };
+        return code<build::cut>(choose(!has_abs, larger, [&] { return call<tosa::abs>(y); }));
     }
     static auto wide(const auto& x) { return code<build::widen_number>(x, dtype::int32); }
     static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
@@ -128,44 +124,42 @@ struct legalize_binary : pass {
     static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
     static auto rewrites() {
-        return rules(rules_with<in_32_bits>(
-                         on<aten::add_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
-                                     [&] { return call<tosa::add>(x, y); });
-                             },
-                         on<aten::sub_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     !is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
-                                     refused(x, "sub: PyTorch does not subtract booleans"));
-                             },
-                         on<aten::mul_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
-                                     [&] { return code<build::multiply>(x, y); });
-                             },
-                         on<aten::div_tensor_mode> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
-                                     refused(x, "div: only integers can be divided toward zero here"));
-                             },
-                         on<aten::pow_tensor_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
-                                     refused(x, "pow: TOSA's POW takes floating-point operands only"));
-                             }),
+        const auto arithmetic = rules_with<in_32_bits>(
+            on<aten::add_tensor> =
+                [](auto x, auto y) {
+                    const auto either = [&] { return call<tosa::logical_or>(x, y); };
+                    return choose(is_boolean(x.dtype()), either, [&] { return call<tosa::add>(x, y); });
+                },
+            on<aten::mul_tensor> =
+                [](auto x, auto y) {
+                    const auto both = [&] { return call<tosa::logical_and>(x, y); };
+                    return choose(is_boolean(x.dtype()), both, [&] { return code<build::multiply>(x, y); });
+                },
+            on<aten::sub_tensor> =
+                [](auto x, auto y) {
+                    return only_if<tosa::sub>(
+                        !is_boolean(x.dtype()), x, y, "sub: PyTorch does not subtract booleans");
+                },
+            on<aten::div_tensor_mode> =
+                [](auto x, auto y) {
+                    return only_if<tosa::intdiv>(
+                        is_integral(x.dtype()), x, y, "div: only integers can be divided toward zero here");
+                },
+            on<aten::pow_tensor_tensor> =
+                [](auto x, auto y) {
+                    return only_if<tosa::pow>(
+                        is_floating(x.dtype()), x, y, "pow: TOSA's POW takes floating-point operands only");
+                });
+        return rules(arithmetic,
             rules_with<operands_by<promoted>>(on<aten::maximum> = code<build::extremum<tosa::maximum>>(),
                 on<aten::minimum> = code<build::extremum<tosa::minimum>>()));
     }
 
 private:
-    static auto refused(const auto& x, const char* reason) {
-        return [=] { return x.unsupported(reason); };
+    template <op_tag Op>
+    static auto only_if(bool fits, const auto& x, const auto& y, const char* otherwise) {
+        const auto refused = [&] { return x.unsupported(otherwise); };
+        return choose(!fits, refused, [&] { return call<Op>(x, y); });
     }
     static value promoted(emit<build::promote_ops> e, value v) {
         return build::promote(e, v, narrowed(e.result_meta().dtype));

@@ -4,15 +4,11 @@
 #define HEADRACE_PASSES_LEGALIZE_REDUCTION_HPP
 
 #include <algorithm>
-#include <tuple>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
-#include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
-#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/rules.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/permuting.hpp>
 

@@ -4,11 +4,8 @@
 #define HEADRACE_PASSES_LEGALIZE_TENSOR_INDICES_HPP
 
 #include <algorithm>
-#include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>

@@ -6,19 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/infer/aten/join.hpp>
 #include <headrace/infer/aten/view.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
-#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 

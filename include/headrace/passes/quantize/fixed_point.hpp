@@ -7,17 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/quantize/quantizer.hpp>
-#include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 

@@ -6,17 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string_view>
 
 #include <headrace/infer/aten/reduction.hpp>
-#include <headrace/op/op_query.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/quantize/lower_quantized_pooling.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
 #include <headrace/passes/quantize/quantized_boundaries.hpp>
-#include <headrace/passes/quantize/quantizer.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>

@@ -7,17 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/sizes.hpp>
-#include <headrace/infer/window.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/windows.hpp>
 

@@ -6,11 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/convolution.hpp>
 

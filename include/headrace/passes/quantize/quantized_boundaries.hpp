@@ -5,17 +5,11 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZED_BOUNDARIES_HPP
 
 #include <algorithm>
-#include <initializer_list>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {

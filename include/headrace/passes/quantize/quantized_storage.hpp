@@ -5,19 +5,12 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZED_STORAGE_HPP
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <span>
-#include <string_view>
 
 #include <headrace/base/text.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 

@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/aten/creation.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>

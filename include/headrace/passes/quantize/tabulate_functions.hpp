@@ -4,13 +4,8 @@
 #define HEADRACE_PASSES_QUANTIZE_TABULATE_FUNCTIONS_HPP
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 
