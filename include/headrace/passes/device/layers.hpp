@@ -9,6 +9,7 @@
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/inlining.hpp>
 
 namespace headrace {

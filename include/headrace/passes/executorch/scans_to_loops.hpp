@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>

@@ -6,6 +6,7 @@
 #include <array>
 
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/windows.hpp>
