@@ -8,11 +8,11 @@
 
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/ir/purity.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/decompose/convolution.hpp>
 #include <headrace/passes/decompose/normalization.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/inlining.hpp>
 
 namespace headrace {
 
@@ -109,30 +109,21 @@ struct store_empty_results : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr;) {
-                node& current = *n;
-                n = n->next;
-                if (is_of_dialect<builtin::dialect>(current) || !is_pure(current) || !gives_nothing(current))
-                    continue;
-                for (std::uint32_t i = 0; i != current.result_count; ++i) {
-                    const value v = current.result(i);
-                    const auto nothing = [](std::span<std::byte>) {};
-                    sub.replace_all_uses(v, create_constant(sub, *meta_of(v), &current, nothing));
-                }
-                sub.erase(current);
-                ++count;
+        for_each_node(g, [&](node& n) {
+            const auto is_empty = [](const auto& r) { return r.meta && element_count(r.meta->shape) == 0; };
+            const std::span results(n.results, n.result_count);
+            if (is_of_dialect<builtin::dialect>(n) || !is_pure(n) || results.empty() ||
+                !std::ranges::all_of(results, is_empty))
+                return;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                const auto nothing = [](std::span<std::byte>) {};
+                n.owner->replace_all_uses(
+                    n.result(i), create_constant(*n.owner, *n.results[i].meta, &n, nothing));
             }
+            n.owner->erase(n);
+            ++count;
         });
         return count;
-    }
-
-private:
-    static bool gives_nothing(const node& n) {
-        const auto is_empty = [](const auto& result) {
-            return result.meta && element_count(result.meta->shape) == 0;
-        };
-        return n.result_count != 0 && std::ranges::all_of(std::span(n.results, n.result_count), is_empty);
     }
 };
 HEADRACE_COMPILED_PASS(store_empty_results);

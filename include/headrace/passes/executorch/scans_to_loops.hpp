@@ -9,7 +9,6 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/inlining.hpp>
@@ -151,14 +150,10 @@ struct scans_to_loops : pass {
         std::size_t count = 0;
         result<void> done;
         // Scans inside a body are then in the loop's graph, which is visited later.
-        for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr && done;) {
-                node& current = *n;
-                n = n->next;
-                if (!is<higher_order::map_impl>(current) && !is<higher_order::scan>(current)) continue;
-                done = write(current);
-                ++count;
-            }
+        for_each_node(g, [&](node& n) {
+            if (!done || (!is<higher_order::map_impl>(n) && !is<higher_order::scan>(n))) return;
+            done = write(n);
+            ++count;
         });
         if (!done) return std::move(done).error();
         return count;

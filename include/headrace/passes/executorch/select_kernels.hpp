@@ -5,11 +5,11 @@
 
 #include <headrace/infer/executorch.hpp>
 #include <headrace/ir/edits.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/ir/views.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/inlining.hpp>
 
 namespace headrace {
 
@@ -26,13 +26,7 @@ struct select_kernels : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr;) {
-                node& current = *n;
-                n = n->next;
-                count += select(current);
-            }
-        });
+        for_each_node(g, [&](node& n) { count += select(n); });
         return count;
     }
 
@@ -60,14 +54,11 @@ struct require_kernels : select_kernels {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         HEADRACE_TRY(count, select_kernels::operator()(g, context));
-        for_each_graph(g, [&](graph& sub) {
-            for (const node& n : sub.nodes()) {
-                const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
-                if (choice.kernel == nullptr) continue;
-                std::pmr::string why = executorch::kernel_refusal(n);
-                if (why.empty()) why = executorch::kernel_deviation(n);
-                context.report(n, why);
-            }
+        for_each_node(g, [&](const node& n) {
+            if (executorch::kernel_for(*n.op).kernel == nullptr) return;
+            std::pmr::string why = executorch::kernel_refusal(n);
+            if (why.empty()) why = executorch::kernel_deviation(n);
+            context.report(n, why);
         });
         return count;
     }
