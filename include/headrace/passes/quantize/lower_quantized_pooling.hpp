@@ -203,11 +203,7 @@ private:
         double factor = 1;
         while (x->reach * factor * area > room || (!divisors.common() && !divisors.unit(x->reach * factor)))
             factor /= 2;
-        if (factor != 1) {
-            x->integers = build::saturating_rescale(e, x->integers, factor, x->reach, {});
-            x->scale /= factor;
-            x->reach = std::ceil(x->reach * factor);
-        }
+        multiply(e, *x, factor);
         value sums = x->integers;
         sums = slices_added(e, sums, 2, w[0], e.result_meta().shape[2]);
         sums = slices_added(e, sums, 3, w[1], e.result_meta().shape[3]);
