@@ -27,17 +27,15 @@ struct legalize_sums : pass {
     static constexpr std::string_view summary = "sum to REDUCE_SUM";
 
     static auto rewrites() {
-        return rules(on<aten::sum, aten::sum_dim_intlist> =
-                         code<made>([](emit<made> e, const auto& a) { return summed(e, a); }));
+        return rules(on<aten::sum, aten::sum_dim_intlist> = code<made>([](emit<made> e, const auto& a) {
+            const value sum = build::reduce(e, build::widen_to_sum(e, a.self), a,
+                [&](value v, std::size_t axis) { return build::along<tosa::reduce_sum>(e, v, axis); });
+            return build::cast_directly(e, sum, narrowed(e.result_meta().dtype));
+        }));
     }
 
 private:
     using made = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
-    static value summed(emit<made> e, const auto& a) {
-        const value sum = build::reduce(e, build::widen_to_sum(e, a.self), a,
-            [&](value v, std::size_t axis) { return build::along<tosa::reduce_sum>(e, v, axis); });
-        return build::cast_directly(e, sum, narrowed(e.result_meta().dtype));
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_sums);
 
@@ -48,22 +46,19 @@ struct legalize_products : pass {
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
 
     static auto rewrites() {
-        return rules(on<aten::prod, aten::prod_dim_int> =
-                         code<made>([](emit<made> e, const auto& a) { return multiplied(e, a); }));
+        return rules(on<aten::prod, aten::prod_dim_int> = code<made>([](emit<made> e, const auto& a) {
+            const dtype type = narrowed(e.result_meta().dtype);
+            const auto step = [&](value v, std::size_t axis) {
+                return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis)
+                                         : halved(e, v, axis);
+            };
+            return build::cast_directly(e, build::reduce(e, build::widen_to_sum(e, a.self), a, step), type);
+        }));
     }
 
 private:
     using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;
     using made = joined<build::widen_ops, build::reshape_ops, halving_ops, ops<tosa::reduce_product>>;
-    static value multiplied(emit<made> e, const auto& a) {
-        const dtype type = narrowed(e.result_meta().dtype);
-        const value product =
-            build::reduce(e, build::widen_to_sum(e, a.self), a, [&](value v, std::size_t axis) {
-                return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis)
-                                         : halved(e, v, axis);
-            });
-        return build::cast_directly(e, product, type);
-    }
     static value halved(emit<halving_ops> e, value v, std::size_t axis) {
         for (std::int64_t size = e.shape(v)[axis]; size > 1 && v; size = (size + 1) / 2) {
             const std::int64_t half = size / 2;
@@ -88,11 +83,13 @@ struct legalize_limits : pass {
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
 
     static auto rewrites() {
-        return rules(on<aten::amax> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
-            on<aten::amin> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
-            on<aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
-            on<aten::min> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
-            on<aten::aminmax> = code<both>());
+        return rules(
+            on<aten::amax, aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
+            on<aten::amin, aten::min> =
+                code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
+            on<aten::aminmax> = code<made>([](emit<made> e, const auto& a) {
+                return std::tuple<value, value>{smallest(e, a), largest(e, a)};
+            }));
     }
 
 private:
@@ -103,9 +100,6 @@ private:
     }
     static value smallest(emit<made> e, const auto& a) {
         return reduced<tosa::reduce_min, tosa::reduce_all>(e, a);
-    }
-    static std::tuple<value, value> both(emit<made> e, const args<aten::aminmax>& a) {
-        return {smallest(e, a), largest(e, a)};
     }
     template <op_tag OfNumbers, op_tag OfBools>
     static value reduced(emit<made> e, const auto& a) {

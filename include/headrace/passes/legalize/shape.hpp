@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 #define HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 
-#include <algorithm>
-
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/narrowing.hpp>
@@ -38,16 +36,14 @@ struct legalize_permutes : pass {
     static auto rewrites() {
         return rules(
             on<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist> =
-                code<made>([](emit<made> e, const auto& a) { return permuted(e, a); }));
+                code<made>([](emit<made> e, const auto& a) {
+                    const result<shape_builder> order = build::order_of(a, e.rank(a.self));
+                    return order ? build::permute(e, a.self, order.value()) : e.fail(order.error());
+                }));
     }
 
 private:
     using made = build::permute_ops;
-    static value permuted(emit<made> e, const auto& a) {
-        const result<shape_builder> order = build::order_of(a, e.rank(a.self));
-        if (!order) return e.fail(order.error());
-        return build::permute(e, a.self, order.value());
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_permutes);
 
@@ -67,11 +63,9 @@ struct legalize_expand : pass {
 
 private:
     static value tiled(emit<build::broadcast_ops> e, value v, sizes repeats) {
-        const std::size_t rank = std::max(repeats.size(), e.rank(v));
-        shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
-        multiples.append(repeats);
-        v = build::with_rank(e, v, rank);
-        if (std::count(multiples.begin(), multiples.end(), 1) == static_cast<std::ptrdiff_t>(rank)) return v;
+        const shape_builder multiples = build::with_leading_ones(repeats, e.rank(v));
+        v = build::with_rank(e, v, multiples.size());
+        if (build::all_are(multiples, 1)) return v;
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };
@@ -86,7 +80,9 @@ struct legalize_creation : pass {
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
 
     static auto rewrites() {
-        return rules(on<aten::full> = code<filled>(),
+        return rules(on<aten::full> = code<none>([](emit<none> e, const auto& a) {
+            return computed(e, [&](std::int64_t) { return a.fill_value; });
+        }),
             on<aten::arange> = code<none>([](emit<none> e, const auto&) { return range(e, 0, 1); }),
             on<aten::arange_start> =
                 code<none>([](emit<none> e, const auto& a) { return range(e, a.start, 1); }),
@@ -99,9 +95,6 @@ struct legalize_creation : pass {
 
 private:
     using none = ops<>;
-    static value filled(emit<none> e, const args<aten::full>& a) {
-        return computed(e, [&](std::int64_t) { return a.fill_value; });
-    }
     static value spaced(emit<none> e, const args<aten::linspace>& a) {
         const double first = a.start.to_double();
         const double last = a.end.to_double();
