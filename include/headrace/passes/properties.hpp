@@ -79,6 +79,12 @@ struct distinct_outputs : property {};
 /// The order of nodes depends on the edges only, not on the compiler that built the passes.
 struct nodes_sorted : property {};
 
+/// The base of passes in a phase, whose lists are added to their own.
+template <class Phase>
+struct pass_in : pass {
+    using phase = Phase;
+};
+
 /// From compound ATen ops to simple ones. Dtypes are still PyTorch's; quantized ops are matched afterwards.
 struct decomposition {
     using runs_after = pass_list<functional, canonical_variants>;

@@ -12,8 +12,7 @@ namespace headrace {
 /// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control
 /// flow extension. A loop's additional inputs become carried values that the body returns unchanged, since
 /// TOSA's loop bodies return all their inputs. The regions themselves are lowered by the other passes.
-struct legalize_control_flow : pass {
-    using phase = legalization;
+struct legalize_control_flow : pass_in<legalization> {
     using runs_after = pass_list<constants_in_regions>;
     static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
 

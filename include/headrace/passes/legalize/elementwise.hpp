@@ -16,8 +16,7 @@ namespace headrace {
 struct decompose_division;
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
-struct legalize_cast : pass {
-    using phase = legalization;
+struct legalize_cast : pass_in<legalization> {
     using runs_after = pass_list<canonical_casts>;
     static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
 
@@ -32,8 +31,7 @@ HEADRACE_COMPILED_PASS(legalize_cast);
 /// Lowers elementwise functions that TOSA also has (TOSA 1.0, 2.3 and 2.5). PyTorch returns floats for
 /// integers: the operand is first cast to the dtype of the result. floor and ceil of integers are the
 /// identity; integers are negated as 0 - x, and if TOSA has no ABS for them, it is the larger of x and -x.
-struct legalize_unary : pass {
-    using phase = legalization;
+struct legalize_unary : pass_in<legalization> {
     static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
     static auto rewrites() {
@@ -80,8 +78,7 @@ HEADRACE_COMPILED_PASS(legalize_unary);
 /// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A missing limit is infinity, or the limit
 /// of the dtype; if the lower limit is above the upper one, the result is the upper one, as in PyTorch. CLAMP
 /// does not take INT32: there the limits become operands of maximum and minimum.
-struct legalize_clamp : pass {
-    using phase = legalization;
+struct legalize_clamp : pass_in<legalization> {
     static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
 
     static auto rewrites() { return rules(on<aten::clamp> = code<clamped>()); }
@@ -118,8 +115,7 @@ HEADRACE_COMPILED_PASS(legalize_clamp);
 /// Lowers arithmetic on two tensors (TOSA 1.0, 2.4) in the dtype to which PyTorch promotes them. Integers are
 /// computed in 32 bits and truncated, which makes narrow ones wrap around as in PyTorch. The sum of booleans
 /// is their `or`, the product their `and`. Truncating division of integers is INTDIV.
-struct legalize_binary : pass {
-    using phase = legalization;
+struct legalize_binary : pass_in<legalization> {
     using runs_after = pass_list<unit_alpha, decompose_division>;
     static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
@@ -168,8 +164,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_binary);
 
 /// Lowers comparisons (TOSA 1.0, 2.7), in the dtype to which PyTorch promotes the operands.
-struct legalize_comparison : pass {
-    using phase = legalization;
+struct legalize_comparison : pass_in<legalization> {
     static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
 
     static auto rewrites() {
@@ -189,8 +184,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_comparison);
 
 /// Lowers logical operations (TOSA 1.0, 2.4 and 2.5). Numbers are true unless they are 0.
-struct legalize_logical : pass {
-    using phase = legalization;
+struct legalize_logical : pass_in<legalization> {
     static constexpr std::string_view summary =
         "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 
@@ -205,8 +199,7 @@ HEADRACE_COMPILED_PASS(legalize_logical);
 /// Lowers bitwise operations (TOSA 1.0, 2.4 and 2.5); for booleans, they become logical ones. Without the
 /// integer profile there are no BITWISE operators: not(x) is then -1 - x, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
-struct legalize_bitwise : pass {
-    using phase = legalization;
+struct legalize_bitwise : pass_in<legalization> {
     static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
     static auto rewrites() {
@@ -253,8 +246,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_bitwise);
 
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), in the dtype to which PyTorch promotes the operands.
-struct legalize_where : pass {
-    using phase = legalization;
+struct legalize_where : pass_in<legalization> {
     static constexpr std::string_view summary = "where to SELECT";
 
     static auto rewrites() {

@@ -12,8 +12,7 @@ namespace headrace {
 /// Lowers ops that select rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
 /// where N and C are the axes before and after the indexed one; torch.gather selects single elements, at
 /// computed positions.
-struct legalize_gather : pass {
-    using phase = legalization;
+struct legalize_gather : pass_in<legalization> {
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
 
     static auto rewrites() {
@@ -59,8 +58,7 @@ HEADRACE_COMPILED_PASS(legalize_gather);
 /// Lowers ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which requires
 /// distinct indices, as PyTorch does if the result would otherwise depend on the order. Ops that add allow
 /// repeats, and sum by comparison.
-struct legalize_scatter : pass {
-    using phase = legalization;
+struct legalize_scatter : pass_in<legalization> {
     static constexpr std::string_view summary =
         "scatter, index_copy and index_add to SCATTER, or sums by comparison";
 
@@ -148,8 +146,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_scatter);
 
 /// one_hot(i, n)[…, k] = (i == k), for a known number of classes.
-struct legalize_one_hot : pass {
-    using phase = legalization;
+struct legalize_one_hot : pass_in<legalization> {
     static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
 
     static auto rewrites() { return rules(on<aten::one_hot> = code<compared>()); }

@@ -22,8 +22,7 @@ inline value widen_to_sum(emit<widen_ops> e, value v) {
 
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Half-precision floats are summed in FP32
 /// and narrow integers in INT32, as in PyTorch.
-struct legalize_sums : pass {
-    using phase = legalization;
+struct legalize_sums : pass_in<legalization> {
     static constexpr std::string_view summary = "sum to REDUCE_SUM";
 
     static auto rewrites() {
@@ -41,8 +40,7 @@ HEADRACE_COMPILED_PASS(legalize_sums);
 
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats only; for integers, the halves of
 /// the axis are multiplied until one element is left.
-struct legalize_products : pass {
-    using phase = legalization;
+struct legalize_products : pass_in<legalization> {
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
 
     static auto rewrites() {
@@ -78,8 +76,7 @@ HEADRACE_COMPILED_PASS(legalize_products);
 
 /// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
 /// which propagate NaN as PyTorch does. For bools these are REDUCE_ANY and REDUCE_ALL.
-struct legalize_limits : pass {
-    using phase = legalization;
+struct legalize_limits : pass_in<legalization> {
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
 
     static auto rewrites() {
@@ -112,8 +109,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_limits);
 
 /// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers are true if not 0.
-struct legalize_any_all : pass {
-    using phase = legalization;
+struct legalize_any_all : pass_in<legalization> {
     static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
 
     static auto rewrites() {
@@ -138,8 +134,7 @@ HEADRACE_COMPILED_PASS(legalize_any_all);
 /// equal elements and ranks NaN highest; argmin is ARGMAX of the negated tensor. For integers, ARGMAX has at
 /// most 16 bits and NEGATE overflows on the lowest value, so the first element equal to the extremum is
 /// searched for.
-struct legalize_argmax : pass {
-    using phase = legalization;
+struct legalize_argmax : pass_in<legalization> {
     static constexpr std::string_view summary =
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
 
@@ -200,8 +195,7 @@ HEADRACE_COMPILED_PASS(legalize_argmax);
 /// Computes cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): for s = 1, 2, 4, …, x[i]
 /// += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and an infinity only reaches prefixes that
 /// contain it. The number shifted in is -0, the only one that never changes a sum.
-struct legalize_cumsum : pass {
-    using phase = legalization;
+struct legalize_cumsum : pass_in<legalization> {
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
 
     static auto rewrites() { return rules(on<aten::cumsum> = code<accumulated>()); }

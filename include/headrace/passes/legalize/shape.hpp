@@ -12,8 +12,7 @@ namespace headrace {
 
 /// Lowers every op that only changes the shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is known from
 /// inference, however the op specifies it.
-struct legalize_views : pass {
-    using phase = legalization;
+struct legalize_views : pass_in<legalization> {
     static constexpr std::string_view summary =
         "view, flatten, squeeze and other changes of shape to RESHAPE";
 
@@ -29,8 +28,7 @@ HEADRACE_COMPILED_PASS(legalize_views);
 
 /// Lowers every op that permutes axes to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE if only axes of size 1
 /// move. If the rank exceeds TOSA's limit, axes that move together are merged.
-struct legalize_permutes : pass {
-    using phase = legalization;
+struct legalize_permutes : pass_in<legalization> {
     static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
 
     static auto rewrites() {
@@ -49,8 +47,7 @@ HEADRACE_COMPILED_PASS(legalize_permutes);
 
 /// Lowers ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after adding leading axes of size 1. Expanded
 /// axes are those of size 1 whose size changes; repeats count whole copies.
-struct legalize_expand : pass {
-    using phase = legalization;
+struct legalize_expand : pass_in<legalization> {
     static constexpr std::string_view summary = "expand, repeat and tile to TILE";
 
     static auto rewrites() {
@@ -74,8 +71,7 @@ HEADRACE_COMPILED_PASS(legalize_expand);
 /// Makes tensors whose elements are known: full, arange, eye and linspace become constants. As in PyTorch,
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
-struct legalize_creation : pass {
-    using phase = legalization;
+struct legalize_creation : pass_in<legalization> {
     using runs_after = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
 

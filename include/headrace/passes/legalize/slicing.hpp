@@ -14,8 +14,7 @@ namespace headrace {
 
 /// Lowers ops that select part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n, step], of
 /// which one column is kept.
-struct legalize_slices : pass {
-    using phase = legalization;
+struct legalize_slices : pass_in<legalization> {
     static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
     static auto rewrites() {
@@ -47,8 +46,7 @@ HEADRACE_COMPILED_PASS(legalize_slices);
 
 /// Lowers ops that split an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
-struct legalize_splits : pass {
-    using phase = legalization;
+struct legalize_splits : pass_in<legalization> {
     static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
 
     static auto rewrites() {
@@ -72,8 +70,7 @@ HEADRACE_COMPILED_PASS(legalize_splits);
 /// Lowers cat to CONCAT (TOSA 1.0, 2.9.1), in the dtype to which PyTorch promotes the tensors. Tensors
 /// without elements are left out, including the empty tensors of rank 1 that torch.cat accepts with any
 /// others.
-struct legalize_concat : pass {
-    using phase = legalization;
+struct legalize_concat : pass_in<legalization> {
     static constexpr std::string_view summary = "cat to CONCAT";
 
     static auto rewrites() {
@@ -96,8 +93,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_concat);
 
 /// Lowers flip to REVERSE, one axis at a time (TOSA 1.0, 2.9.5).
-struct legalize_flip : pass {
-    using phase = legalization;
+struct legalize_flip : pass_in<legalization> {
     static constexpr std::string_view summary = "flip to REVERSE";
 
     using made = build::reverse_ops;
@@ -119,8 +115,7 @@ HEADRACE_COMPILED_PASS(legalize_flip);
 /// joining parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border
 /// repeated (replicate), or its other end (circular). Negative amounts crop; the other side still reflects or
 /// replicates the whole tensor.
-struct legalize_pad : pass {
-    using phase = legalization;
+struct legalize_pad : pass_in<legalization> {
     static constexpr std::string_view summary =
         "padding to PAD, or to joins of slices, borders and mirror images";
 

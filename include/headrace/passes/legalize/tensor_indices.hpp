@@ -149,8 +149,7 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
 /// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and merged;
 /// the row is the sum of the indices times their strides; negative indices count from the end. As in PyTorch
 /// and NumPy, the axes of indices that are not adjacent come first in the result.
-struct legalize_index : pass {
-    using phase = legalization;
+struct legalize_index : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] to GATHER";
 
     static auto rewrites() {
@@ -178,8 +177,7 @@ HEADRACE_COMPILED_PASS(legalize_index);
 /// gathered, added to and scattered; rows that may repeat are summed by comparison. Without it, PyTorch does
 /// not specify which value is kept for a repeated index, and SCATTER forbids repeats: such constants are
 /// refused.
-struct legalize_index_put : pass {
-    using phase = legalization;
+struct legalize_index_put : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
 
     static auto rewrites() {
