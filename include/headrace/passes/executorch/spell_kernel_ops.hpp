@@ -27,7 +27,7 @@ struct spell_kernel_ops : pass {
         return rules(
             resizing_rules(),
             on<aten::t, aten::movedim_int, aten::movedim_intlist> =
-                code<moving_ops>([](emit<moving_ops> e, const auto& a) {
+                code<ops<aten::permute>>([](emit<ops<aten::permute>> e, const auto& a) {
                     const result<shape_builder> order = build::order_of(a, e.rank(a.self));
                     return order ? e.make<aten::permute>({.self = a.self, .dims = int_list(order.value())})
                                  : e.fail(order.error());
@@ -158,7 +158,6 @@ struct spell_kernel_ops : pass {
     }
 
 private:
-    using moving_ops = ops<aten::permute>;
     using made = ops<aten::arange_start_step, aten::unsqueeze, aten::eq_tensor, aten::_to_copy, aten::rand,
         aten::randn, aten::gt_tensor, aten::lt_scalar>;
     using write_ops = ops<aten::index_put, aten::unsqueeze, aten::mul_scalar, aten::_to_copy>;
@@ -198,7 +197,7 @@ private:
                                            : end - step * static_cast<double>(a.steps - 1 - at));
         });
     }
-    // Puts the end of each padded axis before it and its beginning after it; the list has the last axis first.
+    // Puts the end of each padded axis before it and its beginning after it; the last axis is listed first.
     static value padded_circularly(emit<ops<aten::narrow, aten::cat>> e, const args<aten::pad>& a) {
         value v = a.self;
         for (std::size_t i = 0; i + 1 < a.pad.size() && i / 2 < e.rank(a.self) && v; i += 2) {

@@ -198,24 +198,22 @@ HEADRACE_COMPILED_PASS(legalize_argmax);
 struct legalize_cumsum : pass_in<legalization> {
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
 
-    static auto rewrites() { return rules(on<aten::cumsum> = code<accumulated>()); }
-
-private:
     using made =
         joined<build::widen_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
-    static value accumulated(emit<made> e, const args<aten::cumsum>& a) {
-        value v = build::at_least_1d(e, build::widen_to_sum(e, a.self));
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
-        if (e.failed()) return {};
-        const scalar nothing = is_floating(e.dtype(v)) ? scalar(-0.0) : scalar(0);
-        const std::int64_t size = e.shape(v)[axis];
-        for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            const value moved =
-                build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0, nothing);
-            v = e.make<tosa::add>(v, moved);
-        }
-        return build::cast_directly(
-            e, build::reshape(e, v, e.result_meta().shape), narrowed(e.result_meta().dtype));
+    static auto rewrites() {
+        return rules(on<aten::cumsum> = code<made>([](emit<made> e, const auto& a) {
+            value v = build::at_least_1d(e, build::widen_to_sum(e, a.self));
+            const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+            if (e.failed()) return value();
+            const scalar nothing = is_floating(e.dtype(v)) ? scalar(-0.0) : scalar(0);
+            const std::int64_t size = e.shape(v)[axis];
+            for (std::int64_t shift = 1; shift < size; shift *= 2) {
+                const value kept = build::slice(e, v, axis, 0, size - shift);
+                v = e.make<tosa::add>(v, build::pad(e, kept, axis, shift, 0, nothing));
+            }
+            v = build::reshape(e, v, e.result_meta().shape);
+            return build::cast_directly(e, v, narrowed(e.result_meta().dtype));
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_cumsum);

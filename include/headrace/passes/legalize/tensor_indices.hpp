@@ -153,22 +153,19 @@ struct legalize_index : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] to GATHER";
 
     static auto rewrites() {
-        return rules(on<aten::index_tensor, aten::_unsafe_index_tensor> =
-                         code<made>([](emit<made> e, const auto& a) { return selected(e, a); }));
+        return rules(
+            on<aten::index_tensor, aten::_unsafe_index_tensor> = code<made>([](emit<made> e, const auto& a) {
+                if (build::refuse_empty(e)) return value();
+                const build::tensor_index_list given = build::without_masks(e, a.indices);
+                if (e.failed()) return value();
+                if (build::axes_indexed(given).empty()) return a.self;
+                const build::indexed_rows at = build::rows_at(e, a.self, given);
+                return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
+            }));
     }
 
 private:
     using made = joined<build::indexed_ops, build::gather_ops>;
-    static value selected(emit<made> e, const auto& a) {
-        if (e.result_meta().elements() == 0) {
-            return e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
-        }
-        const build::tensor_index_list given = build::without_masks(e, a.indices);
-        if (e.failed()) return {};
-        if (build::axes_indexed(given).empty()) return a.self;
-        const build::indexed_rows at = build::rows_at(e, a.self, given);
-        return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_index);
 
@@ -181,25 +178,23 @@ struct legalize_index_put : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
 
     static auto rewrites() {
-        return rules(on<aten::index_put, aten::_unsafe_index_put> =
-                         code<made>([](emit<made> e, const auto& a) { return written(e, a); }));
+        return rules(
+            on<aten::index_put, aten::_unsafe_index_put> = code<made>([](emit<made> e, const auto& a) {
+                const value values = build::widen(e, a.values, e.dtype(a.self));
+                if (const auto mask = only_mask(e, a.indices)) {
+                    if (const auto spread = over_mask(e, values, *mask, e.rank(a.self)))
+                        return masked(e, a.self, *mask, *spread, a.accumulate);
+                }
+                const build::tensor_index_list given = build::without_masks(e, a.indices);
+                if (e.failed()) return value();
+                if (build::axes_indexed(given).empty()) return e.unsupported("index_put needs an index");
+                return rows(e, a.self, given, values, a.accumulate);
+            }));
     }
 
 private:
     using made = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
         build::select_ops>;
-    static value written(emit<made> e, const auto& a) {
-        const value values = build::widen(e, a.values, e.dtype(a.self));
-        if (const auto mask = only_mask(e, a.indices)) {
-            if (const auto spread = over_mask(e, values, *mask, e.rank(a.self))) {
-                return masked(e, a.self, *mask, *spread, a.accumulate);
-            }
-        }
-        const build::tensor_index_list given = build::without_masks(e, a.indices);
-        if (e.failed()) return {};
-        if (build::axes_indexed(given).empty()) return e.unsupported("index_put needs an index");
-        return rows(e, a.self, given, values, a.accumulate);
-    }
     struct masked_axes {
         value mask;
         std::size_t first;

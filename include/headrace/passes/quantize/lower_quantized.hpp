@@ -168,14 +168,13 @@ struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
 
     static auto rewrites() {
-        return rules(on_each<linear_ops> = code<made>(
-                         []<class Op>(Op, emit<made> e, const args<Op>& a) -> std::optional<value> {
-                             const auto x = as_short_integers_per_tensor(e, resized_input(a));
-                             if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;
-                             const auto [image, unit] =
-                                 build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
-                             return dequantize_image(e, image, static_cast<double>(unit), x->parameters);
-                         }));
+        return rules(on_each<linear_ops> = code<made>([]<class Op>(Op, emit<made> e, const args<Op>& a) {
+            const auto x = as_short_integers_per_tensor(e, resized_input(a));
+            if (!x || e.dtype(x->integers) != dtype::int8) return std::optional<value>();
+            const auto [image, unit] =
+                build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
+            return std::optional(dequantize_image(e, image, static_cast<double>(unit), x->parameters));
+        }));
     }
 
 private:
