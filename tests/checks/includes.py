@@ -40,7 +40,6 @@ NOT_IN_UMBRELLA = {
     "passes/device/split_expansions.hpp": "of another pipeline",
     "passes/device_lowering.hpp": "another pipeline",
     "passes/executorch/fit_kernels.hpp": "of another pipeline, passes/executorch_lowering.hpp",
-    "passes/executorch/kernel_limits.hpp": "of another pipeline",
     "passes/executorch/kernel_resizing.hpp": "of another pipeline",
     "passes/executorch/scans_to_loops.hpp": "of another pipeline",
     "passes/executorch/select_kernels.hpp": "of another pipeline",

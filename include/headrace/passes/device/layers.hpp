@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <boost/mp11/algorithm.hpp>
+
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/op/op_query.hpp>
@@ -39,13 +41,8 @@ constexpr auto find_layer() {
     }
 }
 
-template <class List>
-struct layered;
-template <class... Ops>
-struct layered<ops<Ops...>> {
-    using type = joined<
-        std::conditional_t<std::is_void_v<typename decltype(find_layer<Ops>())::type>, ops<>, ops<Ops>>...>;
-};
+template <class Op>
+using is_layered = std::bool_constant<!std::is_void_v<typename decltype(find_layer<Op>())::type>>;
 
 }  // namespace detail
 
@@ -54,7 +51,7 @@ using layer_of = typename decltype(detail::find_layer<Op>())::type;
 
 /// Operators that become parts of layers. The others remain single operators: they move elements, or are
 /// rare.
-using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
+using layered_ops = boost::mp11::mp_copy_if<tosa::dialect::all_ops, detail::is_layered>;
 
 /// Calls `f(Op{}, arguments)` if the node's op is in the list.
 template <class... Ops, class F>

@@ -110,11 +110,9 @@ private:
             aten::bitwise_and_scalar, aten::unsqueeze, aten::squeeze_dim, aten::max_pool2d_with_indices,
             aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel, left_shift_kernel,
             right_shift_kernel>>;
-    static std::optional<value> blocking(emit<made> e, const args<aten::_to_copy>& a) {
-        if (!a.non_blocking) return std::nullopt;
-        args<aten::_to_copy> waiting = a;
-        waiting.non_blocking = false;
-        return e.make<aten::_to_copy>(waiting);
+    static std::optional<value> blocking(emit<made> e, args<aten::_to_copy> a) {
+        if (!std::exchange(a.non_blocking, false)) return std::nullopt;
+        return e.make<aten::_to_copy>(a);
     }
     static std::optional<value> from_start(emit<made> e, const args<aten::narrow>& a) {
         if (a.start >= 0 && a.dim >= 0) return std::nullopt;
@@ -148,11 +146,10 @@ private:
         const value moved = e.make<aten::roll>({flat, a.shifts, {0}});
         return e.make<aten::reshape>({moved, e.result_meta().shape});
     }
-    static std::optional<value> total(emit<made> e, const args<aten::sum_dim_intlist>& a) {
+    static std::optional<value> total(emit<made> e, args<aten::sum_dim_intlist> a) {
         if (e.rank(a.self) != 0 || !a.dim || a.dim->empty()) return std::nullopt;
-        args<aten::sum_dim_intlist> whole = a;
-        whole.dim = std::nullopt;
-        return e.make<aten::sum_dim_intlist>(whole);
+        a.dim = std::nullopt;
+        return e.make<aten::sum_dim_intlist>(a);
     }
     // A vector as the weight is a matrix of one row.
     static std::optional<value> of_matrix(emit<made> e, const args<aten::linear>& a) {

@@ -41,9 +41,11 @@ struct spell_kernel_ops : pass {
                 }),
             on<aten::index_copy, aten::index_add> =
                 code<write_ops>([](emit<write_ops> e, const auto& a) { return written(e, a); }),
-            on<aten::arange> = code<made>([](emit<made> e, const auto& a) { return counted(e, 0, a.end); }),
-            on<aten::arange_start> =
-                code<made>([](emit<made> e, const auto& a) { return counted(e, a.start, a.end); }),
+            on<aten::arange, aten::arange_start> = code<made>([](emit<made> e, const auto& a) {
+                scalar start = 0;
+                if constexpr (requires { a.start; }) start = a.start;
+                return e.make<aten::arange_start_step>({start, a.end, 1, e.result_meta().dtype});
+            }),
             on<aten::pad> = code<padded>(),
             on<aten::eye, aten::eye_m> = code<made>([](emit<made> e, const auto&) { return identity(e); }),
             on<aten::linspace> = code<evenly_spaced>(),
@@ -161,9 +163,6 @@ private:
     using made = ops<aten::arange_start_step, aten::unsqueeze, aten::eq_tensor, aten::_to_copy, aten::rand,
         aten::randn, aten::gt_tensor, aten::lt_scalar>;
     using write_ops = ops<aten::index_put, aten::unsqueeze, aten::mul_scalar, aten::_to_copy>;
-    static value counted(emit<made> e, scalar start, scalar end) {
-        return e.make<aten::arange_start_step>({start, end, 1, e.result_meta().dtype});
-    }
     static value uniform(emit<made> e, dtype type) {
         return e.make<aten::rand>({.size = e.result_meta().shape, .dtype = type});
     }

@@ -79,13 +79,22 @@ struct legalize_creation : pass_in<legalization> {
         return rules(on<aten::full> = code<none>([](emit<none> e, const auto& a) {
             return computed(e, [&](std::int64_t) { return a.fill_value; });
         }),
-            on<aten::arange> = code<none>([](emit<none> e, const auto&) { return range(e, 0, 1); }),
-            on<aten::arange_start> =
-                code<none>([](emit<none> e, const auto& a) { return range(e, a.start, 1); }),
-            on<aten::arange_start_step> =
-                code<none>([](emit<none> e, const auto& a) { return range(e, a.start, a.step); }),
-            on<aten::eye> = code<none>([](emit<none> e, const auto& a) { return identity(e, a.n); }),
-            on<aten::eye_m> = code<none>([](emit<none> e, const auto& a) { return identity(e, a.m); }),
+            on<aten::arange, aten::arange_start, aten::arange_start_step> =
+                code<none>([](emit<none> e, const auto& a) {
+                    scalar start = 0, step = 1;
+                    if constexpr (requires { a.start; }) start = a.start;
+                    if constexpr (requires { a.step; }) step = a.step;
+                    const bool integral = !start.is_floating() && !step.is_floating();
+                    return computed(e, [&](std::int64_t i) -> scalar {
+                        if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));
+                        return start.to_double() + static_cast<double>(i) * step.to_double();
+                    });
+                }),
+            on<aten::eye, aten::eye_m> = code<none>([](emit<none> e, const auto&) {
+                const std::int64_t columns = e.result_meta().shape.back();
+                return computed(
+                    e, [&](std::int64_t i) { return scalar(i / columns == i % columns ? 1 : 0); });
+            }),
             on<aten::linspace> = code<spaced>());
     }
 
@@ -112,16 +121,6 @@ private:
             return number;
         });
         return fits ? v : e.unsupported({"a number does not fit in ", name_of(type)});
-    }
-    static value range(emit<none> e, scalar start, scalar step) {
-        const bool integral = !start.is_floating() && !step.is_floating();
-        return computed(e, [&](std::int64_t i) -> scalar {
-            if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));
-            return start.to_double() + static_cast<double>(i) * step.to_double();
-        });
-    }
-    static value identity(emit<none> e, std::int64_t columns) {
-        return computed(e, [&](std::int64_t i) -> scalar { return i / columns == i % columns ? 1 : 0; });
     }
 };
 HEADRACE_COMPILED_PASS(legalize_creation);
