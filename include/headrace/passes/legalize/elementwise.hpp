@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -133,18 +134,20 @@ struct legalize_binary : pass_in<legalization> {
                 },
             on<aten::sub_tensor> =
                 [](auto x, auto y) {
-                    return only_if<tosa::sub>(
-                        !is_boolean(x.dtype()), x, y, "sub: PyTorch does not subtract booleans");
+                    return refuse_if(is_boolean(x.dtype()), x, "sub: PyTorch does not subtract booleans",
+                        [&] { return call<tosa::sub>(x, y); });
                 },
             on<aten::div_tensor_mode> =
                 [](auto x, auto y) {
-                    return only_if<tosa::intdiv>(
-                        is_integral(x.dtype()), x, y, "div: only integers can be divided toward zero here");
+                    return refuse_if(!is_integral(x.dtype()), x,
+                        "div: only integers can be divided toward zero here",
+                        [&] { return call<tosa::intdiv>(x, y); });
                 },
             on<aten::pow_tensor_tensor> =
                 [](auto x, auto y) {
-                    return only_if<tosa::pow>(
-                        is_floating(x.dtype()), x, y, "pow: TOSA's POW takes floating-point operands only");
+                    return refuse_if(!is_floating(x.dtype()), x,
+                        "pow: TOSA's POW takes floating-point operands only",
+                        [&] { return call<tosa::pow>(x, y); });
                 });
         return rules(arithmetic,
             rules_with<operands_by<promoted>>(on<aten::maximum> = code<build::extremum<tosa::maximum>>(),
@@ -152,11 +155,6 @@ struct legalize_binary : pass_in<legalization> {
     }
 
 private:
-    template <op_tag Op>
-    static auto only_if(bool fits, const auto& x, const auto& y, const char* otherwise) {
-        const auto refused = [&] { return x.unsupported(otherwise); };
-        return choose(!fits, refused, [&] { return call<Op>(x, y); });
-    }
     static value promoted(emit<build::promote_ops> e, value v) {
         return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
@@ -228,18 +226,16 @@ private:
     struct of_bits {
         auto operator()(const auto& x, const auto& y) const {
             const dtype type = x.dtype();
-            const auto without_profile = [&] {
-                return x.unsupported("bitwise: integers need the profile INT; add it to the target");
-            };
-            const auto without_type = [&] {
+            const auto allows = [&](dtype t) { return build::allows<OfBits>(x.target(), {t, t, t}); };
+            const auto refused = [&] {
+                if (!allows(dtype::int32))
+                    return x.unsupported("bitwise: integers need the profile INT; add it to the target");
                 return x.unsupported(
                     {"bitwise: TOSA has no such operator of ", name_of(type), "; cast to int32 before"});
             };
-            constexpr auto whole = dtype::int32;
+            const auto of_truth = [&] { return call<OfTruth>(x, y); };
             return choose(
-                is_boolean(type), [&] { return call<OfTruth>(x, y); },
-                build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
-                build::allows<OfBits>(x.target(), {whole, whole, whole}), without_type, without_profile);
+                is_boolean(type), of_truth, !allows(type), refused, [&] { return call<OfBits>(x, y); });
         }
     };
 };
@@ -253,10 +249,9 @@ struct legalize_where : pass_in<legalization> {
         return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
             const dtype type = narrowed(x.result_meta().dtype);
             const auto operand = [&](const auto& v) { return code<build::promote>(v, type); };
-            return choose(
-                is_boolean(condition.dtype()),
-                [&] { return code<build::select>(condition, operand(x), operand(y)); },
-                [&] { return condition.unsupported("SELECT takes conditions of bool alone; cast it"); });
+            return refuse_if(!is_boolean(condition.dtype()), condition,
+                "SELECT takes conditions of bool alone; cast it",
+                [&] { return code<build::select>(condition, operand(x), operand(y)); });
         });
     }
 };

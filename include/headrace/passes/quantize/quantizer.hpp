@@ -11,7 +11,6 @@
 #include <headrace/infer/aten/creation.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
