@@ -125,7 +125,6 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const std::int64_t stride =
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
-        // The number of elements that a mask selects depends on data.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
             e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
                 shape_text(e.shape(index)), " do not broadcast"});
