@@ -244,6 +244,7 @@ private:
         if constexpr (adds) {
             if (a.alpha.to_double() != 1)
                 values = e.make<aten::mul_scalar>({.self = values, .other = a.alpha});
+            // The product with alpha is a number.
             if (is_boolean(e.dtype(a.self))) values = cast(e, values, dtype::boolean);
         }
         return e.make<aten::index_put>({a.self, list<std::optional<value>>(indices), values, adds});
