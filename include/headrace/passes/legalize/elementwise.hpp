@@ -127,15 +127,15 @@ struct legalize_binary : pass_in<legalization> {
                     const auto either = [&] { return call<tosa::logical_or>(x, y); };
                     return choose(is_boolean(x.dtype()), either, [&] { return call<tosa::add>(x, y); });
                 },
-            on<aten::mul_tensor> =
-                [](auto x, auto y) {
-                    const auto both = [&] { return call<tosa::logical_and>(x, y); };
-                    return choose(is_boolean(x.dtype()), both, [&] { return code<build::multiply>(x, y); });
-                },
             on<aten::sub_tensor> =
                 [](auto x, auto y) {
                     return refuse_if(is_boolean(x.dtype()), x, "sub: PyTorch does not subtract booleans",
                         [&] { return call<tosa::sub>(x, y); });
+                },
+            on<aten::mul_tensor> =
+                [](auto x, auto y) {
+                    const auto both = [&] { return call<tosa::logical_and>(x, y); };
+                    return choose(is_boolean(x.dtype()), both, [&] { return code<build::multiply>(x, y); });
                 },
             on<aten::div_tensor_mode> =
                 [](auto x, auto y) {
