@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the passes that select ExecuTorch's kernels, headrace::select_kernels and headrace::require_kernels,
-// and those that avoid what kernels lack: headrace::convolve_slices, headrace::saturate_quantization and
-// headrace::store_empty_results.
+// Defines the passes that select ExecuTorch's kernels, and those that avoid what these lack.
 #ifndef HEADRACE_PASSES_EXECUTORCH_SELECT_KERNELS_HPP
 #define HEADRACE_PASSES_EXECUTORCH_SELECT_KERNELS_HPP
 
