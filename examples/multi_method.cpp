@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lowers two methods of a model together, so that their backend stores shared weights once.
 #include <headrace/infer/aten.hpp>
-#include <headrace/partition/backend.hpp>
+#include <headrace/partition/to_backend.hpp>
 
 #include <cstdio>
 #include <cstring>

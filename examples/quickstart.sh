@@ -7,7 +7,8 @@ sh tests/setup.sh program
 
 echo "Building build/examples/headrace (some minutes the first time) …"
 if [ ! -f build/build.ninja ]; then
-  cmake -S . -B build -G Ninja -DHEADRACE_TESTS=OFF > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
+  cmake -S . -B build -G Ninja -DHEADRACE_TESTS=OFF -DHEADRACE_JOIN_UNITS=ON > build.log 2>&1 ||
+    { cat build.log; rm build.log; exit 1; }
   rm -f build.log
 fi
 cmake --build build --target headrace_program

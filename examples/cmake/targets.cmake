@@ -7,6 +7,7 @@
 #   headrace::quantization, headrace::io (libzip, libdeflate, simdjson), headrace::run, headrace::lowering,
 #   headrace::compare, headrace::show, headrace::opt
 #   headrace::compiled  all of them
+#   headrace::firmware  models as C++ types, for the program alone: it is not installed
 # headrace, tosa and compiled are components of the installed package, with a targets file and a pkg-config file each.
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
@@ -69,13 +70,16 @@ if(TARGET headrace_tosa)
 endif()
 
 if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
+  find_package(range-v3 QUIET)  # for sources alone: an installed library does not need it
+  if(NOT TARGET range-v3::range-v3)
+    list(APPEND headrace_missing_compiled "range-v3 0.12 (librange-v3-dev)")
+  endif()
   if(headrace_missing_compiled)
     list(JOIN headrace_missing_compiled ", " missing)
     message(FATAL_ERROR "Headrace: headrace::compiled and the program need ${missing}; for the headers alone, set "
       "HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
   endif()
 
-  find_package(range-v3 REQUIRED)  # for sources alone: an installed library does not need it
   # headrace_room(NAME SOURCES DEPENDENCY…): the library of a folder whose sources are beside its headers.
   function(headrace_room name sources)
     add_library(headrace_${name} STATIC ${sources})
@@ -156,8 +160,9 @@ if(HEADRACE_EXAMPLES)
   endif()
 endif()
 
+# Without the headers of sources that are not installed, or that only compile headers.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
-  FILES_MATCHING PATTERN "*.hpp")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN firmware EXCLUDE PATTERN compiled EXCLUDE)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake

@@ -54,10 +54,6 @@ LONG = {
     "dialect/aten.hpp": "one declaration for each of ATen's ops",
     "dialect/tosa.hpp": "one declaration for each of TOSA's ops",
     **dict.fromkeys([
-        "fx/pattern_checks.hpp",
-        "fx/replacement.hpp",
-        "fx/rewriter.hpp",
-        "fx/subgraph_search.hpp",
         "infer/aten/elementwise.hpp",
         "infer/aten/join.hpp",
         "infer/aten/loss.hpp",
@@ -70,7 +66,6 @@ LONG = {
         "op/op.hpp",
         "op/op_set.hpp",
         "op/reflect.hpp",
-        "partition/backend.hpp",
         "pass/driver_definition.hpp",
         "pass/emit.hpp",
         "pass/expression.hpp",

@@ -28,7 +28,7 @@ OUTPUTS = {
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
 TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
-LIBRARIES = ("boost/", "range/", "sys/")
+LIBRARIES = ("boost/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"
 ONLY_HEADERS = ("#ifndef HEADRACE_COMPILED", "#ifdef HEADRACE_DEFINES_PASSES")
@@ -158,7 +158,7 @@ def amalgamate(origin):
         others = sorted(whole.system - set(standard))
         foreign = [name for name in others if not name.startswith(LIBRARIES)]
         if foreign:
-            raise SystemExit(f"{output}: needs more than Boost and range-v3: {', '.join(foreign)}")
+            raise SystemExit(f"{output}: needs more than Boost: {', '.join(foreign)}")
         lines = ["// SPDX-License-Identifier: MIT",
                  f"// Headrace {origin}, {what}, written by {generator}: do not edit.",
                  f"#ifndef {guard}", f"#define {guard}", ""]

@@ -78,12 +78,10 @@ refuses "no component nonsense; there are headrace tosa compiled program" -DTWIC
 refuses "headrace::compiled needs libzip 1.7, found by pkg-config" -DCOMPONENTS=compiled \
   -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 
-# By pkg-config, if there is something to compile and to link.
+# By pkg-config: the libraries in an order in which each finds those that it needs.
 export PKG_CONFIG_PATH="$place/installed/lib/pkgconfig:$place/installed/share/pkgconfig"
-printf '#include <cstdio>\n#include <headrace/version.hpp>\nint main() { std::puts(headrace::version.data()); }\n' \
-  > "$place/version.cpp"
-quietly "$compiler" -std=c++20 "$place/version.cpp" -o "$place/version" $(pkg-config --cflags --libs headrace-compiled)
-echo "pkg-config: $("$place/version"), cflags of the core: $(pkg-config --cflags headrace | sed 's/-I[^ ]*/-I…/')"
+quietly "$compiler" -std=c++20 "$project/compiled.cpp" -o "$place/linked" $(pkg-config --cflags --libs headrace-compiled)
+echo "pkg-config: $("$place/linked"), cflags of the core: $(pkg-config --cflags headrace | sed 's/-I[^ ]*/-I…/')"
 for part in headrace/README.md headrace/copyright headrace/examples/readme.cpp headrace/examples/docs/index.md; do
   test -s "$place/installed/share/doc/$part" || { echo "share/doc/$part is not installed"; exit 1; }
 done

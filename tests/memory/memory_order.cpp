@@ -9,7 +9,7 @@
 
 #include <headrace/memory/memory_order.hpp>
 #include <headrace/memory/memory_plan.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 
 #include "../support/pass_test.hpp"
 

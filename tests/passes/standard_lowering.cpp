@@ -35,8 +35,7 @@
 #include <headrace/passes/decompose/statistics.hpp>
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
-#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>

@@ -2,8 +2,7 @@
 // The passes of passes/finish are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
-#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 
 namespace headrace {
 

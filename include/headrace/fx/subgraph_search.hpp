@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/fx/matched_literals.hpp>
 #include <headrace/fx/subgraph_match.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/pass/emit.hpp>
 
 namespace headrace {
 
@@ -31,56 +30,6 @@ struct matcher_options {
 };
 
 namespace detail {
-
-/// Returns the address of element `i`, in row-major order, of a constant; for dtypes of whole bytes.
-[[nodiscard]] inline const std::byte* element_of(
-    const tensor_data& data, const tensor_meta& meta, std::int64_t i) {
-    const std::int64_t size = traits_of(meta.dtype).bits / 8;
-    if (data.strides.empty()) return data.bytes + i * size;
-    std::int64_t offset = 0;
-    for (std::size_t axis = meta.rank(); axis-- != 0; i /= meta.shape[axis])
-        offset += i % meta.shape[axis] * data.strides[axis];
-    return data.bytes + offset * size;
-}
-
-/// True if each element of a constant is that number, as stored in its dtype.
-[[nodiscard]] inline bool is_filled_with(const node& constant, scalar number) {
-    const auto& meta = constant.results[0].meta;
-    std::byte wanted[8]{};
-    if (!meta || traits_of(meta->dtype).bits > 64 || !store_element(number, meta->dtype, wanted))
-        return false;
-    const tensor_data& data = args_of<builtin::constant>(constant).data;
-    const std::size_t size = traits_of(meta->dtype).bits / 8U;
-    for (std::int64_t i = 0; i != meta->elements(); ++i) {
-        if (std::memcmp(element_of(data, *meta, i), wanted, size) != 0) return false;
-    }
-    return true;
-}
-
-/// True if two constants have the same type, shape and elements.
-[[nodiscard]] inline bool same_elements(const node& a, const node& b) {
-    const auto& meta = a.results[0].meta;
-    if (meta == nullptr || !same_meta(meta, b.results[0].meta)) return false;
-    const tensor_data& da = args_of<builtin::constant>(a).data;
-    const tensor_data& db = args_of<builtin::constant>(b).data;
-    if (da.strides.empty() && db.strides.empty()) {
-        return std::memcmp(da.bytes, db.bytes, bytes_in_memory(*meta)) == 0;
-    }
-    const std::size_t size = traits_of(meta->dtype).bits / 8U;
-    for (std::int64_t i = 0; i != meta->elements(); ++i) {
-        if (std::memcmp(element_of(da, *meta, i), element_of(db, *meta, i), size) != 0) return false;
-    }
-    return true;
-}
-
-/// True if two literals are equal, even of different ops.
-[[nodiscard]] inline bool equal_literals(const literal& a, const literal& b) {
-    if (a.field->kind != b.field->kind || a.field->optional != b.field->optional) return false;
-    // equal_field reads both at the offset of its field.
-    const field_info at_start{a.field->name, a.field->kind, a.field->optional, 0};
-    return equal_field(at_start, static_cast<const std::byte*>(a.arguments) + a.field->offset,
-        static_cast<const std::byte*>(b.arguments) + b.field->offset);
-}
 
 /// Matches the nodes of a pattern with those of a graph, starting from pairs of anchors. Pairs still to be
 /// matched are in a list of goals, and the search backtracks only at commutative ops. For example, mul(add(x,

@@ -14,7 +14,7 @@
 #include <headrace/base/target_spec.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
-#include <headrace/partition/backend.hpp>
+#include <headrace/partition/to_backend.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {

@@ -32,7 +32,7 @@
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 

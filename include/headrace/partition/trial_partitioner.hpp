@@ -14,7 +14,7 @@
 
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/unknown_op.hpp>
-#include <headrace/partition/backend.hpp>
+#include <headrace/partition/capability_partitioner.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {

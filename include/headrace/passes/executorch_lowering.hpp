@@ -19,7 +19,7 @@
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #endif
 
 namespace headrace {

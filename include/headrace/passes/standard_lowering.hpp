@@ -17,8 +17,7 @@
 #include <headrace/passes/quantize/quantize.hpp>
 #include <headrace/passes/u55/u55.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
-#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/normalize/narrow_types.hpp>
 #include <headrace/passes/normalize/widen_unsigned.hpp>

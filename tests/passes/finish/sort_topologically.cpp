@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 
 #include "../../support/pass_test.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/signature.hpp>
-#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
 #include <headrace/passes/layout/layout.hpp>
 #include <headrace/passes/layout/moving_ops.hpp>

@@ -12,8 +12,7 @@ namespace headrace {
 
 /// gelu(x) = x/2 · (1 + erf(x/√2)), or with approximate="tanh" x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))
 /// (PyTorch, torch.nn.GELU).
-struct decompose_gelu : pass {
-    using phase = function_decomposition;
+struct decompose_gelu : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
 
     static auto rewrites() {
@@ -29,9 +28,7 @@ struct decompose_gelu : pass {
 };
 HEADRACE_COMPILED_PASS(decompose_gelu);
 
-/// Decomposes activations made of the logistic function and its logarithm (PyTorch, torch.nn).
-struct decompose_sigmoids : pass {
-    using phase = function_decomposition;
+struct decompose_sigmoids : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
 
     static auto rewrites() {
@@ -61,16 +58,14 @@ struct decompose_sigmoids : pass {
                     [](auto x) { return std::tuple(log_of_sigmoid(x), exp(-abs(x))); }),
             on<aten::logit> =
                 [](auto self, const auto& a) {
-                    const auto real = [&] { return as(self, dtype::float32); };
-                    const auto p = choose(is_floating(self.dtype()), self, real);
+                    const auto p = choose(is_floating(self.dtype()), self, [&] { return real(self); });
                     const double eps = a.eps.value_or(0);
                     const auto limit = [&] { return clamp(p, eps, 1 - eps); };
                     // If the limits cross, the lower one takes precedence.
                     const auto crossed = [&] {
                         return where(p < eps, p.constant(eps), where(p > 1 - eps, p.constant(1 - eps), p));
                     };
-                    const auto limited = choose(!a.eps, p, eps > 0.5, crossed, limit);
-                    const auto x = as(limited, dtype::float32);
+                    const auto x = real(choose(!a.eps, p, eps > 0.5, crossed, limit));
                     return in_result_type(log(x / (1 - x)));
                 },
             // Splits an axis into halves; the first is multiplied by the sigmoid of the second.
@@ -78,7 +73,7 @@ struct decompose_sigmoids : pass {
                 [](auto x, const auto& a) {
                     const std::int64_t size = x.size(a.dim);
                     const auto half = [&](std::int64_t start, std::int64_t end) {
-                        return as(call<aten::slice_tensor>(x, a.dim, start, end), dtype::float32);
+                        return real(call<aten::slice_tensor>(x, a.dim, start, end));
                     };
                     return in_result_type(half(0, size / 2) * sigmoid(half(size / 2, size)));
                 });
@@ -89,9 +84,7 @@ private:
 };
 HEADRACE_COMPILED_PASS(decompose_sigmoids);
 
-/// Decomposes piecewise linear activations (PyTorch, torch.nn).
-struct decompose_rectifiers : pass {
-    using phase = function_decomposition;
+struct decompose_rectifiers : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
 
@@ -131,8 +124,7 @@ private:
 HEADRACE_COMPILED_PASS(decompose_rectifiers);
 
 /// selu and celu are elu with other constants (PyTorch, torch.nn.SELU and CELU).
-struct decompose_elu : pass {
-    using phase = function_decomposition;
+struct decompose_elu : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
 
@@ -162,8 +154,7 @@ HEADRACE_COMPILED_PASS(decompose_elu);
 
 /// Decomposes softmax along an axis; m is the largest x, so that no exponential overflows. If all x are
 /// -infinity, _safe_softmax returns 0, and softmax NaN, as in PyTorch.
-struct decompose_softmax : pass {
-    using phase = decomposition;
+struct decompose_softmax : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
 

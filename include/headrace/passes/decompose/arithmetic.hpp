@@ -20,28 +20,26 @@ struct decompose_add_sub_alpha : pass {
         return rules(
             on<aten::add_tensor> =
                 [](auto x, auto y, const auto& a) {
-                    return choose(
-                        a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
+                    return with_product(x, y, a.alpha, [&](const auto& v) { return x + v; });
                 },
             on<aten::sub_tensor> =
                 [](auto x, auto y, const auto& a) {
-                    return choose(
-                        a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
+                    return with_product(x, y, a.alpha, [&](const auto& v) { return x - v; });
                 });
     }
 
 private:
-    // Computed in the dtype that both operands promote to.
-    static auto times(scalar alpha, const auto& y, const auto& x) {
+    // α·y is computed in the dtype that both operands promote to.
+    static auto with_product(const auto& x, const auto& y, scalar alpha, const auto& combined) {
         const dtype type = result_type(x.meta(), y.meta());
-        return as(y, type) * y.constant(alpha, type);
+        return choose(alpha.to_double() == 1, unchanged,
+            [&] { return combined(as(y, type) * y.constant(alpha, type)); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
 
 /// lerp starts from the nearer end, as in PyTorch: for |w| >= 1/2 it is end - (end - self)·(1 - w).
-struct decompose_fused_arithmetic : pass {
-    using phase = function_decomposition;
+struct decompose_fused_arithmetic : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "addcmul as x + v·a·b, addcdiv as x + v·a/b, lerp as x + w·(end - x)";
 
@@ -77,8 +75,7 @@ HEADRACE_COMPILED_PASS(decompose_fused_arithmetic);
 /// off. A first step with 2^20·|b| makes this exact for quotients up to 2^43. The remainder of integers is
 /// exact anyway. Rounding toward zero starts from the nearest float to a/b instead, as in PyTorch: 1/0.1f is
 /// 10 there, not 9.99….
-struct decompose_division : pass {
-    using phase = function_decomposition;
+struct decompose_division : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
 
@@ -87,17 +84,15 @@ struct decompose_division : pass {
             real_rules(on<aten::div_tensor> = [](auto a, auto b) { return a / b; }),
             on<aten::div_tensor_mode> =
                 [](auto a, auto b, const auto& with) {
-                    const auto ratio = [&] { return as(a, dtype::float32) / as(b, dtype::float32); };
-                    const auto wide = [&](const auto& f) { return f(in_wide_type(a), in_wide_type(b)); };
-                    const auto floor = [](const auto& x, const auto& y) { return floored(x, y); };
-                    const auto nearest = [](const auto& x, const auto& y) { return nearest_quotient(x, y); };
-                    const auto intdiv = [](const auto& x, const auto& y) { return quotient(x, y); };
                     return choose(
-                        !with.rounding_mode, [&] { return in_result_type(ratio()); },
-                        with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
+                        !with.rounding_mode, [&] { return in_result_type(real(a) / real(b)); },
+                        with.rounding_mode == "floor",
+                        [&] { return in_result_type(floored(in_wide_type(a), in_wide_type(b))); },
                         is_floating(a.result_meta().dtype),
-                        [&] { return trunc(in_result_type(wide(nearest))); }, a.dtype() != b.dtype(),
-                        [&] { return wide(intdiv); },
+                        [&] {
+                            return trunc(in_result_type(nearest_quotient(in_wide_type(a), in_wide_type(b))));
+                        },
+                        a.dtype() != b.dtype(), [&] { return quotient(in_wide_type(a), in_wide_type(b)); },
                         unchanged);  // truncating division of integers is TOSA's INTDIV
                 },
             arithmetic_rules(
@@ -171,8 +166,7 @@ HEADRACE_COMPILED_PASS(decompose_division);
 
 /// round goes to the nearest integer, ties to even: x - floor(x) is exact in floating point, so that ties are
 /// recognised. sign(NaN) is 0; signbit tells -0 from 0.
-struct decompose_rounding : pass {
-    using phase = function_decomposition;
+struct decompose_rounding : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "round, trunc, frac, sign, signbit, copysign by floor, ceil, comparisons";
 
@@ -182,14 +176,13 @@ struct decompose_rounding : pass {
                 [](auto x) { return choose(!is_floating(x.dtype()), x, [&] { return nearest_even(x); }); },
             on<aten::round_decimals> =
                 [](auto x, const auto& a) {
-                    const auto real = [&] { return as(x, dtype::float32); };
                     const double factor = std::pow(10.0, static_cast<double>(std::abs(a.decimals)));
                     const auto power = [&] { return x.constant(factor, dtype::float32); };
                     return choose(
                         !is_floating(x.dtype()), x, a.decimals == 0, [&] { return nearest_even(x); },
                         a.decimals > 0,
-                        [&] { return in_result_type(nearest_even(real() * power()) / power()); },
-                        [&] { return in_result_type(nearest_even(real() / power()) * power()); });
+                        [&] { return in_result_type(nearest_even(real(x) * power()) / power()); },
+                        [&] { return in_result_type(nearest_even(real(x) / power()) * power()); });
                 },
             on<aten::trunc> =
                 [](auto x) { return choose(!is_floating(x.dtype()), x, [&] { return trunc(x); }); },

@@ -10,8 +10,7 @@
 
 namespace headrace {
 
-struct decompose_predicates : pass {
-    using phase = function_decomposition;
+struct decompose_predicates : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 
@@ -33,10 +32,6 @@ struct decompose_predicates : pass {
     }
 
 private:
-    // Integers are always finite.
-    static auto of_real(const auto& x, bool of_integers, const auto& answer) {
-        return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });
-    }
     static double largest_of(dtype type) {
         if (type == dtype::float16) return 65504;
         if (type == dtype::bfloat16) return 0x1.fep127;
@@ -46,8 +41,7 @@ private:
 HEADRACE_COMPILED_PASS(decompose_predicates);
 
 /// Elements that tril and triu hide become 0 even if they were NaN: the mask is constant.
-struct decompose_masks : pass {
-    using phase = decomposition;
+struct decompose_masks : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
 
@@ -59,20 +53,17 @@ struct decompose_masks : pass {
                 [](auto x, auto mask, auto filling) { return where(mask, as(filling, x.dtype()), x); },
             on<aten::tril> =
                 [](auto x, const auto& a) {
-                    return keep_where(
-                        x, 0, [&](auto row, auto column) { return column - row <= a.diagonal; });
+                    return keep_where(x, 0, [&](auto i, auto j) { return j - i <= a.diagonal; });
                 },
             on<aten::triu> =
                 [](auto x, const auto& a) {
-                    return keep_where(
-                        x, 0, [&](auto row, auto column) { return column - row >= a.diagonal; });
+                    return keep_where(x, 0, [&](auto i, auto j) { return j - i >= a.diagonal; });
                 });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_masks);
 
-struct decompose_limits : pass {
-    using phase = function_decomposition;
+struct decompose_limits : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 
@@ -108,8 +99,7 @@ HEADRACE_COMPILED_PASS(decompose_limits);
 
 /// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number is true if it is not 0;
 /// written as a comparison, this works for quantized numbers as well.
-struct decompose_comparisons : pass {
-    using phase = function_decomposition;
+struct decompose_comparisons : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
 

@@ -4,17 +4,14 @@
 #define HEADRACE_PASSES_DECOMPOSE_CONVOLUTION_HPP
 
 #include <headrace/infer/aten/blocks.hpp>
-#include <headrace/infer/window.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/convolution.hpp>
-#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 struct decompose_transposed_volumes;
 /// TOSA supports only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); these are kept.
-struct decompose_grouped_convolution : pass {
-    using phase = decomposition;
+struct decompose_grouped_convolution : pass_in<decomposition> {
     using runs_after = pass_list<canonical_convolutions>;
     using runs_before = pass_list<decompose_transposed_volumes>;
     static constexpr std::string_view summary =
@@ -48,8 +45,7 @@ HEADRACE_COMPILED_PASS(decompose_grouped_convolution);
 /// Decomposes transposed convolutions over three axes; TOSA has them over two only (TOSA 1.0, 2.2.10). In the
 /// equivalent forward convolution, the input has stride - 1 zeros between its elements and dilation · (kernel
 /// - 1) - padding zeros around them.
-struct decompose_transposed_volumes : pass {
-    using phase = decomposition;
+struct decompose_transposed_volumes : pass_in<decomposition> {
     using runs_after = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary =
         "transposed conv3d as a conv3d of the spread input by the flipped weight";
@@ -91,8 +87,7 @@ struct decompose_windows;
 /// Decomposes blocks of an image (PyTorch, torch.nn.Unfold and Fold). im2col takes windows along both axes.
 /// col2im adds blocks up at their places: it is a transposed convolution whose filter for element k of a
 /// block has a 1 at k. All planes are one batch.
-struct decompose_blocks : pass {
-    using phase = decomposition;
+struct decompose_blocks : pass_in<decomposition> {
     using runs_before = pass_list<decompose_windows>;
     static constexpr std::string_view summary = "im2col as windows, col2im as a transposed convolution";
 
@@ -131,11 +126,7 @@ private:
             element_count(e.shape(a.self)) / (elements * count.value()[0] * count.value()[1]);
         const value blocks = e.make<aten::reshape>(
             {.self = a.self, .shape = int_list{planes, elements, count.value()[0], count.value()[1]}});
-        const value filters = e.constant_of(
-            e.dtype(a.self), shape_builder{elements, 1, kernel[0], kernel[1]}, [&](std::size_t i) {
-                const auto at = static_cast<std::int64_t>(i);
-                return scalar(at / elements == at % elements ? 1.0 : 0.0);
-            });
+        const value filters = identity(e, e.dtype(a.self), {elements, 1, kernel[0], kernel[1]}, elements);
         const value image = e.make<aten::convolution>({.input = blocks,
             .weight = filters,
             .bias = std::nullopt,
@@ -162,8 +153,7 @@ HEADRACE_COMPILED_PASS(decompose_blocks);
 
 /// Decomposes unfold. Windows that tile the axis are a view; overlapping ones are gathered by index, all at
 /// once. The window's axis then moves to the end.
-struct decompose_windows : pass {
-    using phase = decomposition;
+struct decompose_windows : pass_in<decomposition> {
     static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
 
     static auto rewrites() {

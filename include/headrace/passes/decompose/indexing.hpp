@@ -3,19 +3,14 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_INDEXING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_INDEXING_HPP
 
-#include <algorithm>
-#include <optional>
-
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-struct decompose_repeats : pass {
-    using phase = decomposition;
+struct decompose_repeats : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
 
@@ -31,11 +26,7 @@ struct decompose_repeats : pass {
                         call<aten::expand>(apart, int_list{k.before, k.size, a.repeats, k.after});
                     return call<aten::reshape>(copies, x.result_meta().shape);
                 },
-            on<aten::repeat_interleave_tensor> =
-                [](auto repeats, const auto& a) {
-                    return code<ops<>>(
-                        [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
-                });
+            on<aten::repeat_interleave_tensor> = code<positions>());
     }
 
 private:
@@ -46,39 +37,35 @@ private:
         value_list grids;
         for (std::uint32_t i = 0; i != rank; ++i) {
             const bool swapped = a.indexing == "xy" && rank > 1 && i < 2;
-            const shape_builder shape =
-                line_shape(rank, swapped ? 1 - i : i, e.meta(a.tensors[i]).elements());
-            const value line = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(shape)});
-            grids.push_back(e.make<aten::expand>({.self = line, .size = e.result_meta(i).shape}));
+            grids.push_back(spread_along(e, a.tensors[i], swapped ? 1 - i : i, e.result_meta(i).shape));
         }
         return grids;
     }
     // Returns the position of each element, repeated as often as the constant `repeats` says.
-    static value positions_of(emitter e, value repeats, std::int64_t size) {
-        const auto counts = constant_integers(repeats);
+    static value positions(emit<ops<>> e, const args<aten::repeat_interleave_tensor>& a) {
+        const std::int64_t size = *a.output_size;
+        const auto counts = constant_integers(a.repeats);
         if (!counts)
             return e.unsupported("repetitions that are computed: only constant ones are known in advance");
         if (!e.may_compute(size, dtype::int64)) return {};
-        pmr_vector<std::int64_t> positions;
-        for (std::size_t i = 0; i != counts->size(); ++i) {
-            const auto left = size - static_cast<std::int64_t>(positions.size());
-            if ((*counts)[i] < 0 || (*counts)[i] > left)
-                return e.unsupported("its repetitions do not make output_size");
-            positions.insert(
-                positions.end(), static_cast<std::size_t>((*counts)[i]), static_cast<std::int64_t>(i));
+        pmr_vector<std::int64_t> all;
+        std::int64_t left = size;
+        for (std::size_t i = 0; i != counts->size() && left >= 0; ++i) {
+            const std::int64_t count = (*counts)[i];
+            left = count < 0 || count > left ? -1 : left - count;
+            if (left >= 0)
+                all.insert(all.end(), static_cast<std::size_t>(count), static_cast<std::int64_t>(i));
         }
-        if (static_cast<std::int64_t>(positions.size()) != size)
-            return e.unsupported("its repetitions do not make output_size");
+        if (left != 0) return e.unsupported("its repetitions do not make output_size");
         return e.constant_of(
-            e.dtype(repeats), shape_builder{size}, [&](std::size_t i) { return scalar(positions[i]); });
+            e.dtype(a.repeats), shape_builder{size}, [&](std::size_t i) { return scalar(all[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_repeats);
 
 /// Replaces part of a tensor by joining the parts around it with the replacement. With a step, the span is
 /// viewed as [n, step], and its first column is replaced.
-struct decompose_partial_writes : pass {
-    using phase = decomposition;
+struct decompose_partial_writes : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "select_scatter, slice_scatter as cat of slices; index_fill as index_put";
 
@@ -157,8 +144,7 @@ HEADRACE_COMPILED_PASS(decompose_partial_writes);
 /// Decomposes as_strided. The storage of a row-major tensor is the flat tensor: rows without gaps are a slice
 /// of it, anything else is gathered by index. A tensor derived from a view with other strides has a different
 /// storage, and is refused.
-struct decompose_as_strided : pass {
-    using phase = decomposition;
+struct decompose_as_strided : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
 

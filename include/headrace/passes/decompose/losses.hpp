@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::decompose_losses and decompose_class_losses.
+// Defines headrace::decompose_losses and decompose_class_losses: the losses of torch.nn.functional.
 #ifndef HEADRACE_PASSES_DECOMPOSE_LOSSES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_LOSSES_HPP
 
-#include <cmath>
 #include <numbers>
 
 #include <headrace/passes/decompose/expressions.hpp>
@@ -15,12 +14,10 @@ template <reading X>
 [[nodiscard]] auto reduced_loss(const X& loss, const auto& a) {
     return choose(
         a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); }, a.reduction == 2,
-        [&] { return call<aten::sum_dim_intlist>(loss, std::nullopt, false); }, loss);
+        [&] { return total(loss); }, loss);
 }
 
-/// Decomposes elementwise losses between two tensors, and their mean or sum (PyTorch, torch.nn.functional).
-struct decompose_losses : pass {
-    using phase = decomposition;
+struct decompose_losses : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "losses of elements and of rows as arithmetic, and their mean or sum";
 
@@ -73,7 +70,7 @@ struct decompose_losses : pass {
                     [](auto x, auto y, const auto& a) {
                         const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
                         const auto scaled_by = with_operand(softplus, a.pos_weight,
-                            [&](auto v, auto w) { return ((as(w, dtype::float32) - 1) * y + 1) * v; });
+                            [&](auto v, auto w) { return ((real(w) - 1) * y + 1) * v; });
                         return reduced_loss(weighted((1 - y) * x + scaled_by, a.weight), a);
                     },
                 on<aten::kl_div> =
@@ -125,14 +122,13 @@ private:
         return is_floating(x.result_meta().dtype) ? dtype::float32 : type;
     }
     static auto weighted(const auto& loss, const std::optional<value>& weight) {
-        return with_operand(loss, weight, [](auto v, auto w) { return v * as(w, dtype::float32); });
+        return with_operand(loss, weight, [](auto v, auto w) { return v * real(w); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
 /// Decomposes losses over classes; the target has a class for each row, or a probability for each class.
-struct decompose_class_losses : pass {
-    using phase = decomposition;
+struct decompose_class_losses : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
 
@@ -140,56 +136,52 @@ struct decompose_class_losses : pass {
         return rules(
             on<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd> =
                 [](auto x, auto target, const auto& a) {
-                    return in_result_type(std::get<0>(by_index(as(x, dtype::float32), target, a, 0)));
+                    return in_result_type(std::get<0>(by_index(real(x), target, a, 0)));
                 },
             on<aten::nll_loss_forward, aten::nll_loss2d_forward> =
                 [](auto x, auto target, const auto& a) {
-                    const auto [loss, weight] = by_index(as(x, dtype::float32), target, a, 0);
+                    const auto [loss, weight] = by_index(real(x), target, a, 0);
                     return std::tuple(in_result_type(loss), in_result_type(weight, 1));
                 },
             on<aten::cross_entropy_loss> =
                 [](auto x, auto target, const auto& a) {
-                    const auto logs = call<aten::log_softmax_int>(as(x, dtype::float32), axis_of_classes(x));
+                    const auto logs = call<aten::log_softmax_int>(real(x), axis_of_classes(x));
                     const bool names = !(shape_builder(x.shape()) == shape_builder(target.shape()));
                     return in_result_type(choose(
                         names, [&] { return std::get<0>(by_index(logs, target, a, a.label_smoothing)); },
-                        [&] { return by_probability(logs, as(target, dtype::float32), a); }));
+                        [&] { return by_probability(logs, real(target), a); }));
                 },
             on<aten::multi_margin_loss> =
                 [](auto x, auto target, const auto& a) {
                     const std::int64_t rows = x.rank() == 1 ? 1 : x.size(0);
                     const std::int64_t classes = x.size(-1);
-                    const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
+                    const auto wide = viewed(real(x), int_list{rows, classes});
                     const auto index = viewed(target, int_list{rows, 1});
                     const auto is_own = index == numbers(x, classes);
                     const auto own = call<aten::gather>(wide, 1, index);
                     const auto margin = max(wide - own + a.margin.to_double(), 0);
                     const auto raised = choose(a.p.to_double() != 2, margin, [&] { return margin * margin; });
                     const auto scaled = with_operand(raised, a.weight, [&](auto v, auto w) {
-                        return v * viewed(of_classes(as(w, dtype::float32), index), int_list{rows, 1});
+                        return v * viewed(of_classes(real(w), index), int_list{rows, 1});
                     });
                     const auto sums = sum_along(where(is_own, 0, scaled), 1);
-                    const auto each = sums / static_cast<double>(classes);
-                    return as_result(reduced_loss(each, a));
+                    return as_result(reduced_loss(sums / static_cast<double>(classes), a));
                 },
             // Compares each class that the target names, up to the first -1, with each other class.
             on<aten::multilabel_margin_loss> =
                 [](auto x, auto target, const auto& a) {
                     const std::int64_t rows = x.rank() == 2 ? x.size(0) : 1;
                     const std::int64_t classes = x.rank() == 0 ? 1 : x.size(-1);
-                    const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
+                    const auto wide = viewed(real(x), int_list{rows, classes});
                     const auto index = viewed(target, int_list{rows, classes});
                     const auto each = numbers(x, classes);
                     const auto counts =
                         each < smallest(where(index == -1, each, static_cast<double>(classes)), int_list{1});
                     const auto own = call<aten::gather>(wide, 1, where(counts, index, 0));
                     const auto is_own = call<aten::any_dim>(
-                        call<aten::unsqueeze>(where(counts, index, -1), 2) == call<aten::unsqueeze>(each, 1),
-                        1);
-                    const auto pairs =
-                        logical_and(call<aten::unsqueeze>(counts, 2), call<aten::unsqueeze>(!is_own, 1));
-                    const auto margin =
-                        max(call<aten::unsqueeze>(wide, 1) - call<aten::unsqueeze>(own, 2) + 1, 0);
+                        unsqueezed(where(counts, index, -1), 2) == unsqueezed(each, 1), 1);
+                    const auto pairs = logical_and(unsqueezed(counts, 2), unsqueezed(!is_own, 1));
+                    const auto margin = max(unsqueezed(wide, 1) - unsqueezed(own, 2) + 1, 0);
                     const auto loss =
                         sum(where(pairs, margin, 0), int_list{1, 2}) / static_cast<double>(classes);
                     return as_result(reduced_loss(loss, a));
@@ -202,10 +194,9 @@ private:
         return numbered(x, dtype::int64, shape_builder{1, count});
     }
     static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
-    static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
     // Returns weight[index], for indices of any shape.
     static auto of_classes(const auto& weight, const auto& index) {
-        return viewed(call<aten::embedding>(call<aten::unsqueeze>(weight, 1), index), index.shape());
+        return viewed(call<aten::embedding>(unsqueezed(weight, 1), index), index.shape());
     }
     // Returns the loss, and the total weight of all rows; those whose target is ignore_index do not count.
     static auto by_index(const auto& logs, const auto& target, const auto& a, double smoothing) {
@@ -214,14 +205,12 @@ private:
         const auto counts = !(index == index.constant(scalar(a.ignore_index)));
         const auto safe = where(counts, index, 0);
         const auto own =
-            call<aten::squeeze_dim>(call<aten::gather>(logs, axis, call<aten::unsqueeze>(safe, axis)), axis);
+            call<aten::squeeze_dim>(call<aten::gather>(logs, axis, unsqueezed(safe, axis)), axis);
         const auto ones = where(counts, own.constant(1), 0);
-        const auto weights = with_operand(
-            ones, a.weight, [&](auto v, auto w) { return v * of_classes(as(w, dtype::float32), safe); });
+        const auto weights =
+            with_operand(ones, a.weight, [&](auto v, auto w) { return v * of_classes(real(w), safe); });
         const auto smoothed = [&] {
-            const auto all = with_operand(logs, a.weight,
-                [&](auto v, auto w) { return v * as(along(w, axis, logs.rank()), dtype::float32); });
-            const auto rows = sum_along(all, axis);
+            const auto rows = sum_along(weighted(logs, a.weight, axis), axis);
             return own * weights * (smoothing - 1) -
                 rows * (smoothing / static_cast<double>(logs.size(axis)));
         };
@@ -233,8 +222,11 @@ private:
             [&] { return total(each); }, each);
         return std::tuple(loss, sum_of_weights);
     }
-    static auto along(const auto& weight, std::int64_t axis, std::size_t rank) {
-        return viewed(weight, int_list(line_shape(rank, axis, weight.meta().elements())));
+    // Multiplies by the weights of classes, along their axis.
+    static auto weighted(const auto& x, const std::optional<value>& weight, std::int64_t axis) {
+        return with_operand(x, weight, [&](auto v, auto w) {
+            return v * real(viewed(w, int_list(line_shape(v.rank(), axis, w.meta().elements()))));
+        });
     }
     static auto by_probability(const auto& logs, const auto& target, const auto& a) {
         const std::int64_t axis = axis_of_classes(logs);
@@ -242,12 +234,11 @@ private:
         const double smoothing = a.label_smoothing;
         const auto smoothed =
             choose(smoothing == 0, target, [&] { return target * (1 - smoothing) + smoothing / classes; });
-        const auto weighted = with_operand(logs * smoothed, a.weight,
-            [&](auto v, auto w) { return v * as(along(w, axis, logs.rank()), dtype::float32); });
+        const auto each = weighted(logs * smoothed, a.weight, axis);
         const double rows = static_cast<double>(logs.meta().elements()) / classes;
         return choose(
-            a.reduction == 1, [&] { return total(weighted) * (-1 / rows); }, a.reduction == 2,
-            [&] { return -total(weighted); }, [&] { return -sum_along(weighted, axis); });
+            a.reduction == 1, [&] { return total(each) * (-1 / rows); }, a.reduction == 2,
+            [&] { return -total(each); }, [&] { return -sum_along(each, axis); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);

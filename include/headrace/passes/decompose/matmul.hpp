@@ -3,11 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_MATMUL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_MATMUL_HPP
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <memory_resource>
 #include <string>
 
 #include <headrace/infer/aten/einsum.hpp>
@@ -19,8 +15,7 @@ struct decompose_rearrangements;
 /// Decomposes torch.einsum. Labels that only one of two operands has and that are not needed later are
 /// summed. Labels that both have become batches if they are needed later, and are contracted otherwise. A
 /// label that occurs twice in one operand means its diagonal, and an axis of size 1 is broadcast.
-struct decompose_einsum : pass {
-    using phase = decomposition;
+struct decompose_einsum : pass_in<decomposition> {
     using runs_before = pass_list<decompose_rearrangements>;
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
@@ -139,8 +134,7 @@ HEADRACE_COMPILED_PASS(decompose_einsum);
 
 /// `bmm` is TOSA's only product: operands gain axes of size 1, and batches are broadcast (torch.matmul). A
 /// beta of 0 ignores self, including NaN. linear is kept, unless its weight is a vector or it takes integers.
-struct decompose_matmul : pass {
-    using phase = decomposition;
+struct decompose_matmul : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
 
@@ -213,8 +207,7 @@ HEADRACE_COMPILED_PASS(decompose_matmul);
 /// Decomposes scaled_dot_product_attention (PyTorch). Queries and keys are each multiplied by the root of the
 /// scale s, 1 / √E by default. A boolean mask adds -inf where it is false; grouped queries repeat keys and
 /// values.
-struct decompose_attention : pass {
-    using phase = decomposition;
+struct decompose_attention : pass_in<decomposition> {
     static constexpr std::string_view summary = "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
 
     static auto rewrites() {

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_NORMALIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_NORMALIZATION_HPP
 
-#include <algorithm>
-
 #include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace {
@@ -13,8 +11,7 @@ namespace headrace {
 /// torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, computed from the
 /// differences from the mean that are needed anyway; RMSNorm does not subtract the mean. With running
 /// statistics, instance norm is a batch norm.
-struct decompose_normalization : pass {
-    using phase = decomposition;
+struct decompose_normalization : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
 
@@ -53,22 +50,20 @@ struct decompose_normalization : pass {
                 },
             on<aten::rms_norm> =
                 [](auto input, const auto& a) {
-                    const auto x = as(input, dtype::float32);
+                    const auto x = real(input);
                     const auto square = mean(x * x, trailing(a.normalized_shape.size()));
                     const double eps = a.eps.value_or(epsilon_of(input.dtype()));
                     return affine(as(x * rsqrt(square + eps), input.dtype()), a);
                 },
             on<aten::_weight_norm> =
                 [](auto v, auto g, const auto& a) {
-                    shape_builder axes;
-                    for (std::size_t i = 0; i != v.rank(); ++i) {
-                        if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
-                    }
-                    const auto x = as(v, dtype::float32);
+                    const std::size_t rank = v.rank();
+                    const shape_builder axes = axes_except(a.dim == -1 ? rank : v.axis(a.dim), rank);
+                    const auto x = real(v);
                     // In PyTorch, a sum over no axes is a sum over all of them.
                     const auto all = [&] { return x * x; };
                     const auto squares = choose(axes.empty(), all, [&] { return sum(x * x, axes); });
-                    return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
+                    return in_result_type(x * (real(g) * rsqrt(squares)));
                 });
     }
 
@@ -87,7 +82,7 @@ private:
     }
     // Returns (x - mean) · scale, mean and scale, in float32 as in PyTorch, even for half precision.
     static auto normalized(const auto& input, sizes axes, double eps) {
-        const auto x = as(input, dtype::float32);
+        const auto x = real(input);
         const auto center = mean(x, axes);
         const auto centered = x - center;
         const auto scale = rsqrt(mean(centered * centered, axes) + eps);
@@ -124,8 +119,7 @@ struct decompose_transposed_volumes;
 /// s = weight · rsqrt(var + ε), for each channel (PyTorch, torch.nn.BatchNorm2d). Everything except x is
 /// constant. After a convolution with no other reader, the norm is folded into the convolution's weight and
 /// bias at no cost.
-struct decompose_batch_norm : pass {
-    using phase = decomposition;
+struct decompose_batch_norm : pass_in<decomposition> {
     using runs_after = pass_list<canonical_convolutions>;
     using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
     static constexpr std::string_view summary =
@@ -210,8 +204,7 @@ private:
     // Reduces over all axes except the channels.
     static auto by_batch_statistics(const auto& x, const auto& a) {
         const std::size_t rank = x.rank();
-        shape_builder axes{0};
-        for (std::size_t i = 2; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+        const shape_builder axes = axes_except(1, rank);
         const dtype type = computed_in(x.dtype());
         const auto wide = as(x, type);
         const auto centered = wide - mean(wide, axes);

@@ -12,8 +12,7 @@ namespace headrace {
 
 /// Decomposes distances between vectors, and norms of matrices (PyTorch, torch.cdist, torch.linalg.norm). If
 /// there are many distances with p = 2, they are √(x² + y² - 2xy), by a matrix product, as in PyTorch.
-struct decompose_distances : pass {
-    using phase = decomposition;
+struct decompose_distances : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
 
@@ -34,8 +33,7 @@ struct decompose_distances : pass {
                         [&] { return x.unsupported("vectors without elements: TOSA has none"); },
                         is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
                         [&] {
-                            const auto d =
-                                call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
+                            const auto d = unsqueezed(real(x), -2) - unsqueezed(real(y), -3);
                             return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
                         }));
                 },
@@ -68,10 +66,7 @@ struct decompose_distances : pass {
                 },
             on<aten::renorm> =
                 [](auto x, const auto& a) {
-                    shape_builder others;
-                    for (std::size_t i = 0; i != x.rank(); ++i) {
-                        if (i != x.axis(a.dim)) others.push_back(static_cast<std::int64_t>(i));
-                    }
+                    const shape_builder others = axes_except(x.axis(a.dim), x.rank());
                     const double most = a.maxnorm.to_double();
                     const auto length = norm(real(x), a.p.to_double(), int_list(others));
                     const auto factor = where(length > most, most / (length + 1e-7), 1);
@@ -101,7 +96,6 @@ private:
     static constexpr std::string_view needs_singular_values =
         "this norm needs singular values, for which there is no lowering; use the Frobenius norm";
 
-    static auto real(const auto& x) { return as(x, dtype::float32); }
     // Along these axes, or all; reduced axes are kept with size 1.
     static auto norm(const auto& x, double order, const int_list& axes) {
         const auto named = axes.empty() ? std::nullopt : std::optional(axes);
@@ -112,10 +106,8 @@ private:
         const bool by_rows = order == HUGE_VAL || order == -HUGE_VAL;
         const int_list summed{axes[by_columns ? 0 : 1]};
         const int_list left{axes[by_columns ? 1 : 0]};
-        return choose(
-            !by_columns && !by_rows, [&] { return x.unsupported(needs_singular_values); }, order > 0,
-            [&] { return largest(sum(abs(x), summed), left); },
-            [&] { return smallest(sum(abs(x), summed), left); });
+        return refuse_if(!by_columns && !by_rows, x, needs_singular_values,
+            [&] { return extremum(sum(abs(x), summed), left, order > 0); });
     }
     static bool is_product(const auto& x, const auto& y, const auto& a) {
         constexpr std::int64_t few = 25;
@@ -139,8 +131,7 @@ HEADRACE_COMPILED_PASS(decompose_distances);
 
 /// Decomposes norms along axes: the largest or smallest |x| for p = ±∞, and the number of nonzero elements
 /// for p = 0 (PyTorch, torch.linalg.vector_norm).
-struct decompose_norms : pass {
-    using phase = decomposition;
+struct decompose_norms : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "‖x‖_p as (Σ|x|^p)^(1/p); cosine_similarity(a, b) as Σab / (‖a‖·‖b‖)";
 
@@ -174,9 +165,8 @@ private:
     }
     static auto broadcast_to_both(const auto& x, const auto& other) {
         const auto both = broadcast(x.shape(), other.shape());
-        const auto wide = refuse_if(!both, x, "cosine_similarity: shapes that do not broadcast",
-            [&] { return expanded(x, int_list(both.value())); });
-        return as(wide, dtype::float32);
+        return real(refuse_if(!both, x, "cosine_similarity: shapes that do not broadcast",
+            [&] { return expanded(x, int_list(both.value())); }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_norms);

@@ -3,11 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_POOLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POOLING_HPP
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <tuple>
-
 #include <headrace/infer/window.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/build.hpp>
@@ -20,8 +15,7 @@ struct decompose_dilated_pooling;
 /// 1.0, 2.2 and 2.11). These ops are separable: first over height and width of every slice, with slices next
 /// to channels, and then over the depth of every column. A window's element count is the product of its
 /// counts along the axes, even if it is clipped, so averages of averages are right.
-struct decompose_volumes : pass {
-    using phase = decomposition;
+struct decompose_volumes : pass_in<decomposition> {
     using runs_before = pass_list<decompose_dilated_pooling>;
     static constexpr std::string_view summary =
         "3-d pooling and upsampling as 2-d of every slice, then of every column";
@@ -33,15 +27,12 @@ struct decompose_volumes : pass {
             on<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d> =
                 [](auto x, const auto&) { return adaptive_pool<aten::adaptive_avg_pool2d>(x); },
             on<aten::upsample_nearest3d, aten::upsample_nearest3d_vec> =
-                [](auto x, const auto& a) { return nearest<aten::upsample_nearest2d>(x, a); },
+                [](auto x, const auto& a) { return upsampled<aten::upsample_nearest2d>(x, a); },
             on<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec> =
-                [](auto x, const auto& a) { return nearest<aten::_upsample_nearest_exact2d>(x, a); },
+                [](auto x, const auto& a) { return upsampled<aten::_upsample_nearest_exact2d>(x, a); },
             on<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec> =
                 [](auto x, const auto& a) {
-                    return separately(x, [&](const auto& v, const part& p) {
-                        const auto [h, w] = scales_of(a, p);
-                        return call<aten::upsample_bilinear2d>(v, p.size, a.align_corners, h, w);
-                    });
+                    return upsampled<aten::upsample_bilinear2d>(x, a, a.align_corners);
                 },
             on<aten::avg_pool3d> =
                 [](auto x, const auto& a) {
@@ -110,10 +101,10 @@ private:
         return true;
     }
     template <class Plane>
-    static auto nearest(const auto& x, const auto& a) {
+    static auto upsampled(const auto& x, const auto& a, auto... align_corners) {
         return separately(x, [&](const auto& v, const part& p) {
             const auto [h, w] = scales_of(a, p);
-            return call<Plane>(v, p.size, h, w);
+            return call<Plane>(v, p.size, align_corners..., h, w);
         });
     }
     using scale = std::optional<double>;
@@ -132,8 +123,7 @@ HEADRACE_COMPILED_PASS(decompose_volumes);
 /// Decomposes adaptive pooling. Output i pools the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its
 /// axis (PyTorch, torch.nn.AdaptiveAvgPool2d). If all bins of both axes have equal sizes and strides, a
 /// single pooling does it; otherwise one axis is pooled after the other, bin by bin.
-struct decompose_adaptive_pooling : pass {
-    using phase = decomposition;
+struct decompose_adaptive_pooling : pass_in<decomposition> {
     using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
         "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
@@ -199,8 +189,7 @@ HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
 
 /// TOSA's MAX_POOL2D has no dilation and does not take INT32 (TOSA 1.0, 2.2.8). Rows and columns are pooled
 /// one after the other.
-struct decompose_dilated_pooling : pass {
-    using phase = decomposition;
+struct decompose_dilated_pooling : pass_in<decomposition> {
     using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
         "max over a dilated window, or of int32, as max of its taps, slices of the input";
@@ -223,12 +212,8 @@ private:
         };
         const value padded = e.make<aten::constant_pad_nd>({.self = a.self,
             .pad = {w[1].before, after(1), w[0].before, after(0)},
-            .value = lowest(e.dtype(a.self))});
+            .value = build::bounds_of(narrowed(e.dtype(a.self))).first});
         return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
-    }
-    static scalar lowest(dtype t) {
-        if (is_floating(t)) return -HUGE_VAL;
-        return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
         const window& w, std::int64_t positions) {

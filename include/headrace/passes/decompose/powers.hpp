@@ -3,10 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numbers>
 
@@ -41,8 +39,7 @@ template <reading X, reading Y>
 /// bases, PyTorch raises |x|, with the sign of x for odd exponents, and returns NaN for exponents that are
 /// not integers, except for a base of -∞. Powers of integers are computed by products only, which wrap
 /// around.
-struct decompose_pow : pass {
-    using phase = function_decomposition;
+struct decompose_pow : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
 
@@ -54,8 +51,7 @@ struct decompose_pow : pass {
                     const double n = a.exponent.to_double();
                     return choose(
                         is_boolean(type) && n != 0, x, is_boolean(type), [&] { return x.filled(true); },
-                        is_floating(type),
-                        [&] { return in_result_type(real_power(as(x, dtype::float32), n)); }, n < 0,
+                        is_floating(type), [&] { return in_result_type(real_power(real(x), n)); }, n < 0,
                         [&] { return x.unsupported("pow: integers have no negative powers"); },
                         [&] { return integer_power(as(x, type), a.exponent.to_int()); });
                 },
@@ -63,11 +59,7 @@ struct decompose_pow : pass {
                 [](auto x, auto y) {
                     const dtype type = x.result_meta().dtype;
                     return choose(
-                        is_floating(type),
-                        [&] {
-                            return in_result_type(
-                                general_power(as(x, dtype::float32), as(y, dtype::float32)));
-                        },
+                        is_floating(type), [&] { return in_result_type(general_power(real(x), real(y))); },
                         is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
                         [&] { return power_of_integers(as(x, type), as(y, type)); });
                 },
@@ -102,18 +94,12 @@ private:
     }
     static constexpr double max_products = 16;
 
-    // Powers by repeated squaring.
     static auto integer_power(const auto& x, std::int64_t n) {
         using made = ops<aten::mul_tensor>;
         return code<made>(
-            [n](emit<made> e, value squared) {
-                if (n == 0) return e.splat(1, e.dtype(squared), e.shape(squared));
-                value y;
-                for (std::int64_t left = n;; squared = e.make<aten::mul_tensor>(squared, squared)) {
-                    if ((left & 1) != 0) y = y ? e.make<aten::mul_tensor>(y, squared) : squared;
-                    left >>= 1;
-                    if (left == 0) return y;
-                }
+            [n](emit<made> e, value v) {
+                return n == 0 ? e.splat(1, e.dtype(v), e.shape(v))
+                              : repeated_product<aten::mul_tensor>(e, v, n);
             },
             x);
     }
@@ -146,11 +132,8 @@ private:
             },
             x, y);
     }
-    struct exponent_range {
-        int bits;  // of the largest exponent
-        bool negative;
-    };
-    static exponent_range range_of(value exponent, dtype type) {
+    // Returns the number of bits of the largest exponent, and whether one may be negative.
+    static std::pair<int, bool> range_of(value exponent, dtype type) {
         const auto known = constant_integers(exponent);
         const bool is_signed = is_signed_integral(type);
         if (!known) return {static_cast<int>(traits_of(type).bits) - (is_signed ? 1 : 0), is_signed};
@@ -188,8 +171,7 @@ HEADRACE_COMPILED_PASS(decompose_pow);
 /// Decomposes square roots, exponentials and logarithms to TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep
 /// the relative accuracy that the textbook forms lose; for two tensors, the larger one is factored out so
 /// that nothing overflows.
-struct decompose_exponentials : pass {
-    using phase = function_decomposition;
+struct decompose_exponentials : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
 
     static auto rewrites() {

@@ -3,18 +3,13 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_PRODUCTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_PRODUCTS_HPP
 
-#include <algorithm>
-
 #include <headrace/infer/aten/distance.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-/// Decomposes products into matrix products and elementwise products (PyTorch, torch.tensordot, torch.kron,
-/// torch.linalg.cross).
-struct decompose_products : pass {
-    using phase = decomposition;
+struct decompose_products : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
 
@@ -28,52 +23,27 @@ struct decompose_products : pass {
             on<aten::vdot> = [](auto x, auto y) { return call<aten::dot>(x, y); },
             on<aten::inner> =
                 [](auto x, auto y) {
-                    const auto product = [&] {
-                        return call<aten::matmul>(rows(x), transposed_matrix(rows(y)));
-                    };
                     return choose(
                         x.rank() == 0 || y.rank() == 0, [&] { return x * y; },
-                        [&] { return viewed(product(), x.result_meta().shape); });
+                        [&] {
+                            const auto product = call<aten::matmul>(rows(x), transposed_matrix(rows(y)));
+                            return viewed(product, x.result_meta().shape);
+                        });
                 },
             on<aten::tensordot> =
                 [](auto x, auto y, const auto& a) {
                     // An axis of size 1 is broadcast, so the other tensor is summed along its axis.
                     const auto left = summed(x, a.dims_self, y, a.dims_other);
                     const auto right = summed(y, a.dims_other, x, a.dims_self);
-                    const auto matrix = [](const auto& v, const int_list& axes, bool first) {
-                        shape_builder order;
-                        const shape_builder inner = normalized(axes, v.rank());
-                        if (first) order.append(inner);
-                        for (std::int64_t i = 0; i != static_cast<std::int64_t>(v.rank()); ++i) {
-                            if (std::count(inner.begin(), inner.end(), i) == 0) order.push_back(i);
-                        }
-                        if (!first) order.append(inner);
-                        std::int64_t contracted = 1;
-                        for (const std::int64_t i : inner) contracted = saturating_mul(contracted, v.size(i));
-                        const std::int64_t kept = contracted == 0 ? 0 : v.meta().elements() / contracted;
-                        const int_list shape =
-                            first ? int_list{contracted, kept} : int_list{kept, contracted};
-                        return viewed(call<aten::permute>(v, order), shape);
-                    };
                     const auto product = call<aten::matmul>(
                         matrix(left, a.dims_self, false), matrix(right, a.dims_other, true));
                     return viewed(product, x.result_meta().shape);
                 },
             on<aten::kron> =
                 [](auto x, auto y) {
-                    const std::size_t rank = x.result_meta().rank();
-                    const auto spread = [&](const auto& v, bool second) {
-                        shape_builder shape;
-                        for (std::size_t i = 0; i != rank; ++i) {
-                            const std::size_t missing = rank - v.rank();
-                            const std::int64_t size = i < missing ? 1 : v.shape()[i - missing];
-                            shape.push_back(second ? 1 : size);
-                            shape.push_back(second ? size : 1);
-                        }
-                        return viewed(v, int_list(shape));
-                    };
-                    return refuse_if(2 * rank > shape_builder::capacity, x, "its rank is too large",
-                        [&] { return viewed(spread(x, false) * spread(y, true), x.result_meta().shape); });
+                    const int_list shape = x.result_meta().shape;
+                    return refuse_if(2 * shape.size() > shape_builder::capacity, x, "its rank is too large",
+                        [&] { return viewed(spread(x, false) * spread(y, true), shape); });
                 },
             on<aten::linalg_cross, aten::cross> =
                 [](auto x, auto y, const auto& a) {
@@ -92,8 +62,7 @@ struct decompose_products : pass {
                 },
             on<aten::addr> =
                 [](auto x, auto v1, auto v2, const auto& a) {
-                    return in_result_type(
-                        scaled(call<aten::unsqueeze>(v1, 1) * v2, a.alpha) + scaled(x, a.beta));
+                    return in_result_type(scaled(unsqueezed(v1, 1) * v2, a.alpha) + scaled(x, a.beta));
                 },
             on<aten::addbmm> =
                 [](auto x, auto b1, auto b2, const auto& a) {
@@ -126,11 +95,8 @@ struct decompose_products : pass {
             on<aten::cov> =
                 [](auto x, const auto& a) {
                     return refuse_if(a.fweights || a.aweights, x,
-                        "weights of observations; multiply them in before it", [&] {
-                            const auto square =
-                                covariance(observations(x), static_cast<double>(a.correction));
-                            return as_result(square);
-                        });
+                        "weights of observations; multiply them in before it",
+                        [&] { return as_result(covariance(observations(x), a.correction)); });
                 },
             on<aten::corrcoef> =
                 [](auto x) {
@@ -149,25 +115,12 @@ private:
         for (std::size_t i = 1; i != factors.size(); ++i) product = e.make<aten::matmul>(product, factors[i]);
         return product;
     }
-    // By repeated squaring: matrices do not commute, but powers of the same matrix do.
     static value power(emit<made> e, const args<aten::linalg_matrix_power>& a) {
         if (a.n < 0)
             return e.unsupported("a negative power needs an inverse, for which there is no lowering");
-        if (a.n == 0) return identity(e, e.result_meta());
-        value squared = a.self;
-        value product;
-        for (std::int64_t left = a.n; left != 0; left /= 2) {
-            if (left % 2 == 1) product = product ? e.make<aten::matmul>(product, squared) : squared;
-            if (left > 1) squared = e.make<aten::matmul>(squared, squared);
-        }
-        return product;
-    }
-    static value identity(emitter e, const tensor_meta& meta) {
-        const std::int64_t n = meta.shape.back();
-        return e.constant_of(meta.dtype, meta.shape, [n](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            return scalar(at / n % n == at % n ? 1.0 : 0.0);
-        });
+        const tensor_meta& result = e.result_meta();
+        if (a.n == 0) return identity(e, result.dtype, result.shape, result.shape.back());
+        return repeated_product<aten::matmul>(e, a.self, a.n);
     }
     // Reshapes to [rows, columns]: all axes except the last become rows.
     static auto rows(const auto& x) {
@@ -188,15 +141,38 @@ private:
         return choose(longer.empty(), x,
             [&] { return as(call<aten::sum_dim_intlist>(x, int_list(longer), true), x.dtype()); });
     }
+    // Permutes to [kept axes…, contracted axes…], or the other way round, and reshapes to a matrix.
+    static auto matrix(const auto& v, const int_list& axes, bool contracted_first) {
+        const shape_builder inner = normalized(axes, v.rank());
+        shape_builder outer;
+        for (std::int64_t i = 0; i != static_cast<std::int64_t>(v.rank()); ++i) {
+            if (std::count(inner.begin(), inner.end(), i) == 0) outer.push_back(i);
+        }
+        std::int64_t contracted = 1;
+        for (const std::int64_t i : inner) contracted = saturating_mul(contracted, v.size(i));
+        const std::int64_t kept = contracted == 0 ? 0 : v.meta().elements() / contracted;
+        shape_builder order = contracted_first ? inner : outer;
+        order.append(contracted_first ? outer : inner);
+        return viewed(call<aten::permute>(v, order),
+            contracted_first ? int_list{contracted, kept} : int_list{kept, contracted});
+    }
+    // Views each axis of the result of kron as two, of which the factor has the first or the second.
+    static auto spread(const auto& v, bool second) {
+        const std::size_t rank = v.result_meta().rank();
+        shape_builder shape = shape_builder::filled(2 * rank, 1);
+        for (std::size_t i = 0; i != v.rank(); ++i)
+            shape[2 * (rank - v.rank() + i) + (second ? 1 : 0)] = v.shape()[i];
+        return viewed(v, int_list(shape));
+    }
     // Returns the powers of each number, from 0 on, as many as the result has along its last axis.
     static auto powers(const auto& x) {
         const dtype type = x.result_meta().dtype;
         const int_list shape = x.result_meta().shape;
-        const auto ones = call<aten::unsqueeze>(x.filled(1, type), -1);
+        const auto ones = unsqueezed(x.filled(1, type), -1);
         const auto others = [&] {
             shape_builder wide(shape);
             wide.back() -= 1;
-            const auto base = call<aten::expand>(call<aten::unsqueeze>(as(x, type), -1), int_list(wide));
+            const auto base = call<aten::expand>(unsqueezed(as(x, type), -1), int_list(wide));
             return call<aten::cat>(tensors(ones, call<aten::cumprod>(base, -1)), -1);
         };
         return choose(
@@ -205,12 +181,11 @@ private:
     }
     // Reshapes to [variables, observations] in float32.
     static auto observations(const auto& x) {
-        const std::int64_t columns = x.rank() == 2 ? x.size(1) : x.meta().elements();
-        return viewed(as(x, dtype::float32), int_list{x.rank() == 2 ? x.size(0) : 1, columns});
+        return viewed(real(x), x.rank() == 2 ? x.shape() : int_list{1, x.meta().elements()});
     }
-    static auto covariance(const auto& x, double correction) {
+    static auto covariance(const auto& x, std::int64_t correction) {
         const auto centred = x - mean(x, int_list{1});
-        const double freedom = static_cast<double>(x.size(1)) - correction;
+        const double freedom = static_cast<double>(x.size(1)) - static_cast<double>(correction);
         return call<aten::matmul>(centred, transposed_matrix(centred)) * (1 / (freedom > 0 ? freedom : 0));
     }
 };

@@ -3,11 +3,9 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_QUANTIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_QUANTIZATION_HPP
 
-#include <string_view>
-
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/casting.hpp>
 
 namespace headrace {
 
@@ -55,12 +53,9 @@ private:
                                           : e.splat(0, dtype::int32, e.rank(a.input));
         return dequantized(e, a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros);
     }
-    static value cast(emit<ops<tosa::cast>> e, value v, dtype to) {
-        return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
-    }
+    static value cast(emit<made> e, value v, dtype to) { return build::cast_directly(e, v, to); }
     // Reshapes a vector along the axis, ready to broadcast.
-    template <class Args>
-    static value along_axis(emit<build::reshape_ops> e, const Args& a, value v) {
+    static value along_axis(emit<build::reshape_ops> e, const auto& a, value v) {
         const std::size_t rank = e.rank(a.input);
         const auto axis = normalized_axis(a.axis, rank);
         if (!axis || *axis >= rank) return e.unsupported("the axis of its channels is out of range");
@@ -68,8 +63,7 @@ private:
         shape[*axis] = e.shape(a.input)[*axis];
         return build::reshape(e, v, shape);
     }
-    template <class Args>
-    static value quantized(emit<made> e, const Args& a, value inverse, value zeros, value real_zeros) {
+    static value quantized(emit<made> e, const auto& a, value inverse, value zeros, value real_zeros) {
         const auto bound = [&](std::int64_t integer) {
             return e.make<tosa::sub>(e.splat(integer, dtype::float32, e.rank(a.input)), real_zeros);
         };

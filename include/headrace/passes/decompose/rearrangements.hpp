@@ -3,18 +3,13 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_REARRANGEMENTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_REARRANGEMENTS_HPP
 
-#include <algorithm>
-
 #include <headrace/infer/aten/join.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-/// Decomposes rearrangements that PyTorch adopted from NumPy into other moves.
-struct decompose_rearrangements : pass {
-    using phase = decomposition;
+struct decompose_rearrangements : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
@@ -109,23 +104,22 @@ private:
 };
 HEADRACE_COMPILED_PASS(decompose_rearrangements);
 
-struct decompose_stack : pass {
-    using phase = decomposition;
+struct decompose_stack : pass_in<decomposition> {
     static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
 
-    static auto rewrites() { return rules(on<aten::stack> = code<stacked>()); }
-
-private:
-    static value stacked(emit<ops<aten::unsqueeze, aten::cat>> e, const args<aten::stack>& a) {
-        value_list parts;
-        for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
-        return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
+    static auto rewrites() {
+        using made = ops<aten::unsqueeze, aten::cat>;
+        return rules(on<aten::stack> = code<made>([](emit<made> e, const auto& a) {
+            value_list parts;
+            for (const value v : a.tensors)
+                parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
+            return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_stack);
 
-struct decompose_roll : pass {
-    using phase = decomposition;
+struct decompose_roll : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
 
@@ -157,8 +151,7 @@ HEADRACE_COMPILED_PASS(decompose_roll);
 
 /// Decomposes ops that move blocks of channels (PyTorch, torch.nn.PixelShuffle, PixelUnshuffle and
 /// ChannelShuffle). Leading axes are joined into one batch, so that rank 6 is enough.
-struct decompose_shuffles : pass {
-    using phase = decomposition;
+struct decompose_shuffles : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "pixel_shuffle, pixel_unshuffle, channel_shuffle as view, permute, view";
 

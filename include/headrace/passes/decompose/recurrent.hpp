@@ -3,12 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_RECURRENT_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RECURRENT_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/emit.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 
 namespace headrace::build {
@@ -83,8 +78,7 @@ namespace headrace {
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c'), or P times that
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
-struct decompose_recurrent : pass {
-    using phase = decomposition;
+struct decompose_recurrent : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 

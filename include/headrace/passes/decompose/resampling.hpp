@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_RESAMPLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RESAMPLING_HPP
 
-#include <algorithm>
 #include <cmath>
 
 #include <headrace/passes/decompose/expressions.hpp>
@@ -16,8 +15,7 @@ namespace headrace {
 /// the elements that an element of the result is computed from; elements beyond the edge are taken from the
 /// edge. These are four, with Keys' kernel and -3/4 as in PyTorch, or, with antialiasing, all within a kernel
 /// as wide as the step of the result. Nearest neighbours are selected by index.
-struct decompose_bicubic : pass {
-    using phase = decomposition;
+struct decompose_bicubic : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
 
@@ -28,19 +26,15 @@ struct decompose_bicubic : pass {
             real_rules(
                 on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
                 on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> =
-                    [](auto x, const auto& a) {
-                        return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
-                    },
+                    [](auto x, const auto& a) { return of_floats<taps::wide_linear>(x, a); },
                 on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> =
-                    [](auto x, const auto& a) {
-                        return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
-                    }),
+                    [](auto x, const auto& a) { return of_floats<taps::wide_cubic>(x, a); }),
             on_each<linear_ops> =
                 [](auto x, const auto& a) {
                     const sampling_mode mode =
                         a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
                     return choose(!is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
-                        [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });
+                        [&] { return in_result_type(resampled<taps::linear>(real(x), a)); });
                 },
             on_each<nearest_ops> = [](auto x,
                                        const auto& a) { return selected(x, a, sampling_mode::nearest); },
@@ -56,9 +50,10 @@ private:
         bool align_corners;
     };
 
-    static auto of_floats(const auto& x, const auto& resampled) {
+    template <taps Taps>
+    static auto of_floats(const auto& x, const auto& a) {
         return refuse_if(!is_floating(x.result_meta().dtype), x,
-            "interpolated integers are rounded; interpolate floats", resampled);
+            "interpolated integers are rounded; interpolate floats", [&] { return resampled<Taps>(x, a); });
     }
     // Checks each spatial axis: the last two, or the last one.
     static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {
@@ -185,8 +180,7 @@ struct decompose_rounding;
 /// Decomposes sampling an image at computed positions (PyTorch, torch.nn.functional.grid_sample): pixels are
 /// rows of a table, from which each position gathers the nearest one, or its four neighbours weighted by
 /// distance.
-struct decompose_sampling : pass {
-    using phase = decomposition;
+struct decompose_sampling : pass_in<decomposition> {
     using runs_before = pass_list<decompose_rounding>;
     static constexpr std::string_view summary = "grid_sampler as weighted rows of a table of pixels";
 
@@ -216,12 +210,11 @@ private:
         const auto pixel = [&](const auto& at_x, const auto& at_y, const auto& weight) {
             const auto index = first + clamped(at_y, s[2]) * static_cast<double>(s[3]) + clamped(at_x, s[3]);
             const auto row = call<aten::embedding>(table, as(index, dtype::int32));
-            const auto kept = choose(a.padding_mode != 0, weight, [&] {
-                return weight * as(logical_and(is_inside(at_x, s[3]), is_inside(at_y, s[2])), dtype::float32);
-            });
-            return row * call<aten::unsqueeze>(kept, -1);
+            const auto kept = choose(a.padding_mode != 0, weight,
+                [&] { return weight * real(logical_and(is_inside(at_x, s[3]), is_inside(at_y, s[2]))); });
+            return row * unsqueezed(kept, -1);
         };
-        const auto nearest = [&] { return pixel(rounded(x), rounded(y), x * 0.0 + 1.0); };
+        const auto nearest = [&] { return pixel(call<aten::round>(x), call<aten::round>(y), x * 0.0 + 1.0); };
         const auto linear = [&] {
             const auto left = floor(x);
             const auto top = floor(y);
@@ -256,7 +249,6 @@ private:
     static auto is_inside(const auto& x, std::int64_t size) {
         return logical_and(x >= 0, x <= static_cast<double>(size - 1));
     }
-    static auto rounded(const auto& x) { return call<aten::round>(x); }
 };
 HEADRACE_COMPILED_PASS(decompose_sampling);
 

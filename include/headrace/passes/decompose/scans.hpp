@@ -4,11 +4,9 @@
 #define HEADRACE_PASSES_DECOMPOSE_SCANS_HPP
 
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -16,8 +14,7 @@ namespace headrace {
 /// Decomposes running extrema, and selection by rank. An axis of n elements is expanded to n axes, the i-th
 /// with the elements up to i, which takes n² elements: long axes are refused. NaN is the largest number, as
 /// in PyTorch.
-struct decompose_extrema : pass {
-    using phase = decomposition;
+struct decompose_extrema : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "cummax, cummin, logcumsumexp over all elements up to each; kthvalue, median by sort";
 
@@ -30,18 +27,12 @@ struct decompose_extrema : pass {
             on<aten::nanmedian> = code<made>([](emit<made> e, const auto& a) { return of_all(e, a, true); }),
             on<aten::nanmedian_dim> =
                 code<made>([](emit<made> e, const auto& a) { return along_axis(e, a, true); }),
-            on<aten::cummax> =
-                [](auto x, const auto& a) {
-                    return running(x, a.dim, [](const auto& v) { return largest(v, int_list{-1}); });
-                },
-            on<aten::cummin> =
-                [](auto x, const auto& a) {
-                    return running(x, a.dim, [](const auto& v) { return smallest(v, int_list{-1}); });
-                },
+            on<aten::cummax> = [](auto x, const auto& a) { return running<aten::amax>(x, a.dim); },
+            on<aten::cummin> = [](auto x, const auto& a) { return running<aten::amin>(x, a.dim); },
             on<aten::logcumsumexp> =
                 [](auto x, const auto& a) {
-                    const auto rows = last(as(x, dtype::float32), a.dim);
-                    const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -HUGE_VAL);
+                    const auto rows = last(real(x), a.dim);
+                    const auto until = where(triangle(rows), unsqueezed(rows, -2), -HUGE_VAL);
                     const auto sums = call<aten::logsumexp>(until, int_list{-1}, false);
                     return in_result_type(back(sums, x, a.dim));
                 });
@@ -62,27 +53,27 @@ private:
     }
     // [n, n]: true if j <= i.
     static auto triangle(const auto& rows) {
-        constexpr std::int64_t max_elements = std::int64_t{1} << 24;
         const std::int64_t n = rows.size(-1);
         const char* too_long =
             "the axis is too long: all elements up to each are more than 2^24 together, and "
             "all are in memory at once";
-        return refuse_if(saturating_mul(rows.meta().elements(), n) > max_elements, rows, too_long,
+        return refuse_if(saturating_mul(rows.meta().elements(), n) > max_comparisons, rows, too_long,
             [&] { return mask_of(rows, 2, n, n, [](auto i, auto j) { return j <= i; }); });
     }
     // Among equal elements, and among NaNs, the position of the last one is returned.
-    static auto running(const auto& x, std::int64_t dim, const auto& extremum) {
+    template <class Extremum>
+    static auto running(const auto& x, std::int64_t dim) {
         const dtype type = is_boolean(x.dtype()) ? dtype::int32 : x.dtype();
         const auto rows = last(as(x, type), dim);
         const auto mask = triangle(rows);
-        const auto each = call<aten::unsqueeze>(rows, -2);
-        const auto own = call<aten::unsqueeze>(rows, -1);
-        const auto found = extremum(where(mask, each, own));
+        const auto each = unsqueezed(rows, -2);
+        const auto own = unsqueezed(rows, -1);
+        const auto found = call<Extremum>(where(mask, each, own), int_list{-1}, true);
         const auto is_found = choose(
             is_floating(type),
             [&] { return logical_or(each == found, logical_and(!(each == each), !(found == found))); },
             [&] { return each == found; });
-        const dtype counted = is_floating(type) ? dtype::float32 : dtype::int64;
+        const dtype counted = counting_type(type);
         const auto places = numbered(rows, counted, shape_builder{rows.size(-1)});
         const auto position = call<aten::amax>(
             where(logical_and(mask, is_found), places, rows.constant(-1, counted)), int_list{-1}, false);
@@ -161,30 +152,29 @@ private:
 HEADRACE_COMPILED_PASS(decompose_extrema);
 
 /// By doubling, as legalize_cumsum does for sums: for s = 1, 2, 4, …, x[i] *= x[i - s]. Ones are shifted in.
-struct decompose_cumprod : pass {
-    using phase = decomposition;
+struct decompose_cumprod : pass_in<decomposition> {
     static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
 
-    static auto rewrites() { return rules(on<aten::cumprod> = code<doubled>()); }
-
-private:
-    using made = ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
-    static value doubled(emit<made> e, const args<aten::cumprod>& a) {
-        value v = cast(e, a.self, e.result_meta().dtype);
-        const std::size_t rank = e.rank(v);
-        if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
-        const std::size_t axis = build::axis_in(e, a.dim, rank);
-        if (e.failed()) return {};
-        const std::int64_t size = e.shape(v)[axis];
-        for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            // Pairs of element counts, before and after, with the last axis first.
-            std::vector<std::int64_t> padding(2 * (rank - axis), 0);
-            padding[padding.size() - 2] = shift;
-            const value moved = e.make<aten::constant_pad_nd>(
-                {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
-            v = e.make<aten::mul_tensor>(v, moved);
-        }
-        return v;
+    static auto rewrites() {
+        using made =
+            ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
+        return rules(on<aten::cumprod> = code<made>([](emit<made> e, const auto& a) -> value {
+            value v = cast(e, a.self, e.result_meta().dtype);
+            const std::size_t rank = e.rank(v);
+            if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+            const std::size_t axis = build::axis_in(e, a.dim, rank);
+            if (e.failed()) return {};
+            const std::int64_t size = e.shape(v)[axis];
+            for (std::int64_t shift = 1; shift < size; shift *= 2) {
+                // Pairs of element counts, before and after, with the last axis first.
+                std::vector<std::int64_t> padding(2 * (rank - axis), 0);
+                padding[padding.size() - 2] = shift;
+                const value moved = e.make<aten::constant_pad_nd>(
+                    {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
+                v = e.make<aten::mul_tensor>(v, moved);
+            }
+            return v;
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_cumprod);

@@ -3,10 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SCATTER_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SCATTER_HPP
 
-#include <array>
 #include <cmath>
-#include <optional>
-#include <string_view>
 
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -17,8 +14,7 @@ struct decompose_division;
 /// Decomposes torch.scatter_reduce: the position of each element of the result is compared with the index of
 /// each element of the source, and the matching ones are reduced. All comparisons are in memory at once, so
 /// there is a limit.
-struct decompose_scatter_reduction : pass {
-    using phase = decomposition;
+struct decompose_scatter_reduction : pass_in<decomposition> {
     using runs_before = pass_list<decompose_division>;  // averages of integers are rounded down
     static constexpr std::string_view summary =
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
@@ -38,7 +34,6 @@ private:
         aten::div_tensor_mode, aten::eq_tensor, aten::expand, aten::maximum, aten::minimum, aten::movedim_int,
         aten::mul_tensor, aten::narrow, aten::prod_dim_int, aten::reciprocal, aten::scatter_add,
         aten::sum_dim_intlist, aten::unsqueeze, aten::view, aten::where_self, aten::_to_copy>;
-    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
     struct request {
         value self;
         std::int64_t dim;
@@ -82,8 +77,8 @@ private:
         const term own = last(self);
         const term places = filled_up(cropped(index, index.shape()), self.shape(), axis, -1);
         const term source = filled_up(cropped(wide(r.src), index.shape()), self.shape(), axis, 0);
-        const term at = call<aten::unsqueeze>(last(places), -2);
-        const term from = call<aten::unsqueeze>(last(source), -2);
+        const term at = unsqueezed(last(places), -2);
+        const term from = unsqueezed(last(source), -2);
         const term hit = as(at, dtype::int64) == numbered(own, dtype::int64, shape_builder{own.size(-1), 1});
         const term combination = combined(r, own, hit, from);
         return viewed(call<aten::movedim_int>(combination, -1, dim), e.shape(r.self)).value();
@@ -91,20 +86,15 @@ private:
     static term combined(const request& r, const term& own, const term& hit, const term& from) {
         const dtype type = own.dtype();
         const int_list sources{-1};
-        const auto total = [&](const term& v) {
-            return as(call<aten::sum_dim_intlist>(v, sources, false), type);
-        };
+        const auto counted = [&](const term& v) { return as(sum_along(v, -1), type); };
         const term is_hit = call<aten::any_dim>(hit, -1);
         const auto unless_missed = [&](const term& v) { return where(is_hit, v, own); };
         if (r.reduce == "amax" || r.reduce == "amin") {
             const bool most = r.reduce == "amax";
-            const auto extremum = [&](const term& v, bool of_most) {
-                return of_most ? largest(v, sources) : smallest(v, sources);
-            };
             // Elements of other places are replaced by a neutral number.
-            const term others =
-                is_floating(type) ? own.constant(most ? -HUGE_VAL : HUGE_VAL) : extremum(from, !most);
-            const term found = viewed(extremum(where(hit, from, others), most), own.shape());
+            const term others = is_floating(type) ? own.constant(most ? -HUGE_VAL : HUGE_VAL)
+                                                  : extremum(from, sources, !most);
+            const term found = viewed(extremum(where(hit, from, others), sources, most), own.shape());
             if (!r.include_self) return unless_missed(found);
             return unless_missed(most ? max(found, own) : min(found, own));
         }
@@ -113,9 +103,9 @@ private:
                 as(call<aten::prod_dim_int>(where(hit, from, from.constant(1)), -1, false), type);
             return r.include_self ? product * own : unless_missed(product);
         }
-        const term sum = total(where(hit, from, from.constant(0)));
+        const term sum = counted(where(hit, from, from.constant(0)));
         if (r.reduce == "sum") return unless_missed(sum);
-        const term counts = total(where(hit, from.constant(1), from.constant(0)));
+        const term counts = counted(where(hit, from.constant(1), from.constant(0)));
         const term whole = r.include_self ? sum + own : sum;
         const term all =
             r.include_self ? counts + counts.constant(1) : where(is_hit, counts, counts.constant(1));
@@ -147,8 +137,7 @@ HEADRACE_COMPILED_PASS(decompose_scatter_reduction);
 
 /// Decomposes bags of table rows (PyTorch, torch.nn.EmbeddingBag). Comparisons of positions with the offsets
 /// give a membership matrix; multiplying the rows by it sums them per bag. Padding indices do not count.
-struct decompose_bags : pass {
-    using phase = decomposition;
+struct decompose_bags : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
 
@@ -169,13 +158,12 @@ private:
         const std::int64_t bags = e.result_meta().shape[0];
         if (count == 0 || bags == 0) return e.unsupported("bags of nothing: TOSA has no empty tensors");
         const term indices = as(term(e, a.indices), dtype::int64);
-        const term rows = as(call<aten::embedding>(term(e, a.weight), indices), dtype::float32);
+        const term rows = real(call<aten::embedding>(term(e, a.weight), indices));
         term belongs = membership(as(term(e, a.offsets), dtype::int64), a.include_last_offset, count, bags);
         if (const auto padding = padding_of(a, e.shape(a.weight)[0]))
             belongs = logical_and(belongs, !(indices == indices.constant(scalar(*padding))));
-        const term weighted = a.per_sample_weights
-            ? rows * call<aten::unsqueeze>(as(term(e, *a.per_sample_weights), dtype::float32), 1)
-            : rows;
+        const term weighted =
+            a.per_sample_weights ? rows * unsqueezed(real(term(e, *a.per_sample_weights)), 1) : rows;
         return in_result_type(
             a.mode == 2 ? largest_rows(belongs, weighted) : summed_rows(belongs, weighted, a.mode))
             .value();
@@ -193,7 +181,7 @@ private:
     // [bags, count]: a bag begins at its offset and ends where the next one begins, or at the last index.
     static term membership(const term& offsets, bool has_end, std::int64_t count, std::int64_t bags) {
         const term position = numbered(offsets, dtype::int64, shape_builder{1, count});
-        const auto reaches = [&](const term& limits) { return position >= call<aten::unsqueeze>(limits, 1); };
+        const auto reaches = [&](const term& limits) { return position >= unsqueezed(limits, 1); };
         const auto part = [&](std::int64_t start, std::int64_t length) {
             return length == offsets.size(0) ? offsets
                                              : call<aten::narrow>(offsets, std::int64_t{0}, start, length);
@@ -214,9 +202,9 @@ private:
         return sums / max(sum(matrix, int_list{1}), 1);  // an empty bag yields 0
     }
     static term largest_rows(const term& belongs, const term& rows) {
-        const term chosen = where(call<aten::unsqueeze>(belongs, 2), rows, rows.constant(-HUGE_VAL));
+        const term chosen = where(unsqueezed(belongs, 2), rows, rows.constant(-HUGE_VAL));
         const term found = call<aten::amax>(chosen, int_list{1}, false);
-        return where(call<aten::unsqueeze>(call<aten::any_dim>(belongs, 1), 1), found, 0);
+        return where(unsqueezed(call<aten::any_dim>(belongs, 1), 1), found, 0);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_bags);

@@ -5,15 +5,13 @@
 
 #include <headrace/infer/aten/search.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
 /// Decomposes searches by comparing each element with each boundary: the number of boundaries that it exceeds
 /// is its place. All comparisons are in memory at once, so there is a limit.
-struct decompose_searches : pass {
-    using phase = decomposition;
+struct decompose_searches : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
 
@@ -33,7 +31,7 @@ struct decompose_searches : pass {
                 [](auto x, auto test, const auto& a) {
                     const std::int64_t count = test.meta().elements();
                     const auto listed = [&] {
-                        const auto equal = call<aten::unsqueeze>(x, -1) == flat(test);
+                        const auto equal = unsqueezed(x, -1) == flat(test);
                         return inverted(call<aten::any_dim>(equal, -1), a.invert);
                     };
                     return choose(
@@ -139,7 +137,6 @@ private:
         if (one_of<Split, ops<aten::dsplit_int, aten::dsplit_array>>) return 2;
         return one_of<Split, ops<aten::vsplit_int, aten::vsplit_array>> || rank == 1 ? 0 : 1;
     }
-    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
     static bool is_large(const auto& x, std::int64_t count) {
         return saturating_mul(x.meta().elements(), count) > max_comparisons;
@@ -168,13 +165,12 @@ private:
     // Returns the number of boundaries that precede each element; NaN comes after all of them.
     static auto place(const auto& x, const auto& boundaries, bool right) {
         const dtype type = result_type(x.meta(), boundaries.meta());
-        const dtype counted = is_floating(type) ? dtype::float32 : dtype::int64;
+        const dtype counted = counting_type(type);
         const std::int64_t count = boundaries.size(-1);
         const auto placed = [&] {
-            const auto each = call<aten::unsqueeze>(as(x, type), -1);
-            const auto limits = as(choose(boundaries.rank() == 1, boundaries,
-                                       [&] { return call<aten::unsqueeze>(boundaries, -2); }),
-                type);
+            const auto each = unsqueezed(as(x, type), -1);
+            const auto limits = as(
+                choose(boundaries.rank() == 1, boundaries, [&] { return unsqueezed(boundaries, -2); }), type);
             const auto reached = choose(
                 right, [&] { return limits > each; }, [&] { return limits >= each; });
             const auto ones = where(!reached, limits.constant(1, counted), limits.constant(0, counted));

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_SORTING_HPP
 
-#include <tuple>
-
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -13,8 +11,7 @@ namespace headrace {
 
 /// Takes the largest element k times: each time, the element found is replaced by the lowest number of the
 /// dtype. If only that number is left, the next position is the first one that has not been taken.
-struct decompose_topk : pass {
-    using phase = decomposition;
+struct decompose_topk : pass_in<decomposition> {
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
 
     static auto rewrites() { return rules(on<aten::topk> = code<highest>()); }
@@ -33,18 +30,15 @@ private:
         const auto axis = static_cast<std::int64_t>(rest.axis(a.dim));
         if (e.failed()) return {};
         const auto number = [&](scalar n) { return term(e, e.splat(n, type, 0)); };
-        const auto extremum = [&](bool most) {
-            return most ? largest(rest, int_list{axis}) : smallest(rest, int_list{axis});
-        };
         const auto [low, high] = build::bounds_of(narrowed(type));
         const term last = number(a.largest ? low : high);
         const term taken = number(a.largest ? 0 : 1);
         term ranked = rest, open = number(a.largest ? 1 : 0);
         value_list values, positions;
         for (std::int64_t i = 0; i != a.k; ++i) {
-            const term best = extremum(a.largest);
+            const term best = extremum(rest, int_list{axis}, a.largest);
             // Taken positions hold the lowest number, which differs once the tensor is quantized.
-            if (i != 0) ranked = where(best == extremum(!a.largest), open, rest);
+            if (i != 0) ranked = where(best == extremum(rest, int_list{axis}, !a.largest), open, rest);
             const term found =
                 a.largest ? call<aten::argmax>(ranked, axis, true) : call<aten::argmin>(ranked, axis, true);
             values.push_back(best.value());
@@ -55,15 +49,13 @@ private:
             open = where(here, taken, open);
         }
         const auto joined = [&](const value_list& parts, std::uint32_t i) {
-            const value all = e.make<aten::cat>({.tensors = parts, .dim = axis});
-            const int_list& shape = e.result_meta(i).shape;
-            return all && e.shape(all) != shape ? e.make<aten::reshape>({.self = all, .shape = shape}) : all;
+            return reshaped(e, cat(e, parts, static_cast<std::size_t>(axis)), e.result_meta(i).shape);
         };
         return {joined(values, 0), joined(positions, 1)};
     }
     // Positions are compared in the tensor's kind of dtype, so that floats do not need integers as well.
     static term is_at(const term& x, std::int64_t axis, const term& found) {
-        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        const dtype type = counting_type(x.dtype());
         return as(found, type) == numbered(x, type, line_shape(x.rank(), axis, x.size(axis)));
     }
 };
@@ -72,34 +64,27 @@ HEADRACE_COMPILED_PASS(decompose_topk);
 /// Decomposes sort, which TOSA does not have. Each element is compared with every other one along the axis:
 /// the number of elements that precede it is its place. Equal elements keep their order, and NaN is the
 /// largest, as in PyTorch. n elements take n² comparisons, all in memory at once, so long axes are refused.
-struct decompose_sort : pass {
-    using phase = decomposition;
+struct decompose_sort : pass_in<decomposition> {
     static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
 
     static auto rewrites() {
         return rules(
             on<aten::argsort, aten::argsort_stable> = code<made>([](emit<made> e, const auto& a) -> value {
-                return in_order(e, a.self, a.dim, a.descending).positions;
+                return std::get<1>(in_order(e, a.self, a.dim, a.descending));
             }),
-            on<aten::msort> = code<made>(
-                [](emit<made> e, const auto& a) -> value { return in_order(e, a.self, 0, false).elements; }),
-            on<aten::sort, aten::sort_stable> =
-                code<made>([](emit<made> e, const auto& a) -> std::tuple<value, value> {
-                    const sorted s = in_order(e, a.self, a.dim, a.descending);
-                    return {s.elements, s.positions};
-                }));
+            on<aten::msort> = code<made>([](emit<made> e, const auto& a) -> value {
+                return std::get<0>(in_order(e, a.self, 0, false));
+            }),
+            on<aten::sort, aten::sort_stable> = code<made>(
+                [](emit<made> e, const auto& a) { return in_order(e, a.self, a.dim, a.descending); }));
     }
 
 private:
     using made = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
         aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist, aten::unsqueeze,
         aten::where_self>;
-    struct sorted {
-        value elements, positions;
-    };
-    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
-
-    static sorted in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
+    // Returns the elements in order, and their positions.
+    static std::tuple<value, value> in_order(emit<made> e, value self, std::int64_t dim, bool descending) {
         const term x(e, self);
         if (x.dtype() == dtype::uint8)
             return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
@@ -115,16 +100,13 @@ private:
         }
         const term positions = positions_of(v, places_of(v, axis, descending), axis);
         const term elements = as(call<aten::gather>(v, axis, positions), x.dtype());
-        const auto shaped = [&](const term& y) {
-            return y.shape() == x.shape() ? y : call<aten::reshape>(y, x.shape());
-        };
-        return {shaped(elements).value(), shaped(positions).value()};
+        return {reshaped(e, elements.value(), x.shape()), reshaped(e, positions.value(), x.shape())};
     }
     // Returns the place of each element: the number of elements that precede it. Elements before it on the
     // axis do unless it is less than they are; elements after it do only if they are less.
     static term places_of(const term& v, std::int64_t axis, bool descending) {
-        const term one = call<aten::unsqueeze>(v, axis + 1);
-        const term other = call<aten::unsqueeze>(v, axis);
+        const term one = unsqueezed(v, axis + 1);
+        const term other = unsqueezed(v, axis);
         const term other_first = descending ? less(one, other) : less(other, one);
         const term one_first = descending ? less(other, one) : less(one, other);
         const term is_earlier =
@@ -134,19 +116,14 @@ private:
     }
     // Returns, for each place, the position of the element that belongs there.
     static term positions_of(const term& v, const term& places, std::int64_t axis) {
-        const dtype type = number_type(v);
         const auto numbers = [&](bool of_first) {
-            return pairs(v, axis, type, [&](std::int64_t i, std::int64_t j) {
-                const std::int64_t n = of_first ? i : j;
-                return is_floating(type) ? scalar(static_cast<double>(n)) : scalar(n);
-            });
+            return pairs(v, axis, counting_type(v.dtype()),
+                [&](std::int64_t i, std::int64_t j) { return scalar(of_first ? i : j); });
         };
-        const term is_here = call<aten::unsqueeze>(places, axis + 1) == numbers(false);
+        const term is_here = unsqueezed(places, axis + 1) == numbers(false);
         return as(sum_along(where(is_here, numbers(true), number(v, 0)), axis), dtype::int64);
     }
-    // Floats are counted in floats, so that the target does not need integers as well.
-    static dtype number_type(const term& v) { return is_floating(v.dtype()) ? dtype::float32 : dtype::int64; }
-    static term number(const term& v, int n) { return v.of(v.owner().splat(n, number_type(v), 0)); }
+    static term number(const term& v, int n) { return v.of(v.owner().splat(n, counting_type(v.dtype()), 0)); }
     static term less(const term& a, const term& b) {
         if (!is_floating(a.dtype())) return b > a;
         const term is_number = a == a;

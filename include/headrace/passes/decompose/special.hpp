@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <tuple>
 
 #include <headrace/infer/aten/quantile.hpp>
 #include <headrace/ir/unknown_op.hpp>
@@ -13,9 +12,7 @@
 
 namespace headrace {
 
-/// Decomposes functions that PyTorch defines by elementwise ops, by sums along axes, and by shifts.
-struct decompose_special : pass {
-    using phase = decomposition;
+struct decompose_special : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
 
@@ -29,7 +26,7 @@ struct decompose_special : pass {
                     },
                 on<aten::angle> =
                     [](auto x) {
-                        return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
+                        return unless_complex(x, x.dtype(),
                             [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
                     },
                 on<aten::special_ndtr> =
@@ -92,32 +89,30 @@ struct decompose_special : pass {
                 },
             on<aten::float_power_tensor_tensor> =
                 [](auto x, auto y) {
-                    return refuse_if(is_complex(x.result_meta().dtype), x, no_complex_numbers,
+                    return unless_complex(x, x.result_meta().dtype,
                         [&] { return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y)); });
                 },
             on<aten::float_power_tensor_scalar> =
                 [](auto x, const auto& a) {
                     const scalar exponent(a.exponent.to_double());
-                    return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
+                    return unless_complex(x, x.dtype(),
                         [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
                 },
             on<aten::float_power_scalar> =
                 [](auto y, const auto& a) {
                     const scalar base(a.self.to_double());
-                    return refuse_if(is_complex(y.dtype()), y, no_complex_numbers,
-                        [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
+                    return unless_complex(
+                        y, y.dtype(), [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
                 },
             on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
             on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
-            on<aten::isposinf> = [](auto x) { return is_infinite(x, HUGE_VAL); },
-            on<aten::isneginf> = [](auto x) { return is_infinite(x, -HUGE_VAL); },
+            on<aten::isposinf> = [](auto x) { return of_real(x, false, [&] { return x == HUGE_VAL; }); },
+            on<aten::isneginf> = [](auto x) { return of_real(x, false, [&] { return x == -HUGE_VAL; }); },
             on<aten::isreal> =
                 [](auto x) {
-                    return refuse_if(is_complex(x.dtype()), x, no_complex_numbers,
-                        [&] { return x.filled(true, dtype::boolean); });
+                    return unless_complex(x, x.dtype(), [&] { return x.filled(true, dtype::boolean); });
                 },
-            on<aten::real, aten::conj> =
-                [](auto x) { return refuse_if(is_complex(x.dtype()), x, no_complex_numbers, x); },
+            on<aten::real, aten::conj> = [](auto x) { return unless_complex(x, x.dtype(), x); },
             on<aten::special_round> =
                 [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
             on<aten::count_nonzero> =
@@ -126,13 +121,11 @@ struct decompose_special : pass {
     }
 
 private:
-    static auto is_infinite(const auto& x, double which) {
-        return choose(
-            is_floating(x.dtype()), [&] { return x == which; },
-            [&] { return x.filled(false, dtype::boolean); });
+    static auto unless_complex(const auto& x, dtype type, const auto& make) {
+        return refuse_if(is_complex(type), x, no_complex_numbers, make);
     }
     static auto counted(const auto& x, const int_list& axes) {
-        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        const dtype type = counting_type(x.dtype());
         const auto is_zero = choose(
             is_boolean(x.dtype()), [&] { return !x; }, [&] { return x == x.constant(0); });
         const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
@@ -162,8 +155,7 @@ HEADRACE_COMPILED_PASS(decompose_special);
 /// torch.gradient is the slope of the parabola through an element and its neighbours: for slopes s₁ and s₂
 /// over distances d₁ and d₂, it is s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only
 /// neighbour, or that of the parabola through the last three elements.
-struct decompose_gradients : pass {
-    using phase = decomposition;
+struct decompose_gradients : pass_in<decomposition> {
     static constexpr std::string_view summary = "gradient by the slopes between neighbours";
     using by_number = ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
         aten::gradient_scalarrayint, aten::gradient_scalarrayarray>;
@@ -183,18 +175,19 @@ private:
         value_list results;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const std::int64_t axis = axes[i];
+            const auto slopes_over = [&](const auto& x, const auto& distances) {
+                return in_result_type(slopes(x, distances, axis, a.edge_order), i);
+            };
             if constexpr (one_of<Op, by_coordinates>) {
                 const auto along = [&](auto x, auto coordinates) {
-                    const auto steps = differences(as(coordinates, dtype::float32), 0);
-                    const auto d =
-                        viewed(steps, int_list(line_shape(x.rank(), axis, steps.meta().elements())));
-                    return in_result_type(slopes(x, d, axis, a.edge_order), i);
+                    const auto d = differences(real(coordinates), 0);
+                    const shape_builder line = line_shape(x.rank(), axis, d.meta().elements());
+                    return slopes_over(x, viewed(d, int_list(line)));
                 };
                 results.push_back(e.build(along, a.self, a.spacing[i]));
             } else {
                 const auto along = [&](auto x) {
-                    const auto d = x.constant(distance(a, i), dtype::float32);
-                    return in_result_type(slopes(x, d, axis, a.edge_order), i);
+                    return slopes_over(x, x.constant(distance(a, i), dtype::float32));
                 };
                 results.push_back(e.build(along, a.self));
             }
@@ -221,7 +214,7 @@ private:
         return call<aten::narrow>(v, axis, 1, count) - call<aten::narrow>(v, axis, 0, count);
     }
     static auto slopes(const auto& x, const auto& distances, std::int64_t axis, std::int64_t edge_order) {
-        const auto s = differences(as(x, dtype::float32), axis) / distances;
+        const auto s = differences(real(x), axis) / distances;
         const std::int64_t count = s.size(axis) - 1;  // number of pairs of neighbouring slopes
         const auto first = part(s, axis, 0, 1);
         const auto last = part(s, axis, count, 1);

@@ -3,15 +3,12 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_STATISTICS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_STATISTICS_HPP
 
-#include <algorithm>
-
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
 
-struct decompose_mean : pass {
-    using phase = decomposition;
+struct decompose_mean : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "mean(x) as Σx · (1/N), of halves in float32; nansum as Σ with 0 for NaN";
 
@@ -36,8 +33,7 @@ HEADRACE_COMPILED_PASS(decompose_mean);
 
 /// For N <= c the variance is 0 · inf = NaN or inf, as in PyTorch. The mean is subtracted before squaring, in
 /// float32: the mean of squares minus the square of the mean would cancel.
-struct decompose_var : pass {
-    using phase = decomposition;
+struct decompose_var : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
 
@@ -91,8 +87,7 @@ HEADRACE_COMPILED_PASS(decompose_var);
 /// neighbours of that rank. Ranks are computed in float64, as in PyTorch; for a constant q they are
 /// constants. NaNs are sorted last; if they do not count, n differs from line to line, and ranks are computed
 /// for each n.
-struct decompose_quantiles : pass {
-    using phase = decomposition;
+struct decompose_quantiles : pass_in<decomposition> {
     static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
 
     static auto rewrites() {

@@ -3,22 +3,19 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_TABLES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_TABLES_HPP
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include <headrace/infer/aten/loss.hpp>
 #include <headrace/infer/aten/search.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 /// Decomposes reads and writes of diagonals of matrices. Element i of a diagonal that begins `offset` columns
 /// to the right is in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
-struct decompose_diagonals : pass {
-    using phase = decomposition;
+struct decompose_diagonals : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
 
@@ -40,19 +37,13 @@ struct decompose_diagonals : pass {
                 [](auto x, const auto& a) { return call<aten::diagonal>(x, a.offset, a.dim1, a.dim2); },
             on<aten::diagonal_scatter> =
                 [](auto x, auto src, const auto& a) {
-                    const int_list ends{-2, -1};
                     const int_list named{a.dim1, a.dim2};
-                    const auto matrix = call<aten::movedim_intlist>(x, named, ends);
-                    const std::int64_t rows = x.size(a.dim1);
-                    const std::int64_t columns = x.size(a.dim2);
-                    const auto written = selected(src, rows, columns, a.offset, matrix);
+                    const auto matrix = call<aten::movedim_intlist>(x, named, ends());
+                    const auto written = selected(src, x.size(a.dim1), x.size(a.dim2), a.offset, matrix);
                     return choose(src.meta().elements() == 0, x,
-                        [&] { return call<aten::movedim_intlist>(written, ends, named); });
+                        [&] { return call<aten::movedim_intlist>(written, ends(), named); });
                 },
-            on<aten::trace> =
-                [](auto x) {
-                    return call<aten::sum_dim_intlist>(call<aten::diagonal>(x), std::nullopt, false);
-                });
+            on<aten::trace> = [](auto x) { return total(call<aten::diagonal>(x)); });
     }
 
 private:
@@ -88,9 +79,7 @@ private:
         const int_list column{e.result_meta().shape[0], 1};
         value_list columns;
         for (std::size_t i = 0; i != count; ++i) {
-            const shape_builder line = line_shape(count, static_cast<std::int64_t>(i), grid[i]);
-            const value v = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(line)});
-            const value spread = e.make<aten::expand>({.self = v, .size = int_list(grid)});
+            const value spread = spread_along(e, a.tensors[i], i, int_list(grid));
             columns.push_back(e.make<aten::reshape>({.self = spread, .shape = column}));
         }
         return cat(e, columns, 1);
@@ -115,19 +104,18 @@ private:
     static auto embedded(const auto& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
         const std::int64_t size = saturating_add(x.size(-1), offset < 0 ? saturating_sub(0, offset) : offset);
         const auto square = selected(x, size, size, offset, x.constant(0));
-        const int_list ends{-2, -1};
         const int_list named{dim1, dim2};
         return choose(
-            size == 0, [&] { return viewed(x, x.result_meta().shape); }, dim1 == -2 && dim2 == -1, square,
-            [&] { return call<aten::movedim_intlist>(square, ends, named); });
+            size == 0, [&] { return viewed(x, x.result_meta().shape); }, named == ends(), square,
+            [&] { return call<aten::movedim_intlist>(square, ends(), named); });
     }
+    static int_list ends() { return {-2, -1}; }
 };
 HEADRACE_COMPILED_PASS(decompose_diagonals);
 
 /// Makes constants of tensors that depend on arguments only (PyTorch, torch.hann_window and others); an
 /// affine grid is the product of a constant grid and the given matrix.
-struct decompose_tables : pass {
-    using phase = decomposition;
+struct decompose_tables : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
 
@@ -171,8 +159,7 @@ struct decompose_tables : pass {
                     if (a.align_corners) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
                     return scalar((at * 2 + 1) / size - 1);
                 });
-                const auto turned = transposed_matrix(as(theta, dtype::float32));
-                return as_result(call<aten::matmul>(grid, turned));
+                return as_result(call<aten::matmul>(grid, transposed_matrix(real(theta))));
             });
     }
 

@@ -14,8 +14,7 @@ namespace headrace {
 /// and 2e-8 for atan), in x² on the interval where few terms suffice, and beyond it by
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
-struct decompose_trigonometric : pass {
-    using phase = function_decomposition;
+struct decompose_trigonometric : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "tan(x) as sin(x) / cos(x); asin, acos, atan, atan2 by polynomials";
 
@@ -86,8 +85,7 @@ HEADRACE_COMPILED_PASS(decompose_trigonometric);
 
 /// exp(x) is computed as h² with h = exp(x/2), which overflows no earlier than the result does. Inverses use
 /// log1p, which keeps small results accurate.
-struct decompose_hyperbolic : pass {
-    using phase = function_decomposition;
+struct decompose_hyperbolic : pass_in<function_decomposition> {
     static constexpr std::string_view summary = "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
 
     static auto rewrites() {
@@ -137,8 +135,7 @@ HEADRACE_COMPILED_PASS(decompose_hyperbolic);
 /// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
 /// 1e-7). ±1 yield infinities. Two logarithms are used because 1 - x is small near 1: a product computed in
 /// integers, as products of dequantized numbers are, would lose its last bits.
-struct decompose_erfinv : pass {
-    using phase = function_decomposition;
+struct decompose_erfinv : pass_in<function_decomposition> {
     static constexpr std::string_view summary =
         "erfinv(x) as x · P(w) with w = -(log(1 - x) + log(1 + x)), P piecewise polynomial";
 

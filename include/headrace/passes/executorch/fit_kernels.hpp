@@ -10,8 +10,7 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/executorch.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <headrace/passes/decompose/expressions.hpp>
-#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/executorch/kernel_resizing.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>

@@ -3,15 +3,6 @@
 #ifndef HEADRACE_PASSES_FOLD_CONSTANT_FOLDER_HPP
 #define HEADRACE_PASSES_FOLD_CONSTANT_FOLDER_HPP
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <type_traits>
-#include <utility>
-
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
@@ -19,6 +10,7 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/constant_evaluator.hpp>
+#include <headrace/pass/emit.hpp>
 
 namespace headrace::detail {
 
@@ -76,7 +68,6 @@ private:
     [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
     [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
     [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
-    [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
     computed& know(node& n) {
         places_[n.id] = static_cast<std::uint32_t>(known_.size());
         return known_.emplace_back(computed{&n});
@@ -257,20 +248,19 @@ private:
     }
     // Charges the bytes by which results exceed operands; false if that exceeds the budget.
     bool may_grow(const node& n) {
-        const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
-        if (grown > growth_left_) return false;
-        growth_left_ -= grown;
-        return true;
+        return charge(growth_left_, bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n)));
     }
     // Charges the time that the node takes; false if the budget does not allow it.
     bool may_work(const node& n) {
-        const std::uint64_t work =
-            bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte;
-        if (work > work_left_) return false;
-        work_left_ -= work;
+        return charge(
+            work_left_, bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte);
+    }
+    static bool charge(std::uint64_t& budget, std::uint64_t amount) {
+        if (amount > budget) return false;
+        budget -= amount;
         return true;
     }
-    bool is_needed(const node& n) const {
+    bool is_needed(const node& n) {
         return std::ranges::any_of(n.uses(), [&](const edge& e) {
             return !is_known(*e.target) || !known(*e.target).folded || known(*e.target).kept;
         });

@@ -3,15 +3,10 @@
 #ifndef HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 #define HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
-#include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/fold/constant_folder.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
@@ -25,10 +20,8 @@ struct fold_constants : pass {
     using produces = ops<builtin::constant>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t folded = 0;
-        for_each_graph(
-            g, [&](graph& sub) { folded += detail::constant_folder(sub, context.evaluator()).fold(); });
-        return folded;
+        return sum_over_graphs(
+            g, [&](graph& sub) { return detail::constant_folder(sub, context.evaluator()).fold(); });
     }
 };
 HEADRACE_COMPILED_PASS(fold_constants);
@@ -45,13 +38,9 @@ struct fold_quantized_constants : fold_constants {
 
     [[nodiscard]] bool should_run(const graph& g, bool has_targets) const {
         if (has_targets) return true;
-        for (const node& n : g.nodes()) {
-            if (is_of_dialect<builtin::dialect>(n)) continue;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (n.results[i].meta && n.results[i].meta->dtype == dtype::float64) return true;
-            }
-        }
-        return false;
+        return std::any_of(g.nodes().begin(), g.nodes().end(), [](const node& n) {
+            return !is_of_dialect<builtin::dialect>(n) && has_result_of(n, dtype::float64);
+        });
     }
 };
 HEADRACE_COMPILED_PASS(fold_quantized_constants);

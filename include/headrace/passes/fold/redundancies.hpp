@@ -4,17 +4,10 @@
 #ifndef HEADRACE_PASSES_FOLD_REDUNDANCIES_HPP
 #define HEADRACE_PASSES_FOLD_REDUNDANCIES_HPP
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <span>
-#include <string_view>
 
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/dead_code.hpp>
@@ -23,7 +16,6 @@
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -81,31 +73,9 @@ struct merge_duplicates : pass {
     static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
     static constexpr bool repeatable = true;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t merged = 0;
-        for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
-        return merged;
-    }
+    result<std::size_t> operator()(graph& g, pass_context&) const { return sum_over_graphs(g, merge); }
 
 private:
-    // Nodes by what they compute.
-    class computed_nodes {
-    public:
-        explicit computed_nodes(std::size_t count) { nodes_.reserve(count); }
-
-        /// Returns an earlier node that computes the same; otherwise adds this one and returns null.
-        node* find_or_add(node& n) {
-            node*& known = nodes_.find_or_add(hash_arguments(*n.op, n.arguments),
-                [&](const node* other) { return same_computation(*other, n); });
-            if (known != nullptr) return known;
-            known = &n;
-            return nullptr;
-        }
-
-    private:
-        flat_map<node*> nodes_;
-    };
-
     // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
         return std::ranges::any_of(
@@ -113,7 +83,16 @@ private:
     }
 
     static std::size_t merge(graph& g) {
-        computed_nodes seen(g.size());
+        flat_map<node*> seen;  // by what they compute
+        seen.reserve(g.size());
+        // Returns an earlier node that computes the same; otherwise adds this one and returns null.
+        const auto find_or_add = [&](node& n) -> node* {
+            node*& known = seen.find_or_add(hash_arguments(*n.op, n.arguments),
+                [&](const node* other) { return same_computation(*other, n); });
+            if (known != nullptr) return known;
+            known = &n;
+            return nullptr;
+        };
         pmr_vector<bool> sole_users(g.id_bound());  // by id: nodes that were not looked up
         std::size_t merged = 0;
         for (auto at = g.nodes().begin(); at != g.nodes().end();) {
@@ -121,7 +100,7 @@ private:
             if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
             sole_users[current.id] = is_sole_user(current);
             if (sole_users[current.id]) continue;
-            node* const same = seen.find_or_add(current);
+            node* const same = find_or_add(current);
             if (same == nullptr) continue;
             const edge* const sole_use = same->first_use == same->last_use ? same->first_use : nullptr;
             for (std::uint32_t i = 0; i != current.result_count; ++i) {
@@ -133,7 +112,7 @@ private:
             node* const user = sole_use == nullptr ? nullptr : sole_use->target;
             if (user == nullptr || !sole_users[user->id] || is_sole_user(*user)) continue;
             sole_users[user->id] = false;
-            seen.find_or_add(*user);
+            find_or_add(*user);
         }
         return merged;
     }
@@ -146,11 +125,7 @@ struct merge_equal_constants : pass {
     using runs_before = pass_list<merge_duplicates>;
     static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
 
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t merged = 0;
-        for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
-        return merged;
-    }
+    result<std::size_t> operator()(graph& g, pass_context&) const { return sum_over_graphs(g, merge); }
 
 private:
     static constexpr std::size_t part_bytes = 1 << 16;

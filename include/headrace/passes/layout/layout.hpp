@@ -5,8 +5,7 @@
 
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
-#include <headrace/passes/finish/ensure_distinct_outputs.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/finish/finish.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>

@@ -3,29 +3,12 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_ALIASING_HPP
 #define HEADRACE_PASSES_NORMALIZE_ALIASING_HPP
 
-#include <algorithm>
-#include <cstdint>
-#include <string_view>
-#include <utility>
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace::detail {
 
-/// How a value shares memory with the operand it was made from.
-enum class sharing : std::uint8_t {
-    none,
-    same,
-    reshaped,
-    permuted,
-    selected,
-    sliced,
-    parts,
-    unbound,
-    elsewhere
-};
+/// How a value shares memory with the operand it was made from; from `selected` to `unbound` it is a part.
+enum class sharing { none, same, reshaped, permuted, selected, sliced, parts, unbound, elsewhere };
 
 /// True if the node writes to its first operand's memory; ops such as squeeze_ only change the view.
 [[nodiscard]] inline bool writes_in_place(const op_info& op) {

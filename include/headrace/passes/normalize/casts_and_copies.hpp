@@ -3,18 +3,10 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_CASTS_AND_COPIES_HPP
 #define HEADRACE_PASSES_NORMALIZE_CASTS_AND_COPIES_HPP
 
-#include <array>
-#include <optional>
-#include <tuple>
-
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {

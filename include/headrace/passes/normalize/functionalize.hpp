@@ -3,21 +3,13 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
 
-#include <algorithm>
 #include <map>
-#include <memory_resource>
-#include <string>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/normalize/aliasing.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
@@ -58,7 +50,7 @@ public:
 private:
     struct by_place {
         bool operator()(value a, value b) const {
-            return a.producer->id != b.producer->id ? a.producer->id < b.producer->id : a.result < b.result;
+            return std::tie(a.producer->id, a.result) < std::tie(b.producer->id, b.result);
         }
     };
     struct view {
@@ -82,9 +74,13 @@ private:
         return false;
     }
 
-    value root_of(value v) const {
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
-            v = found->second.parent;
+    // Returns how a value was made as a view; null if it was not.
+    view* view_of(value v) {
+        const auto found = views_.find(v);
+        return found == views_.end() ? nullptr : &found->second;
+    }
+    value root_of(value v) {
+        while (const view* w = view_of(v)) v = w->parent;
         return v;
     }
     std::size_t version_of(value r) const {
@@ -99,18 +95,17 @@ private:
 
     /// Returns the value of `v` at the time `user` runs; recomputes outdated views before `before`.
     value latest(value v, const node& user, node* before) {
-        const auto found = views_.find(v);
-        if (found == views_.end()) {
+        view* const w = view_of(v);
+        if (w == nullptr) {
             const auto r = roots_.find(v);
             return r == roots_.end() ? v : r->second.current;
         }
         const std::size_t version = version_of(root_of(v));
-        if (found->second.version == version) return found->second.current;
-        const value parent = latest(found->second.parent, user, before);
-        view& w = views_.find(v)->second;
-        w.version = version;
-        w.current = w.kind == sharing::same ? parent : again(w, v.result, parent, user, before);
-        return w.current;
+        if (w->version == version) return w->current;
+        const value parent = latest(w->parent, user, before);
+        w->version = version;
+        w->current = w->kind == sharing::same ? parent : again(*w, v.result, parent, user, before);
+        return w->current;
     }
     value again(const view& w, std::uint32_t result, value parent, const node& user, node* before) {
         if (!sure(w)) refuse(user, w);
@@ -125,8 +120,8 @@ private:
     /// Records that `v` is now `now`: writes it back through the views to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
         pmr_vector<std::pair<value, value>> changed{{v, now}};
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
-            const view w = found->second;
+        while (const view* found = view_of(v)) {
+            const view w = *found;
             if (w.kind != sharing::same)
                 now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
             v = w.parent;
@@ -136,14 +131,12 @@ private:
         r.current = now;
         ++r.version;
         for (const auto& [of, is_now] : changed) {
-            if (const auto found = views_.find(of); found != views_.end()) {
-                found->second.current = is_now;
-                found->second.version = r.version;
+            if (view* w = view_of(of)) {
+                w->current = is_now;
+                w->version = r.version;
             }
         }
-        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end()) {
-            found->second.version = r.version;
-        }
+        if (view* w = view_of({const_cast<node*>(&writer), 0})) w->version = r.version;
     }
 
     value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
@@ -159,8 +152,12 @@ private:
             case sharing::reshaped:
                 if (!sure(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
-            case sharing::permuted:
-                return unpermuted(n, base, now, writer, before);
+            case sharing::permuted: {
+                const result<shape_builder> order = order_of_view(n, meta.rank());
+                if (!order) break;
+                const shape_builder inverse = build::inverse(order.value());
+                return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
+            }
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
                 return select(a.dim, a.index);
@@ -194,16 +191,6 @@ private:
         return base;
     }
 
-    value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
-        const tensor_meta& meta = *meta_of(base);
-        const result<shape_builder> order = order_of_view(n, meta.rank());
-        if (!order) {
-            refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
-            return base;
-        }
-        const shape_builder inverse = build::inverse(order.value());
-        return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
-    }
     template <op_tag Op>
     value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
         node& n = graph_.create<Op>(a, before);
@@ -213,22 +200,18 @@ private:
     }
 
     /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.
-    bool sure(const view& w) const {
+    bool sure(const view& w) {
         return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }
-    bool contiguous(value v) const {
-        const auto found = views_.find(v);
-        if (found == views_.end()) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
-        const view& w = found->second;
-        const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
-        return piece && contiguous(w.parent);
+    bool contiguous(value v) {
+        const view* const w = view_of(v);
+        if (w == nullptr) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
+        const bool piece = w->kind == sharing::same || w->kind == sharing::reshaped || outermost(*w);
+        return piece && contiguous(w->parent);
     }
     /// True for a part along an axis that is preceded only by axes of size 1.
     static bool outermost(const view& w) {
-        if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
-            w.kind != sharing::unbound) {
-            return false;
-        }
+        if (w.kind < sharing::selected || w.kind > sharing::unbound) return false;
         const tensor_meta* meta = meta_of(w.parent);
         const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
         if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
@@ -266,9 +249,7 @@ struct functionalize : pass {
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t writes = 0;
-        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
-        return writes;
+        return sum_over_graphs(g, [&](graph& sub) { return detail::functionalization(sub, context).run(); });
     }
 };
 HEADRACE_COMPILED_PASS(functionalize);

@@ -3,17 +3,11 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_NARROW_TYPES_HPP
 #define HEADRACE_PASSES_NORMALIZE_NARROW_TYPES_HPP
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string_view>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/tosa.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
@@ -45,7 +39,7 @@ struct store_unsigned : pass {
             for (node& n : sub.nodes()) {
                 if (const auto found = conversion_of(n)) casts.push_back(*found);
             }
-            for (node& n : sub.nodes()) count += store(sub, n);
+            for (node& n : sub.nodes()) count += store(n);
         });
         for (const conversion& c : casts) convert(c, context);
         return count;
@@ -69,34 +63,22 @@ private:
         for (node& n : g.inputs()) {
             if (is_unsigned_bytes(n.result())) g.annotate(n, unsigned_input{});
         }
-        node* const out = g.output();
-        if (out == nullptr) return;
-        pmr_vector<bool> given;
-        bool any = false;
-        for (const value v : g.outputs()) {
-            given.push_back(is_unsigned_bytes(v));
-            any = any || given.back();
-        }
-        if (!any) return;
+        if (g.output() == nullptr) return;
         pmr_vector<std::int64_t> positions;
-        for (std::size_t i = 0; i != given.size(); ++i) {
-            if (given[i]) positions.push_back(static_cast<std::int64_t>(i));
+        for (std::int64_t i = 0; const value v : g.outputs()) {
+            if (is_unsigned_bytes(v)) positions.push_back(i);
+            ++i;
         }
-        g.annotate(*out, unsigned_outputs{g.own(list<std::int64_t>(positions))});
+        if (!positions.empty())
+            g.annotate(*g.output(), unsigned_outputs{g.own(list<std::int64_t>(positions))});
     }
 
-    static bool store(graph& g, node& n) {
-        bool changed = false;
+    static bool store(node& n) {
+        const bool changed = has_result_of(n, dtype::uint8);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            const value v = n.result(i);
-            if (!is_unsigned_bytes(v)) continue;
-            const tensor_meta meta = *meta_of(v);
-            g.set_meta(v, {dtype::int8, meta.shape, meta.dim_order});
-            changed = true;
+            if (is_unsigned_bytes(n.result(i))) set_dtype(n.result(i), dtype::int8);
         }
-        for_each_dtype(n, [](dtype& type) {
-            if (type == dtype::uint8) type = dtype::int8;
-        });
+        replace_dtype(n, dtype::uint8, dtype::int8);
         for (const field_info& f : *n.op) {
             if (!changed || f.kind != field_kind::number || f.optional) continue;
             store_number(*reinterpret_cast<scalar*>(static_cast<std::byte*>(n.arguments) + f.offset));
@@ -163,15 +145,8 @@ struct narrow_int64 : pass {
     static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            const auto nodes = sub.nodes();
-            for (auto at = nodes.begin(); at != nodes.end();) {
-                node& n = *at++;  // which may be erased
-                count += is<builtin::constant>(n) ? narrow_constant(sub, n, context) : narrow_node(n);
-            }
-        });
-        return count;
+        return change_nodes(g,
+            [&](node& n) { return is<builtin::constant>(n) ? narrow_constant(n, context) : narrow_node(n); });
     }
 
 private:
@@ -180,12 +155,11 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const tensor_meta* meta = n.results[i].meta;
             if (meta == nullptr || (meta->dtype != dtype::int64 && !moves_narrowed(n))) continue;
-            const dtype narrow = meta->dtype == dtype::int64 ? dtype::int32 : dtype::float32;
-            n.owner->set_meta(n.result(i), {narrow, meta->shape, meta->dim_order});
+            set_dtype(n.result(i), meta->dtype == dtype::int64 ? dtype::int32 : dtype::float32);
             changed = true;
         }
         // Operands do not change, so edges need no update.
-        for_each_dtype(n, [](dtype& type) { type = narrowed(type); });
+        replace_dtype(n, dtype::int64, dtype::int32);
         return changed;
     }
 
@@ -196,24 +170,23 @@ private:
         return from != nullptr && from->dtype == dtype::float32;
     }
 
-    static bool narrow_constant(graph& g, node& n, pass_context& context) {
+    static bool narrow_constant(node& n, pass_context& context) {
         const tensor_meta* meta = meta_of(n.result());
         if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const value made = meta->dtype == dtype::int64
-            ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-            : convert<double, float>(g, n, *meta, data, context);
+            ? convert<std::int64_t, std::int32_t>(n, *meta, data, context)
+            : convert<double, float>(n, *meta, data, context);
         if (!made) return false;
         made.producer->results[0].name = n.results[0].name;
         made.producer->annotations = n.annotations;
-        g.replace_all_uses(n.result(), made);
-        g.erase(n);
+        n.owner->replace_all_uses(n.result(), made);
+        n.owner->erase(n);
         return true;
     }
 
     template <class From, class To>
-    static value convert(
-        graph& g, node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
+    static value convert(node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
         pmr_vector<To> elements;
         bool fits = true;
@@ -233,17 +206,16 @@ private:
             return {};
         }
         const dtype type = integral ? dtype::int32 : dtype::float32;
-        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
+        const tensor_meta narrow{type, meta.shape, meta.dim_order};
+        return create_constant(*n.owner, narrow, &n, [&](std::span<std::byte> bytes) {
             if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
         });
     }
 
     // True if the constant is read as a limit only: saturation does not change the result of these ops.
     static bool only_limits(const node& n) {
-        for (const edge& e : n.uses()) {
-            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
-        }
-        return true;
+        return std::all_of(n.uses().begin(), n.uses().end(),
+            [](const edge& e) { return is<aten::maximum>(*e.target) || is<aten::minimum>(*e.target); });
     }
 };
 HEADRACE_COMPILED_PASS(narrow_int64);

@@ -3,17 +3,11 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_REGIONS_HPP
 
-#include <array>
-#include <optional>
-
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/inlining.hpp>
 

@@ -7,7 +7,6 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {

@@ -3,11 +3,6 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 #define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
 
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <string_view>
-
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/operand_fields.hpp>
@@ -34,15 +29,7 @@ struct widen_unsigned : pass {
     [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            const auto nodes = sub.nodes();
-            for (auto at = nodes.begin(); at != nodes.end();) {
-                node& n = *at++;  // new nodes precede it, or are between it and the next node
-                count += computes_with_bytes(n) && widen(sub, n, context);
-            }
-        });
-        return count;
+        return change_nodes(g, [&](node& n) { return computes_with_bytes(n) && widen(n, context); });
     }
 
 private:
@@ -68,10 +55,6 @@ private:
             is<aten::masked_fill_scalar>(n);
     }
 
-    static bool holds(const node& n, dtype type) {
-        return std::any_of(n.results, n.results + n.result_count,
-            [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
-    }
     static bool are_bytes(const node& n) {
         return std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
             [](const edge& e) { return is_unsigned_bytes(*e.slot); });
@@ -87,7 +70,7 @@ private:
         const auto operands = n.operand_edges();
         const bool reads = std::any_of(
             operands.begin(), operands.end(), [](const edge& e) { return is_unsigned_bytes(*e.slot); });
-        const bool gives = holds(n, dtype::uint8);
+        const bool gives = has_result_of(n, dtype::uint8);
         return (reads || gives) && !keeps_bytes(n, gives);
     }
     // True if its results' bytes are its operands' bytes, regardless of their meaning.
@@ -109,15 +92,16 @@ private:
     // How a node reads bytes: as the numbers they represent, or as other numbers in the same order.
     enum class reading { numbers, ordered };
 
-    static bool widen(graph& g, node& n, pass_context& context) {
+    static bool widen(node& n, pass_context& context) {
+        graph& g = *n.owner;
         const bool has_xor =
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
         // A reduction that returns floats computes with the actual numbers.
         const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
-            (holds(n, dtype::uint8) || n.op->has(trait::locating));
+            (has_result_of(n, dtype::uint8) || n.op->has(trait::locating));
         const reading as = selects && has_xor ? reading::ordered : reading::numbers;
         const dtype wide = as == reading::ordered ? dtype::int8
-            : holds(n, dtype::int16)              ? dtype::int16
+            : has_result_of(n, dtype::int16)      ? dtype::int16
                                                   : dtype::int32;
         emission made(g, &n, &n, context);
         emit<produces> e(made);
@@ -129,14 +113,13 @@ private:
             const value read = cast(e, as == reading::ordered ? inverted(e, v) : v, to);
             if (read) g.set_operand(n.operands[i], read);
         }
-        for_each_dtype(n, [&](dtype& type) {
-            if (type == dtype::uint8) type = wide;
-        });
-        return give_bytes(g, n, as, context);
+        replace_dtype(n, dtype::uint8, wide);
+        return give_bytes(n, as, context);
     }
 
     // Sets the results to their new dtypes, and converts them back to the old ones for their readers.
-    static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
+    static bool give_bytes(node& n, reading as, pass_context& context) {
+        graph& g = *n.owner;
         inference inferred(g.arena());
         const inference_rule rule = find_rule<aten::dialect>(*n.op);
         const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();

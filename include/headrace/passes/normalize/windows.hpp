@@ -3,16 +3,10 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_WINDOWS_HPP
 #define HEADRACE_PASSES_NORMALIZE_WINDOWS_HPP
 
-#include <algorithm>
-#include <optional>
-#include <string_view>
-#include <type_traits>
-
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
@@ -107,8 +101,10 @@ struct canonicalize_pooling : pass {
         "poolings over one axis or without a batch as poolings over [N, C, H, W]";
 
     static auto rewrites() {
-        return rules(on<aten::avg_pool1d> = code<averages>(),
-            on<aten::max_pool1d> = code<made>([](emit<made> e, const auto& a) { return maxima(e, a); }),
+        return rules(on<aten::avg_pool1d> = code<made>(
+                         [](emit<made> e, const auto& a) { return pooled<aten::avg_pool2d>(e, a); }),
+            on<aten::max_pool1d> =
+                code<made>([](emit<made> e, const auto& a) { return pooled<aten::max_pool2d>(e, a); }),
             on<aten::adaptive_avg_pool1d> = code<made>(
                 [](emit<made> e, const auto& a) { return adaptive<aten::adaptive_avg_pool2d>(e, a); }),
             on<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d> =
@@ -117,8 +113,9 @@ struct canonicalize_pooling : pass {
                 return over_batch<aten::adaptive_avg_pool2d>(
                     e, {.self = a.self, .output_size = a.output_size});
             }),
-            on<aten::max_pool1d_with_indices> = code<made>(
-                [](emit<made> e, const auto& a) { return without_indices(e, [&] { return maxima(e, a); }); }),
+            on<aten::max_pool1d_with_indices> = code<made>([](emit<made> e, const auto& a) {
+                return without_indices(e, [&] { return pooled<aten::max_pool2d>(e, a); });
+            }),
             on<aten::max_pool2d_with_indices> = code<plane_maxima>(),
             on<aten::adaptive_max_pool1d> = code<made>([](emit<made> e, const auto& a) {
                 return without_indices(e, [&] { return adaptive<aten::adaptive_max_pool2d>(e, a); });
@@ -131,23 +128,16 @@ private:
         aten::unsqueeze, aten::squeeze_dim>;
     using pair = std::tuple<value, value>;  // of a pooling and its indices, which are empty
 
-    static value averages(emit<made> e, const args<aten::avg_pool1d>& a) {
-        return over_rows<aten::avg_pool2d>(e,
-            {.self = a.self,
-                .kernel_size = {1, a.kernel_size[0]},
-                .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                .padding = {0, a.padding[0]},
-                .ceil_mode = a.ceil_mode,
-                .count_include_pad = a.count_include_pad});
-    }
-    static value maxima(emit<made> e, const auto& a) {
-        return over_rows<aten::max_pool2d>(e,
-            {.self = a.self,
-                .kernel_size = {1, a.kernel_size[0]},
-                .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                .padding = {0, a.padding[0]},
-                .dilation = {1, a.dilation[0]},
-                .ceil_mode = a.ceil_mode});
+    template <op_tag To>
+    static value pooled(emit<made> e, const auto& a) {
+        args<To> plane{.self = a.self,
+            .kernel_size = {1, a.kernel_size[0]},
+            .stride = {1, a.stride.empty() ? a.kernel_size[0] : a.stride[0]},
+            .padding = {0, a.padding[0]},
+            .ceil_mode = a.ceil_mode};
+        if constexpr (requires { a.dilation; }) plane.dilation = {1, a.dilation[0]};
+        if constexpr (requires { a.count_include_pad; }) plane.count_include_pad = a.count_include_pad;
+        return over_rows<To>(e, plane);
     }
     template <op_tag To>
     static value adaptive(emit<made> e, const auto& a) {
@@ -175,9 +165,6 @@ private:
     static pair without_indices(emitter e, const auto& pool) {
         if (!indices_are_used(e)) return {pool(), {}};
         return {e.unsupported("TOSA's poolings give no indices; use only the first result"), {}};
-    }
-    static std::int64_t first_of(const int_list& list, std::int64_t otherwise) {
-        return list.empty() ? otherwise : list[0];
     }
     template <op_tag To>
     static value over_batch(emit<made> e, args<To> a) {

@@ -8,21 +8,15 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/strided_walk.hpp>
 
 namespace headrace {
 
 /// Calls `read(const std::byte*)` for each element of a constant in row-major order, for any strides.
 template <class Read>
 void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
-    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
     const std::int64_t count = meta.elements();
-    for (std::int64_t i = 0; i != count; ++i) {
-        std::int64_t left = i;
-        std::int64_t at = data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d])
-            at += left % meta.shape[d] * data.strides[d];
-        read(data.bytes + at * width);
-    }
+    for (std::int64_t i = 0; i != count; ++i) read(element_at(data, meta, i));
 }
 
 /// Returns integers or booleans in row-major order; nothing for other dtypes, or packed ones.

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/verify.hpp>
-#include <headrace/partition/backend.hpp>
+#include <headrace/partition/to_backend.hpp>
 
 #include "../support/pass_test.hpp"
 
