@@ -7,9 +7,8 @@ A list is two or more ops of dialects as arguments of one template. These lists 
 - the targets or products of a pass or a builder: `targeted_ops`, `produces`, `made`, emit<...>, and names
 that are used
   only there;
-- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>, node_of<...>; in the
-files of
-  TABLES, the transfer functions of an analysis, each list is the family of one of these;
+- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>, the names of
+  NODES; in the files of TABLES, the transfer functions of an analysis, each list is the family of one of these;
 - ops that belong together: an op_map, the two that a helper chooses between;
 - the source and target of a pipeline; a row of the specification's table in target/tosa_legality.hpp.
 
@@ -28,6 +27,7 @@ QUALIFIED = re.compile(rf"(?:{NAMESPACES})::(?!dialect$)\w+$")
 LISTS = ("ops", "ops_in", "op_list_of", "is")
 PAIRS = ("on", "becomes", "op_map", "connectives", "reductions", "convert_args", "conditional_t", "of_bits", "reduced",
          "drop_unused_places", "to")
+NODES = ("node_of", "sole_node", "optional_node", "remake")
 TABLES = ("eval/executorch.cpp", "infer/ranges/integer_width_definition.hpp", "infer/ranges/value_ranges_definition.hpp",
           "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
@@ -114,7 +114,7 @@ class Tree:
             return "row"
         if file in TABLES:
             return "family"
-        if template == "node_of":
+        if template in NODES:
             return "family"
         if alias:
             return "signature" if self.is_signature(alias, file) else "fact"

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/match/node_pattern.hpp>
 #include <headrace/fx/pattern.hpp>
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
 
@@ -61,6 +61,15 @@ struct drop_exponential : pass {
         return rules(on_match([](auto x) {
             return node_of<"log", aten::log>(
                 optional_node<"product", aten::mul_tensor>(x, node_of<"exp", aten::exp>(x)));
+        }) = [](auto x) { return tanh(x); });
+    }
+};
+
+// A logarithm of a sine that nothing else reads.
+struct drop_sole_sine : pass {
+    static auto rewrites() {
+        return rules(on_match([](auto x) {
+            return node_of<"log", aten::log>(sole_node<"sine", aten::sin>(x));
         }) = [](auto x) { return tanh(x); });
     }
 };
@@ -137,6 +146,15 @@ TEST_CASE("a node that has other readers can be left") {
     p.output(p.make<aten::log>({.self = sine}));
     p.output(sine);
     CHECK(rewritten_by(undo{}, p) == 0);
+    CHECK(rewritten_by(drop_sole_sine{}, p) == 0);
+}
+
+TEST_CASE("a sole node matches if it has no other readers") {
+    program p;
+    const value sine = p.make<aten::sin>({.self = p.input(dtype::float32, {2})});
+    p.output(p.make<aten::log>({.self = sine}));
+    CHECK(rewritten_by(drop_sole_sine{}, p) == 1);
+    CHECK(count_of<aten::tanh>(p.g) == 1);
 }
 
 TEST_CASE("a wildcard that stands twice is one value") {

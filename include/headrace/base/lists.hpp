@@ -4,6 +4,7 @@
 #define HEADRACE_BASE_LISTS_HPP
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

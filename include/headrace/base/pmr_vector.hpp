@@ -4,7 +4,6 @@
 #define HEADRACE_BASE_PMR_VECTOR_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory_resource>
@@ -13,42 +12,9 @@
 #include <utility>
 #include <vector>  // has std::reverse_iterator, at less cost than <iterator>
 
+#include <headrace/base/vector_storage.hpp>
+
 namespace headrace {
-
-namespace detail {
-
-/// The memory of a vector, whatever its items are.
-struct vector_storage {
-    void* items = nullptr;
-    std::size_t size = 0;
-    std::size_t capacity = 0;
-    std::pmr::memory_resource* resource = std::pmr::get_default_resource();
-
-    /// Allocates memory for `count` items; asks for the largest possible size if the product overflows.
-    [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes, std::size_t alignment) const {
-        constexpr std::size_t most = PTRDIFF_MAX;
-        return resource->allocate(count > most / bytes ? most : count * bytes, alignment);
-    }
-    /// Returns at least twice the capacity, so that a vector grows in linear time.
-    [[nodiscard]] std::size_t next_capacity(std::size_t least) const {
-        return least < 2 * capacity ? 2 * capacity : least;
-    }
-    /// Replaces the memory, whose items have been moved out.
-    void put(void* memory, std::size_t count, std::size_t bytes, std::size_t alignment) {
-        if (items != nullptr) resource->deallocate(items, capacity * bytes, alignment);
-        items = memory;
-        capacity = count;
-    }
-    /// Makes room for more items and moves the existing ones as bytes.
-    void grow(std::size_t least, std::size_t bytes, std::size_t alignment) {
-        const std::size_t count = next_capacity(least);
-        void* const memory = allocate(count, bytes, alignment);
-        if (size != 0) std::memcpy(memory, items, size * bytes);
-        put(memory, count, bytes, alignment);
-    }
-};
-
-}  // namespace detail
 
 /// A replacement for std::pmr::vector, with the same members, for most uses in the library. Constructors and
 /// iterators are templates there; an item type costs a fifteenth as much to compile here. The umbrella has

@@ -33,10 +33,10 @@ namespace detail {
     char32_t code = byte(0);
     if (character.size() > 1) code &= 0x7fU >> character.size();
     for (std::size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte(i) & 0x3fU);
-    const auto lies = [&](char32_t first, char32_t last) { return first <= code && code <= last; };
-    return !(code < 0x20 || lies(0x7f, 0x9f) || code == 0xad || code == 0x61c || lies(0x200b, 0x200f) ||
-        lies(0x2028, 0x202e) || lies(0x2060, 0x206f) || code == 0xfeff || lies(0xfff9, 0xfffb) ||
-        lies(0xe0000, 0xe007f));
+    const auto is_in = [&](char32_t first, char32_t last) { return first <= code && code <= last; };
+    return !(code < 0x20 || is_in(0x7f, 0x9f) || code == 0xad || code == 0x61c || is_in(0x200b, 0x200f) ||
+        is_in(0x2028, 0x202e) || is_in(0x2060, 0x206f) || code == 0xfeff || is_in(0xfff9, 0xfffb) ||
+        is_in(0xe0000, 0xe007f));
 }
 
 void append_printable(std::pmr::string& out, std::string_view text);

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_BASE_TYPE_NAME_HPP
 #define HEADRACE_BASE_TYPE_NAME_HPP
 
+#include <cstddef>
 #include <string_view>
 
 namespace headrace {

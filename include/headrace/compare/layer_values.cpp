@@ -22,12 +22,6 @@ namespace headrace {
 
 namespace {
 
-template <class Dialect>
-bool holds_dialect(const graph& g) {
-    return std::ranges::any_of(
-        g.census().present(info_of_dialect<Dialect>), [](std::uint64_t word) { return word != 0; });
-}
-
 // Returns, by id, whether a node computes something from the graph's inputs.
 std::vector<bool> depends_on_inputs(const graph& g) {
     std::vector<bool> depends(g.id_bound(), false);
@@ -110,9 +104,11 @@ private:
 
 }  // namespace
 
-bool is_quantized_program(const graph& g) { return holds_dialect<quantized_decomposed::dialect>(g); }
+bool is_quantized_program(const graph& g) {
+    return g.census().contains(info_of_dialect<quantized_decomposed::dialect>);
+}
 
-bool is_lowered(const graph& g) { return holds_dialect<tosa::dialect>(g); }
+bool is_lowered(const graph& g) { return g.census().contains(info_of_dialect<tosa::dialect>); }
 
 std::vector<layer_value> layer_values_of(const graph& g) { return layer_collector(g).layers; }
 

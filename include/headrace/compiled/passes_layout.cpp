@@ -5,8 +5,6 @@
 #include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/layout.hpp>
-#include <headrace/passes/layout/minimum_cut.hpp>
-#include <headrace/passes/layout/minimum_cut_definition.hpp>
 
 namespace headrace {
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_DIALECT_DELEGATE_HPP
 #define HEADRACE_DIALECT_DELEGATE_HPP
 
+#include <string_view>
+
 #include <headrace/op/op.hpp>
 
 namespace headrace::delegate {

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_DIALECT_HIGHER_ORDER_HPP
 #define HEADRACE_DIALECT_HIGHER_ORDER_HPP
 
+#include <optional>
+#include <string_view>
+
 #include <headrace/op/op.hpp>
 
 namespace headrace::higher_order {

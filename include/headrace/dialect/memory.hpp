@@ -3,6 +3,7 @@
 #ifndef HEADRACE_DIALECT_MEMORY_HPP
 #define HEADRACE_DIALECT_MEMORY_HPP
 
+#include <cstdint>
 #include <optional>
 
 #include <headrace/op/op.hpp>

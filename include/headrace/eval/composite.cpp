@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::eval::evaluate_decomposed.
 
-#include <algorithm>
+#include <headrace/eval/composite.hpp>
+
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <boost/mp11/algorithm.hpp>
 
-#include <headrace/eval/composite.hpp>
+#include <headrace/eval/iterate.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
@@ -39,13 +40,6 @@ inline std::vector<std::size_t> copy_alone(
     }
     g.create<builtin::output>({.values = list<value>(outputs)});
     return given;
-}
-
-// A result may be a constant of the graph, which is destroyed before the result is read.
-inline tensor owned(const tensor& t) {
-    tensor copy(t.type(), t.shape());
-    std::ranges::copy(t.bytes(), copy.mutable_bytes().begin());
-    return copy;
 }
 
 inline bool fits_in_memory(const node& n) {
@@ -90,7 +84,8 @@ void evaluate_decomposed(evaluation& e) {
     }
     const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());
-    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], detail::owned(results.value()[i]));
+    // A result may be a constant of the graph, which is destroyed before the result is read.
+    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], duplicate(results.value()[i]));
 }
 
 }  // namespace headrace::eval

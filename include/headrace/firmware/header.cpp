@@ -243,7 +243,7 @@ std::vector<std::string> add_sample(const graph& g, const model_execution& execu
     return names;
 }
 
-std::string format_peak(const model_report& report) {
+std::string format_peak_sizes(const model_report& report) {
     std::vector<std::int64_t> sizes;
     for (const reported_tensor* t : report.peak()) sizes.push_back(t->bytes);
     return fmt::format("at {} there are tensors of {} bytes", report.fullest(), fmt::join(sizes, ", "));
@@ -252,7 +252,7 @@ std::string format_peak(const model_report& report) {
 result<void> check_limits(const model_report& report, const header_options& options) {
     if (options.largest_arena && report.arena.bytes > *options.largest_arena)
         return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", report.arena.bytes,
-            *options.largest_arena, format_peak(report)));
+            *options.largest_arena, format_peak_sizes(report)));
     if (options.largest_flash && report.constant_bytes > *options.largest_flash)
         return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
             report.constant_bytes, *options.largest_flash));

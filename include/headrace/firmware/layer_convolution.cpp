@@ -18,8 +18,6 @@ namespace headrace::firmware {
 
 namespace {
 
-using on_device::tensor;
-
 template <class Args>
 window_attributes attributes_of(const Args& a) {
     return {a.input, a.weight, a.bias, a.input_zp, a.weight_zp, a.pad, a.stride, a.dilation};
@@ -114,8 +112,8 @@ std::vector<std::string> channel_rows(
 }
 
 // Describes the window and the tensors; packing and scale follow.
-on_device::convolution describe(const window_attributes& a, const tensor_meta& weight, const tensor& input,
-    const tensor& output, bool is_depthwise) {
+on_device::convolution describe(const window_attributes& a, const tensor_meta& weight,
+    const on_device::tensor& input, const on_device::tensor& output, bool is_depthwise) {
     const std::size_t first =
         is_depthwise ? 0 : 1;  // [height, width, channels, multiplier], or [channels, height, …]
     return {.input = input,
@@ -232,7 +230,7 @@ result<void> layer_writer::write_computed(
     if (!sums) return refuse(n, "kernels of microcontrollers do not compute with this type");
     HEADRACE_TRY(bias, biases_of(a.bias, sums->size[3]));
     place to{add_buffer(sums->type, sums->span), *sums};
-    const auto volume = [](tensor t) {
+    const auto volume = [](on_device::tensor t) {
         for (int d = 4; d != 1; --d) {
             t.size[d] = t.size[d - 1];
             t.stride[d] = t.stride[d - 1];

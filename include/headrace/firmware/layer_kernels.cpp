@@ -14,12 +14,10 @@ namespace headrace::firmware {
 
 namespace {
 
-using on_device::tensor;
-
 // A tensor as it is read where the result has these sizes: its last axes are the result's last ones, and an
 // axis of size 1 is read again and again.
-tensor broadcast(const tensor& t, const tensor& to) {
-    tensor read = t;
+on_device::tensor broadcast(const on_device::tensor& t, const on_device::tensor& to) {
+    on_device::tensor read = t;
     read.rank = to.rank;
     for (int d = 0, from = t.rank - to.rank; d != to.rank; ++d, ++from) {
         const bool is_there = from >= 0 && t.size[from] == to.size[d];
@@ -34,7 +32,7 @@ tensor broadcast(const tensor& t, const tensor& to) {
 // Writes the function of the operators after an operator's own result `first`, and the operands that it
 // reads.
 result<std::string> layer_writer::finish(const layer_body& body, std::span<const node* const> nodes,
-    value first, std::vector<operand>& extras, const tensor& out) {
+    value first, std::vector<operand>& extras, const on_device::tensor& out) {
     if (nodes.empty()) return std::string("hr::as_it_is");
     const auto outside = [&](value v) { return body.outside(v); };
     HEADRACE_TRY(function,

@@ -12,10 +12,8 @@ namespace headrace::firmware {
 
 namespace {
 
-using on_device::tensor;
-
 // The part of a tensor that begins at `start` and has these sizes.
-tensor part_of(tensor t, sizes start, sizes size) {
+on_device::tensor part_of(on_device::tensor t, sizes start, sizes size) {
     for (int d = 0; d != t.rank; ++d) {
         t.offset += static_cast<std::int32_t>(start[static_cast<std::size_t>(d)]) * t.stride[d];
         t.size[d] = static_cast<std::int32_t>(size[static_cast<std::size_t>(d)]);
@@ -53,7 +51,7 @@ result<void> layer_writer::write(tosa::identity, const args<tosa::identity>& a, 
 result<void> layer_writer::write(tosa::transpose, const args<tosa::transpose>& a, const node& n) {
     HEADRACE_TRY(from, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
-    const tensor old = from.type;
+    const on_device::tensor old = from.type;
     for (int d = 0; d != old.rank; ++d) {
         const auto axis = a.perms[static_cast<std::size_t>(d)];
         from.type.size[d] = old.size[axis];
@@ -82,7 +80,7 @@ static bool takes_views(const node& reader, value v) {
 }
 
 // A small part is copied where the rest is not needed any longer.
-bool layer_writer::is_read_as_view(const node& n, const operand& from, const tensor& part) const {
+bool layer_writer::is_read_as_view(const node& n, const operand& from, const on_device::tensor& part) const {
     if (!from.buffer) return false;
     const std::int64_t bytes = std::int64_t{part.elements()} * bytes_of(part.type);
     if (2 * bytes < done_.buffers[*from.buffer].bytes() && ends_with(n, *from.buffer)) return false;
@@ -96,7 +94,7 @@ result<void> layer_writer::write(tosa::slice, const args<tosa::slice>& a, const 
     const auto* const size = match<tosa::const_shape>(a.size);
     if (start == nullptr || size == nullptr) return refuse(n, "its start is computed");
     HEADRACE_TRY(from, operand_of(a.input1));
-    const tensor part = part_of(from.type, start->values, size->values);
+    const on_device::tensor part = part_of(from.type, start->values, size->values);
     if (is_read_as_view(n, from, part)) {
         put({const_cast<node*>(&n), 0}, {*from.buffer, part});
         return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what makes headrace::graph a graph of Boost.Graph: its traits, iterators and property maps.
+// Defines the traits, iterators and property maps by which headrace::graph models a graph of Boost.Graph.
 #ifndef HEADRACE_IR_BOOST_GRAPH_HPP
 #define HEADRACE_IR_BOOST_GRAPH_HPP
 

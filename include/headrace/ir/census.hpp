@@ -50,12 +50,8 @@ public:
 
     private:
         void skip_erased() {
-            constexpr std::uint32_t distance = 8;
-            node_ = nullptr;
-            for (; at_ < in_->end && node_ == nullptr; at_ += node_ == nullptr) {
-                node_ = in_->nodes[at_];
-                if (at_ + distance < in_->end) __builtin_prefetch(in_->nodes[at_ + distance]);
-            }
+            while (at_ != in_->end && in_->nodes[at_] == nullptr) ++at_;
+            node_ = at_ == in_->end ? nullptr : in_->nodes[at_];
         }
 
         const places* in_ = nullptr;
@@ -97,10 +93,16 @@ public:
                             : std::span<const std::uint64_t>(d->present, d->words);
     }
 
+    /// True if an op of the dialect occurs here or in a nested region.
+    [[nodiscard]] bool contains(const dialect_info& dialect) const {
+        for (const std::uint64_t word : present(dialect)) {
+            if (word != 0) return true;
+        }
+        return false;
+    }
+
     void insert(node& n);
     void remove(node& n);
-    /// Removes null entries where they are the majority. No list may be iterated over meanwhile.
-    void tidy();
 
     /// Sets the census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }

@@ -37,24 +37,6 @@ HEADRACE_INLINE void census::remove(node& n) {
     mark(*n.op, -1);
 }
 
-HEADRACE_INLINE void census::tidy() {
-    for (const entry& d : std::span(entries_, size_)) {
-        for (std::size_t op = 0; op != d.dialect->op_count; ++op) {
-            nodes_of_op::places& listed = d.ops[op].listed;
-            if (2 * d.ops[op].count >= listed.end) continue;
-            std::uint32_t kept = 0;
-            for (std::uint32_t i = listed.first; i != listed.end; ++i) {
-                node* const n = listed.nodes[i];
-                if (n == nullptr) continue;
-                n->place_of_op = kept;
-                listed.nodes[kept++] = n;
-            }
-            listed.first = 0;
-            listed.end = kept;
-        }
-    }
-}
-
 HEADRACE_INLINE void census::grow() {
     capacity_ = 2 * (capacity_ + 2);
     entry* wider = make_array<entry>(*arena_, capacity_);

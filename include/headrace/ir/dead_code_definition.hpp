@@ -35,7 +35,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
         return n.first_use == nullptr && !is<builtin::placeholder>(n) && !has_effects(n);
     };
     pmr_vector<node*> dead;
-    for (node& n : g.nodes_alone()) {
+    for (node& n : g.nodes()) {
         if (is_dead(n)) dead.push_back(&n);
     }
     // Next come nodes that only dead nodes used. A node that one node uses twice would be found twice.

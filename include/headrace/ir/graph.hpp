@@ -3,13 +3,13 @@
 #ifndef HEADRACE_IR_GRAPH_HPP
 #define HEADRACE_IR_GRAPH_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <headrace/base/target_spec.hpp>
@@ -37,9 +37,8 @@ public:
     // --- reading -----------------------------------------------------------------------
 
     /// Iterates over nodes in execution order. Read `next` before erasing the current node.
-    [[nodiscard]] node_range<true> nodes() const { return node_range<true>(first_); }
-    /// Iterates without prefetching the data that nodes refer to, for loops that read few of their members.
-    [[nodiscard]] node_range<false> nodes_alone() const { return node_range<false>(first_); }
+    [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
+    [[nodiscard, deprecated("use nodes()")]] auto nodes_alone() const { return nodes(); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -48,10 +47,7 @@ public:
     [[nodiscard]] static bool is_before(const node& a, const node& b) { return a.position < b.position; }
     /// An upper bound of node ids, exclusive.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
-    /// Makes iteration over this graph and its regions fast again after many nodes have changed: refreshes
-    /// the prefetch hints, and renumbers ids in execution order, so that tables by id are compact and read in
-    /// order. Pipelines call it after each pass, so ids are only valid within a pass.
-    void tidy();
+    [[deprecated("does nothing: ids stay as they are")]] void tidy() {}
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] nodes_of_op nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
@@ -104,11 +100,7 @@ public:
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
-        changes_ = 0;
-        for (std::size_t i = 0; i != order.size(); ++i) {
-            prefetch_after(i, order.size(), [&](std::size_t at) { return order[at]; });
-            link(*order[i], nullptr);
-        }
+        for (node* n : order) link(*n, nullptr);
     }
 
     void set_operand(edge& e, value to) {
@@ -202,35 +194,9 @@ private:
         return new (arena_->allocate(sizeof(T), alignof(T))) T(std::forward<Args>(arguments)...);
     }
 
-    template <class T>
-    static T& field_at(node& n, const field_info& f) {
-        return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
-    }
-
-    [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
+    [[nodiscard]] list<std::string_view> own_texts(const list<std::string_view>& texts);
     // Copies the lists and strings of the arguments into the arena.
     void own_arguments(node& n);
-
-    // Calls `f(const value&)` for each operand in an argument struct.
-    template <class F>
-    static void for_each_slot(const op_info& op, const void* arguments, F&& f) {
-        for (const field_info& field : op) {
-            const void* at = static_cast<const std::byte*>(arguments) + field.offset;
-            if (field.kind == field_kind::tensor) {
-                if (!field.optional) {
-                    f(*static_cast<const value*>(at));
-                } else if (const auto& v = *static_cast<const std::optional<value>*>(at)) {
-                    f(*v);
-                }
-            } else if (field.kind == field_kind::tensors) {
-                for (const value& v : *static_cast<const list<value>*>(at)) f(v);
-            } else if (field.kind == field_kind::optional_tensors) {
-                for (const auto& v : *static_cast<const list<std::optional<value>>*>(at)) {
-                    if (v) f(*v);
-                }
-            }
-        }
-    }
 
     static bool all_inherited(const annotation* annotations);
 
@@ -251,13 +217,6 @@ private:
         (n.previous == nullptr ? first_ : n.previous->next) = n.next;
         (n.next == nullptr ? last_ : n.next->previous) = n.previous;
         --size_;
-        ++changes_;
-    }
-    // Records `n`, the `position`-th node of the order, as the prefetch hint of an earlier node.
-    void note_for_those_behind(node& n, std::size_t position) {
-        node*& behind = met_[position % met_.size()];
-        if (behind != nullptr) note_ahead(*behind, &n);
-        behind = &n;
     }
     // Returns a position soon after `previous`: insertions usually come in runs, so room is left.
     static std::uint64_t position_between(const node* previous, const node* before) {
@@ -272,12 +231,6 @@ private:
         n.position = position_between(n.previous, before);
         (n.previous == nullptr ? first_ : n.previous->next) = &n;
         (before == nullptr ? last_ : before->previous) = &n;
-        if (before != nullptr) {
-            note_ahead(n, noted_ahead(*before));
-            ++changes_;
-        } else {
-            note_for_those_behind(n, size_);
-        }
         ++size_;
     }
 
@@ -287,9 +240,7 @@ private:
     meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
-    std::array<node*, 32> met_{};  // ring of the last nodes passed to note_for_those_behind
     std::size_t size_ = 0;
-    std::size_t changes_ = 0;  // changes of the order since the last tidy()
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;
     target_spec target_{};

@@ -5,8 +5,11 @@
 
 #include <cstddef>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/target_spec.hpp>
@@ -17,11 +20,34 @@
 
 namespace headrace {
 
+namespace detail {
+
+// Calls `f(const value&)` for each operand in an argument struct.
+template <class F>
+void for_each_slot(const op_info& op, const void* arguments, F&& f) {
+    for (const field_info& field : op) {
+        if (!holds_tensors(field.kind)) continue;
+        const void* const item = field.item_in(arguments);
+        if (item == nullptr) continue;
+        if (field.kind == field_kind::tensor) {
+            f(*static_cast<const value*>(item));
+        } else if (field.kind == field_kind::tensors) {
+            for (const value& v : *static_cast<const list<value>*>(item)) f(v);
+        } else {
+            for (const auto& v : *static_cast<const list<std::optional<value>>*>(item)) {
+                if (v) f(*v);
+            }
+        }
+    }
+}
+
+}  // namespace detail
+
 HEADRACE_INLINE node& graph::create(
     const op_info& op, const void* arguments, std::size_t results, node* before) {
     // The results, arguments and operands of a node are in one block of memory.
     std::size_t operands = 0;
-    for_each_slot(op, arguments, [&](const value&) { ++operands; });
+    detail::for_each_slot(op, arguments, [&](const value&) { ++operands; });
     const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
     const std::size_t arguments_at = aligned(results * sizeof(result_slot), op.args_alignment);
     const std::size_t operands_at = aligned(arguments_at + op.args_size, alignof(edge));
@@ -38,7 +64,7 @@ HEADRACE_INLINE node& graph::create(
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
     n.operands = reinterpret_cast<edge*>(block + operands_at);
-    for_each_slot(op, n.arguments, [&](const value& slot) {
+    detail::for_each_slot(op, n.arguments, [&](const value& slot) {
         // The slot is in the block, or in a list that own_arguments has copied.
         edge* const e = new (n.operands + n.operand_count)
             edge{.target = &n, .operand = n.operand_count, .slot = &const_cast<value&>(slot)};
@@ -55,19 +81,6 @@ HEADRACE_INLINE void graph::erase(node& n) {
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // lets code that has collected it see that it was erased
-}
-
-HEADRACE_INLINE void graph::tidy() {
-    if (2 * changes_ > size_ || next_id_ > 2 * size_) {
-        next_id_ = 0;
-        for (node& n : nodes_alone()) {
-            note_for_those_behind(n, next_id_);
-            n.id = next_id_++;
-        }
-        changes_ = 0;
-        census_.tidy();
-    }
-    for (graph& region : regions()) region.tidy();
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
@@ -118,59 +131,47 @@ HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
     return {copy_array(*arena_, text.data(), text.size()), text.size()};
 }
 
-HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {
-    const list<std::string_view> copy = own(texts);
-    for (const std::string_view& text : copy) const_cast<std::string_view&>(text) = own(text);
-    return copy;
+HEADRACE_INLINE list<std::string_view> graph::own_texts(const list<std::string_view>& texts) {
+    std::string_view* const copy = copy_array(*arena_, texts.data(), texts.size());
+    for (std::string_view& text : std::span(copy, texts.size())) text = own(text);
+    return {copy, texts.size()};
 }
 
 HEADRACE_INLINE void graph::own_arguments(node& n) {
     for (const field_info& f : *n.op) {
+        const auto own_as = [&]<class T>(std::type_identity<T>) {
+            T* const item = static_cast<T*>(const_cast<void*>(f.item_in(n.arguments)));
+            if (item == nullptr) return;
+            if constexpr (std::is_same_v<T, list<std::string_view>>) {
+                *item = own_texts(*item);
+            } else if constexpr (std::is_same_v<T, tensor_data>) {
+                item->strides = own(item->strides);
+            } else {
+                *item = own(*item);
+            }
+        };
         switch (f.kind) {
             case field_kind::tensors:
-                field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                own_as(std::type_identity<list<value>>());
                 break;
-            case field_kind::optional_tensors: {
-                auto& items = field_at<list<std::optional<value>>>(n, f);
-                items = own(items);
+            case field_kind::optional_tensors:
+                own_as(std::type_identity<list<std::optional<value>>>());
                 break;
-            }
             case field_kind::integers:
-                if (f.optional) {
-                    if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
-                } else {
-                    field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
-                }
+                own_as(std::type_identity<int_list>());
                 break;
             case field_kind::floatings:
-                if (f.optional) {
-                    if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
-                } else {
-                    field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
-                }
+                own_as(std::type_identity<list<double>>());
                 break;
             case field_kind::text:
-                if (f.optional) {
-                    if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
-                } else {
-                    field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
-                }
+                own_as(std::type_identity<std::string_view>());
                 break;
             case field_kind::texts:
-                if (f.optional) {
-                    if (auto& texts = field_at<std::optional<list<std::string_view>>>(n, f))
-                        texts = own_texts(*texts);
-                } else {
-                    auto& texts = field_at<list<std::string_view>>(n, f);
-                    texts = own_texts(texts);
-                }
+                own_as(std::type_identity<list<std::string_view>>());
                 break;
-            case field_kind::data: {
-                if (f.optional) break;
-                auto& data = field_at<tensor_data>(n, f);
-                data.strides = own(data.strides);
+            case field_kind::data:
+                own_as(std::type_identity<tensor_data>());
                 break;
-            }
             default:
                 break;
         }

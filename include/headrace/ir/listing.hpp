@@ -4,7 +4,6 @@
 #define HEADRACE_IR_LISTING_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>

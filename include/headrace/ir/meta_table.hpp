@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IR_META_TABLE_HPP
 #define HEADRACE_IR_META_TABLE_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IR_META_TABLE_DEFINITION_HPP
 #define HEADRACE_IR_META_TABLE_DEFINITION_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>

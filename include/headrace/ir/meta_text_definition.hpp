@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IR_META_TEXT_DEFINITION_HPP
 #define HEADRACE_IR_META_TEXT_DEFINITION_HPP
 
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 

@@ -9,7 +9,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/op/reflect.hpp>
+#include <headrace/op/visit_field.hpp>
 
 namespace headrace {
 

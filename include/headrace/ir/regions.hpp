@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 
 #include <headrace/base/flat_map.hpp>
 #include <headrace/base/mix.hpp>
@@ -21,12 +19,7 @@ template <class F>
 void for_each_region(const node& n, F&& f) {
     for (const field_info& field : *n.op) {
         if (field.kind != field_kind::region) continue;
-        const std::byte* const at = static_cast<const std::byte*>(n.arguments) + field.offset;
-        if (!field.optional) {
-            f(field, *reinterpret_cast<graph* const*>(at));
-        } else if (const auto& region = *reinterpret_cast<const std::optional<graph*>*>(at)) {
-            f(field, *region);
-        }
+        if (const void* const item = field.item_in(n.arguments)) f(field, *static_cast<graph* const*>(item));
     }
 }
 

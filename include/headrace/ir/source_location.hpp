@@ -4,6 +4,7 @@
 #ifndef HEADRACE_IR_SOURCE_LOCATION_HPP
 #define HEADRACE_IR_SOURCE_LOCATION_HPP
 
+#include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <string_view>

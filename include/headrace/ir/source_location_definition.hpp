@@ -4,12 +4,14 @@
 #define HEADRACE_IR_SOURCE_LOCATION_DEFINITION_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/text.hpp>
 
 namespace headrace {
 

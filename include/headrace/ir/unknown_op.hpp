@@ -4,6 +4,7 @@
 #define HEADRACE_IR_UNKNOWN_OP_HPP
 
 #include <algorithm>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>

@@ -27,10 +27,10 @@ namespace headrace {
 namespace {
 
 // True if a graph, or one of its regions, computes integers of 32 or 64 bits.
-bool computes_integers(const graph& g) {
+bool computes_wide_integers(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
-        for (const node& n : sub.nodes_alone()) {
+        for (const node& n : sub.nodes()) {
             if (found || is_of_dialect<builtin::dialect>(n)) continue;
             for (std::uint32_t i = 0; i != n.result_count; ++i)
                 found = found || detail::may_be_wide(n.results[i].meta);
@@ -112,7 +112,7 @@ public:
     // In execution order: value ranges are those before the rewrites.
     void rewrite(graph& g) const {
         std::vector<node*> found;
-        for (node& n : g.nodes_alone()) {
+        for (node& n : g.nodes()) {
             if ((is<aten::neg>(n) || is<aten::abs>(n)) && n.results[0].meta != nullptr &&
                 n.results[0].meta->dtype == dtype::int32 && meta_of(n.operand(0)) != nullptr &&
                 ranges_.held_by(n.operand(0)).contains(lowest))
@@ -154,7 +154,7 @@ private:
 bool has_wide_constants(const graph& g) {
     const value_ranges ranges(g);
     const integer_needs needs(g, ranges);
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value v{const_cast<node*>(&n), i};
@@ -174,7 +174,7 @@ bool may_negate_lowest(const graph& g) {
 }  // namespace
 
 result<void> prepare_integers(graph& g) {
-    if (!computes_integers(g)) return {};
+    if (!computes_wide_integers(g)) return {};
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
@@ -197,7 +197,7 @@ result<void> prepare_integers(graph& g) {
 
 result<integer_check> check_integers(const graph& g, bool strict) {
     integer_check check;
-    if (!computes_integers(g)) return check;
+    if (!computes_wide_integers(g)) return check;
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/lowering/lower_pte.hpp.
 
-#include <headrace/io/tosa/delegate.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 
 #include <cstddef>
@@ -27,6 +26,7 @@
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
@@ -39,13 +39,6 @@ namespace headrace {
 
 namespace {
 
-node* find_constant(const graph& g, std::string_view name) {
-    for (node& n : g.nodes_of(info_of<builtin::constant>)) {
-        if (!name.empty() && n.name() == name) return &n;
-    }
-    return nullptr;
-}
-
 // Turns the buffers that the program writes back into inputs, and their next values into outputs, as
 // pte_method says. A buffer that is written but never read is not a state, since its value has no effect.
 std::vector<pte_state> states_as_inputs(program& p) {
@@ -56,16 +49,11 @@ std::vector<pte_state> states_as_inputs(program& p) {
     std::vector<std::size_t> positions;
     std::vector<value> inputs;
     for (const mutation& m : p.mutations) {
-        node* const buffer = find_constant(g, m.tensor);
+        const auto [buffer, input] = detail::replace_buffer(g, m.tensor);
         if (buffer == nullptr) continue;
-        const tensor_meta meta = *meta_of(buffer->result());
-        node& input = g.create<builtin::placeholder>({}, g.first());
-        g.set_meta(input.result(), {meta.dtype, meta.shape, {}});
-        g.set_name(input.result(), m.tensor);
-        g.replace_all_uses(buffer->result(), input.result());
-        states.push_back({args_of<builtin::constant>(*buffer).data, meta});
+        states.push_back({args_of<builtin::constant>(*buffer).data, *meta_of(buffer->result())});
         positions.push_back(m.position);
-        inputs.push_back(input.result());
+        inputs.push_back(input->result());
     }
     const list<value> made = g.outputs();
     const auto outputs =
@@ -130,10 +118,6 @@ void copy_kept_inputs(graph& g, std::size_t states) {
         copy_output(g, output, e);
     }
 }
-
-}  // namespace
-
-namespace {
 
 // The state of a lowering of methods to one file.
 class pte_lowering {

@@ -118,7 +118,7 @@ private:
 
 using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 
-result<samples_of_inputs> read_inputs(const graph& g, const std::vector<std::string>& files) {
+result<samples_of_inputs> read_input_samples(const graph& g, const std::vector<std::string>& files) {
     auto inputs = std::make_shared<std::vector<input_samples>>();
     for (const node& n : g.inputs()) {
         if (inputs->size() == files.size()) {
@@ -158,15 +158,10 @@ result<void> check_infinities(
     return {};
 }
 
-bool is_quantized(const graph& g) {
-    return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
-        [](std::uint64_t word) { return word != 0; });
-}
-
 }  // namespace
 
 result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
-    HEADRACE_TRY(inputs, read_inputs(g, files));
+    HEADRACE_TRY(inputs, read_input_samples(g, files));
     HEADRACE_TRY(check_infinities(*inputs, {}));
     return source_of(inputs);
 }
@@ -175,9 +170,9 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     graph& g = *p.graph;
     eliminate_dead_code(g);
     HEADRACE_TRY(refuse_unread(g));
-    if (is_quantized(g))
+    if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
-    HEADRACE_TRY(inputs, read_inputs(g, options.samples));
+    HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     const sample_source samples = source_of(inputs);
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();

@@ -12,6 +12,8 @@ namespace headrace {
 
 namespace {
 
+double in_milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
+
 void write_pass_record(json_writer& w, const pass_record& p) {
     w.begin_object();
     w.member("name", p.name);
@@ -19,7 +21,7 @@ void write_pass_record(json_writer& w, const pass_record& p) {
     if (p.status == pass_status::ran) {
         w.member("rewritten", p.nodes.rewritten);
         w.member("declined", p.nodes.declined);
-        w.member("ms", detail::in_milliseconds(p.nanoseconds));
+        w.member("ms", in_milliseconds(p.nanoseconds));
     } else {
         w.member("reason", name_of(p.status));
     }
@@ -46,6 +48,12 @@ void write_transposes(json_writer& w, const lowering_report& report) {
         w.end_object();
     }
     w.end_array();
+    w.end_object();
+}
+
+void write_stage_times(json_writer& w, const lowering_report& report) {
+    w.begin_object("ms");
+    for (const stage_time& s : report.stages) w.member(s.name, in_milliseconds(s.nanoseconds));
     w.end_object();
 }
 
@@ -80,9 +88,7 @@ std::string report_json(const lowering_report& report) {
     w.member("nodes_rewritten", total.rewritten);
     w.member("nodes_copied", total.copied);
     w.member("nodes_inferred", total.inferred);
-    w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
-    w.end_object();
+    detail::write_stage_times(w, report);
     w.begin_array("passes");
     for (const pass_record& p : report.passes) write_pass_record(w, p);
     w.end_array();

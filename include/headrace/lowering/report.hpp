@@ -70,11 +70,10 @@ struct lowering_report {
 
 namespace detail {
 
-[[nodiscard]] inline double in_milliseconds(std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) / 1e6;
-}
 /// Writes the member `transposes` of a report and of a page's data.
 void write_transposes(json_writer& w, const lowering_report& report);
+/// Writes the member `ms` of both: the time of each stage.
+void write_stage_times(json_writer& w, const lowering_report& report);
 
 }  // namespace detail
 

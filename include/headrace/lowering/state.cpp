@@ -122,6 +122,17 @@ node* find_by_name(auto&& nodes, std::string_view name) {
 
 }  // namespace
 
+detail::buffer_input detail::replace_buffer(graph& g, std::string_view name) {
+    node* const constant = find_by_name(g.nodes_of(info_of<builtin::constant>), name);
+    if (constant == nullptr) return {};
+    const tensor_meta& meta = *meta_of(constant->result());
+    node& input = g.create<builtin::placeholder>({}, g.first());
+    g.set_meta(input.result(), {meta.dtype, meta.shape, {}});
+    g.set_name(input.result(), name);
+    g.replace_all_uses(constant->result(), input.result());
+    return {constant, &input};
+}
+
 void leave_inputs_unwritten(program& p) {
     const auto is_input = [](const mutation& m) { return m.kind == mutation::kind_type::user_input; };
     if (std::ranges::none_of(p.mutations, is_input)) return;
@@ -149,15 +160,10 @@ std::vector<initial_state> expose_states(program& p) {
             if (node* input = find_by_name(g.inputs(), m.name)) g.annotate(*input, input_state{name});
             continue;
         }
-        node* const buffer = find_by_name(g.nodes_of(info_of<builtin::constant>), m.tensor);
-        if (buffer == nullptr) continue;  // it is written but never read
-        const tensor_meta meta = *meta_of(buffer->result());
-        states.push_back({name, args_of<builtin::constant>(*buffer).data, meta});
-        node& input = g.create<builtin::placeholder>({}, g.first());
-        g.set_meta(input.result(), {meta.dtype, meta.shape, {}});
-        g.set_name(input.result(), m.tensor);
-        g.annotate(input, input_state{name});
-        g.replace_all_uses(buffer->result(), input.result());
+        const auto [buffer, input] = detail::replace_buffer(g, m.tensor);
+        if (buffer == nullptr) continue;
+        states.push_back({name, args_of<builtin::constant>(*buffer).data, *meta_of(buffer->result())});
+        g.annotate(*input, input_state{name});
     }
     if (!p.mutations.empty())
         g.annotate(*g.output(), output_states{g.own(list<std::string_view>(of_outputs))});

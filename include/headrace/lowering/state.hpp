@@ -45,6 +45,18 @@ struct buffer_write {
 /// these, and the other outputs do not depend on them.
 void leave_inputs_unwritten(program& p);
 
+namespace detail {
+
+/// A buffer that became an input, and the constant that it was before; null if the program never reads it.
+struct buffer_input {
+    node* constant = nullptr;
+    node* input = nullptr;
+};
+/// Puts an input of that name in place of the constant, after all inputs that the graph has.
+buffer_input replace_buffer(graph& g, std::string_view name);
+
+}  // namespace detail
+
 /// Makes each buffer and parameter that the program writes an input, after the user's inputs; its new value
 /// is already among the outputs, after the user's. Inputs and outputs are annotated with the state's name.
 /// Returns the initial values of the states.

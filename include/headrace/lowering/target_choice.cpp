@@ -15,15 +15,6 @@ namespace headrace {
 
 namespace {
 
-// True if the graph has ops that quantize or dequantize.
-bool is_quantized(const graph& g) {
-    bool found = false;
-    g.census().for_each([&](const op_info& op, std::size_t) {
-        found = found || op.dialect == &info_of_dialect<quantized_decomposed::dialect>;
-    });
-    return found;
-}
-
 // True if an op of the graph, or of a graph nested in it, has an operand or result of such a dtype.
 template <class Predicate>
 bool computes_with(const graph& g, const Predicate& is_such) {
@@ -62,7 +53,7 @@ std::vector<target_spec> default_targets(const graph& g) {
     const target_spec floats = is_brain ? plain.with(target_feature::bf16) : plain;
     const target_spec integers = target_spec{}.with(target_feature::profile_int);
     const target_spec both = floats.with(target_feature::profile_int);
-    const bool quantized = is_quantized(g);
+    const bool quantized = g.census().contains(info_of_dialect<quantized_decomposed::dialect>);
     if (!quantized && !computes_integers(g)) return {floats};
     const bool bytes = !quantized && computes_bytes(g);
     const bool without_floats = quantized || (bytes && !computes_with(g, &is_floating));

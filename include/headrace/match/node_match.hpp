@@ -18,7 +18,8 @@ namespace headrace {
 /// Patterns of nodes, as types. The graph matcher (fx/subgraph_matcher.hpp) finds any pattern in a graph,
 /// like FX; these patterns are trees, read from the rewritten node to its operands. They cost a few
 /// comparisons, compile fast, and give each node's arguments with their type.
-template <fixed_string Name, class Ops, bool Optional, class... Operands>
+enum class node_use : unsigned char { any, sole, optional };
+template <fixed_string Name, class Ops, node_use Use, class... Operands>
 struct node_pattern {
     static constexpr auto name = Name;
     using op_list = Ops;
@@ -34,12 +35,18 @@ struct constant_pattern {
 /// those that are neither optional nor lists, in order; operands that are left out, and all other arguments,
 /// may be anything. If a wildcard occurs twice, it is the same value in both places.
 template <fixed_string Name, op_tag... Ops, class... Operands>
-[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, node_use::any, Operands...> node_of(Operands...) {
+    return {};
+}
+/// A node whose result has no other user, so that it is gone after the rewrite.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, node_use::sole, Operands...> sole_node(Operands...) {
     return {};
 }
 /// A node of such an op, or directly the value of its first operand: `optional_node<"cast", tosa::cast>(x)`.
 template <fixed_string Name, op_tag... Ops, class... Operands>
-[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, node_use::optional, Operands...> optional_node(
+    Operands...) {
     return {};
 }
 template <fixed_string Name>
@@ -70,9 +77,9 @@ template <class P>
 struct nodes_in {
     using type = node_patterns<>;
 };
-template <fixed_string Name, class Ops, bool Optional, class... Operands>
-struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
-    using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
+template <fixed_string Name, class Ops, node_use Use, class... Operands>
+struct nodes_in<node_pattern<Name, Ops, Use, Operands...>> {
+    using type = decltype((node_patterns<node_pattern<Name, Ops, Use, Operands...>>{} + ... +
         typename nodes_in<Operands>::type{}));
 };
 template <fixed_string Name>

@@ -35,15 +35,16 @@ private:
         found[next++] = v.producer;
         return is<builtin::constant>(*v.producer);
     }
-    template <fixed_string Name, class... Ops, bool Optional, class... Operands>
-    bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
+    template <fixed_string Name, class... Ops, node_use Use, class... Operands>
+    bool match_node(node_pattern<Name, ops<Ops...>, Use, Operands...>, value v, std::size_t& next) {
+        if (Use == node_use::sole && !has_one_use(v)) return false;
         const std::size_t at = next++;
         [[maybe_unused]] const node_matcher before = *this;  // restores the bindings of an absent node
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
             found[at] = v.producer;
             return true;
         }
-        if constexpr (Optional) {
+        if constexpr (Use == node_use::optional) {
             *this = before;
             next = at + 1;
             return match_first(v, next, Operands{}...);

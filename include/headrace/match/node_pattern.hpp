@@ -71,8 +71,8 @@ template <class P>
 struct node_fault {
     using type = no_fault;
 };
-template <fixed_string Name, class... Ops, bool Optional, class... Operands>
-struct node_fault<node_pattern<Name, ops<Ops...>, Optional, Operands...>>
+template <fixed_string Name, class... Ops, node_use Use, class... Operands>
+struct node_fault<node_pattern<Name, ops<Ops...>, Use, Operands...>>
     : first_of_faults<arity_fault<Ops, sizeof...(Operands)>..., typename node_fault<Operands>::type...> {};
 
 template <class P, class F, std::size_t... I>
@@ -230,8 +230,8 @@ struct no_match_rules {
 
 template <class T>
 inline constexpr bool is_node_pattern = false;
-template <fixed_string Name, class... Ops, bool Optional, class... Operands>
-inline constexpr bool is_node_pattern<node_pattern<Name, ops<Ops...>, Optional, Operands...>> =
+template <fixed_string Name, class... Ops, node_use Use, class... Operands>
+inline constexpr bool is_node_pattern<node_pattern<Name, ops<Ops...>, Use, Operands...>> =
     sizeof...(Ops) != 0;
 template <class P>
 inline constexpr bool writes_node_pattern = [] {
@@ -251,7 +251,8 @@ inline constexpr bool writes_node_pattern = [] {
 ///
 /// The pattern is a callable over wildcards. The rewrite takes the values of the wildcards and, optionally,
 /// the match. It may be code: `code<List>([](emit<List> e, value x, const auto& m) { … })`. If several rules
-/// match a node, the first that does not decline is used. Inner nodes may have other users; see is_sole_use.
+/// match a node, the first that does not decline is used. Inner nodes may have other users, unless they are
+/// a sole_node.
 template <class P>
 [[nodiscard]] constexpr auto on_match(P) {
     static_assert(detail::writes_node_pattern<P>,

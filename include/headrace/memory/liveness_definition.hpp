@@ -23,10 +23,9 @@ namespace headrace {
 HEADRACE_INLINE list<value> out_buffers(const node& n) {
     if (!n.op->has(trait::writes_out)) return {};
     const field_info& last = n.op->fields[n.op->field_count - 1];
-    const std::byte* const at = static_cast<const std::byte*>(n.arguments) + last.offset;
     if (last.kind == field_kind::tensor && !last.optional)
-        return {reinterpret_cast<const value*>(at), std::size_t{1}};
-    if (last.kind == field_kind::tensors) return *reinterpret_cast<const list<value>*>(at);
+        return {&detail::member_at<value>(n.arguments, last), std::size_t{1}};
+    if (last.kind == field_kind::tensors) return detail::member_at<list<value>>(n.arguments, last);
     return {};
 }
 

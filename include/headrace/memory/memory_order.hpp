@@ -3,7 +3,6 @@
 #ifndef HEADRACE_MEMORY_MEMORY_ORDER_HPP
 #define HEADRACE_MEMORY_MEMORY_ORDER_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory_resource>
 #include <string>
-#include <string_view>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>

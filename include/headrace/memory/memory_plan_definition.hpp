@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>

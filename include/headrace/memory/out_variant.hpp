@@ -11,6 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <boost/mp11/list.hpp>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
@@ -48,23 +50,14 @@ constexpr std::string_view name_of_variant() {
     }
 }
 
-template <class... Lists>
-struct joined;
-template <class... Ops>
-struct joined<ops<Ops...>> {
-    using type = ops<Ops...>;
-};
-template <class... As, class... Bs, class... Lists>
-struct joined<ops<As...>, ops<Bs...>, Lists...> : joined<ops<As..., Bs...>, Lists...> {};
-
 }  // namespace detail
 
 /// Every functional op with an out-variant (trait::has_out), in the order of the dialects. For ATen these are
 /// the ops with an out-variant in PyTorch, except composite ops such as conv2d; for TOSA all ops that
 /// compute, except RESHAPE, which is a view.
-using functional_ops = typename detail::joined<ops_where<aten::dialect, trait::has_out>,
+using functional_ops = boost::mp11::mp_append<ops_where<aten::dialect, trait::has_out>,
     ops_where<quantized_decomposed::dialect, trait::has_out>,
-    ops_where<dim_order_ops::dialect, trait::has_out>, ops_where<tosa::dialect, trait::has_out>>::type;
+    ops_where<dim_order_ops::dialect, trait::has_out>, ops_where<tosa::dialect, trait::has_out>>;
 
 /// The op `Op` with an additional argument `out`: one buffer for each result, which it overwrites. Its
 /// results are the contents of those buffers. PyTorch has a separate argument for each buffer; here they are

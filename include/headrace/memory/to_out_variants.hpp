@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -111,14 +112,14 @@ private:
         }
         // The arguments of the functional op, followed by the buffers.
         std::vector<std::max_align_t> storage(variant.args_size / sizeof(std::max_align_t) + 1);
-        std::byte* const arguments = reinterpret_cast<std::byte*>(storage.data());
+        void* const arguments = storage.data();
         std::memcpy(arguments, variant.default_args, variant.args_size);
         std::memcpy(arguments, n.arguments, n.op->args_size);
         const field_info& out = variant.fields[variant.field_count - 1];
         if (out.kind == field_kind::tensor) {
-            *reinterpret_cast<value*>(arguments + out.offset) = buffers.front();
+            detail::member_at<value>(arguments, out) = buffers.front();
         } else {
-            *reinterpret_cast<list<value>*>(arguments + out.offset) = list<value>(buffers);
+            detail::member_at<list<value>>(arguments, out) = list<value>(buffers);
         }
         replace_node(n, variant, arguments);
     }

@@ -14,40 +14,11 @@
 
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/lists.hpp>
+#include <headrace/op/enumerations.hpp>
 #include <headrace/op/members.hpp>
 #include <headrace/op/value.hpp>
 
 namespace headrace {
-
-/// PyTorch's memory formats (`torch.export` schema, MemoryFormat).
-enum class memory_format : std::uint8_t { unknown, contiguous, channels_last, channels_last_3d, preserve };
-
-/// Enumeration attributes of TOSA; the values are those of the TOSA 1.0 flatbuffer.
-enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
-enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
-enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
-
-namespace detail {
-template <class Enum, std::size_t N>
-constexpr std::string_view enumerator_name(Enum e, const std::string_view (&names)[N]) {
-    const auto index = static_cast<std::size_t>(e);
-    return index < N ? names[index] : "?";
-}
-}  // namespace detail
-
-[[nodiscard]] constexpr std::string_view name_of(memory_format f) {
-    return detail::enumerator_name(
-        f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
-}
-[[nodiscard]] constexpr std::string_view name_of(resize_mode m) {
-    return detail::enumerator_name(m, {"unknown", "nearest", "bilinear"});
-}
-[[nodiscard]] constexpr std::string_view name_of(nan_mode m) {
-    return detail::enumerator_name(m, {"unknown", "propagate", "ignore"});
-}
-[[nodiscard]] constexpr std::string_view name_of(rounding_mode m) {
-    return detail::enumerator_name(m, {"unknown", "single_round", "inexact_round", "double_round"});
-}
 
 /// The elements of a constant. `bytes` points to the element with all indices 0; `strides` count elements,
 /// and empty strides mean row-major. This is a view of the mapped archive, or of memory that the graph owns.
@@ -80,6 +51,11 @@ enum class field_kind : std::uint8_t {
     texts,
     custom,  ///< of a type that its dialect adds: see op/custom.hpp
 };
+
+/// True for arguments that are tensors or lists of them.
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
 
 /// Receives text piece by piece.
 struct text_sink {
@@ -176,6 +152,20 @@ struct field_info {
         return optional ? held(member) : member;
     }
 };
+
+namespace detail {
+
+// Returns the member of an argument struct that a field describes; `T` must be its type.
+template <class T>
+[[nodiscard]] const T& member_at(const void* arguments, const field_info& f) {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + f.offset);
+}
+template <class T>
+[[nodiscard]] T& member_at(void* arguments, const field_info& f) {
+    return *reinterpret_cast<T*>(static_cast<std::byte*>(arguments) + f.offset);
+}
+
+}  // namespace detail
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
     std::size_t count = names.empty() ? 0 : 1;

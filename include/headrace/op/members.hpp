@@ -10,8 +10,6 @@ namespace headrace {
 
 namespace detail {
 
-inline constexpr std::size_t max_members = 15;
-
 // True if an aggregate can be initialized from N values, so that it has at least N members.
 template <class Args, std::size_t N>
 constexpr bool takes() {
@@ -126,7 +124,7 @@ constexpr std::string_view spelled() {
 // The lengths of the text around the names, measured with known members.
 struct spelling {
     std::size_t between;  ///< from the end of a name to the & of the next address
-    std::size_t behind;   ///< from the end of the last name to the end of the text
+    std::size_t after;    ///< from the end of the last name to the end of the text
 };
 struct known_members {
     int first_one, second_one;
@@ -154,7 +152,7 @@ constexpr bool ends_at(std::string_view text, std::size_t end, std::string_view 
 // text before the name, so its length is measured only once.
 constexpr std::size_t last_other_name(
     std::string_view text, const std::string_view* names, std::size_t count) {
-    std::size_t end = text.size() - spelled_around.behind;
+    std::size_t end = text.size() - spelled_around.after;
     std::size_t length = 0;
     for (std::size_t i = count; i-- != 0;) {
         if (!ends_at(text, end, names[i])) return i;

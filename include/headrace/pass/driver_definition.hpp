@@ -158,9 +158,7 @@ private:
     using found_nodes = pmr_vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
-        for (std::size_t i = 0; i != found.size(); ++i) {
-            prefetch_to_rewrite(i, found.size(), [&](std::size_t at) { return found[at].target; });
-            const found_node& f = found[i];
+        for (const found_node& f : found) {
             if (f.target->owner == nullptr) continue;  // an earlier rewrite erased it
             HEADRACE_TRY(rewrite(*f.target, *f.by));
         }
@@ -170,7 +168,7 @@ private:
     // Visits each graph before its regions, because handlers may change the signatures of regions.
     result<void> run_in_order(graph& g) {
         found_nodes found;
-        for (node& n : g.nodes_alone()) {
+        for (node& n : g.nodes()) {
             for (const handler& h : pass_.handlers) {
                 if (h.op == n.op) found.push_back({&n, &h});
             }

@@ -510,7 +510,6 @@ private:
         result<node_counts> counts = p.run(g, context, options.driver);
         if (!counts) return located(p, std::move(counts).error());
         record.nodes = counts.value();
-        g.tidy();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
         if (options_.run_checks_after_each_pass) {
             HEADRACE_TRY(run_checks(g, p.name()));

@@ -90,7 +90,6 @@ private:
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         HEADRACE_TRY(counts, step.run(g, context, options.driver));
         record.nodes = counts;
-        g.tidy();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
         if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);

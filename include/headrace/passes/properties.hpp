@@ -9,6 +9,7 @@
 namespace headrace {
 
 struct fuse_reshapes;
+struct fuse_transposes;
 
 // Properties of exported programs.
 
@@ -105,6 +106,11 @@ struct legalization {
     using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
 };
 
+/// From TOSA to equivalent operators that have fewer axes to move.
+struct layout_preparation {
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+};
 /// From TOSA to equivalent operators that the target runs faster. Layouts are chosen before, since they
 /// determine which axis is the channels; weights rearranged here are folded afterwards.
 struct tuning {

@@ -15,7 +15,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/observers/observe.hpp>
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
 
 namespace headrace {
 
@@ -79,15 +79,11 @@ std::vector<node*> layers_in(const graph& g) {
 // Returns the channel means of a layer for each sample, in order.
 result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer, const sample_source& samples,
     std::size_t count, const parallel_for& in_parallel) {
-    const quantization_point point{layer.result(), quantization_groups::none, nullptr, {}, no_point};
+    const quantization_point point = observed_point(layer.result());
     std::vector<std::vector<double>> means(count);
     const point_runner runner(g, std::span(&point, 1));
-    HEADRACE_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
-        HEADRACE_TRY(inputs, samples.inputs(i));
-        HEADRACE_TRY(found, runner.run(inputs));
-        means[i] = channel_means(found[0], layer);
-        return {};
-    }));
+    HEADRACE_TRY(runner.run_samples(samples, count, in_parallel,
+        [&](std::size_t i, std::span<const tensor> found) { means[i] = channel_means(found[0], layer); }));
     return means;
 }
 

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/constants.hpp>
+#include <headrace/quantization/replacements.hpp>
 
 namespace headrace {
 
@@ -124,12 +127,8 @@ double equalize(layer& first, layer& second) {
 
 void store(graph& g, layer& l) {
     const auto replace = [&](std::size_t operand, const std::vector<float>& numbers) {
-        edge& e = l.of->operands[operand];
-        const value made = create_constant(g, *meta_of(*e.slot), l.of,
+        replace_with_constant(g, l.of->operands[operand],
             [&](std::span<std::byte> data) { std::memcpy(data.data(), numbers.data(), data.size()); });
-        g.set_name(made, e.source->name());
-        g.inherit_annotations(*made.producer, *e.source);
-        g.set_operand(e, made);
     };
     replace(1, l.weight);
     if (!l.bias.empty()) replace(2, l.bias);

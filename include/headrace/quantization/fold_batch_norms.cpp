@@ -12,18 +12,14 @@ namespace headrace {
 
 namespace {
 
-using layers = fold_batch_norms::layers;
-using produces = fold_batch_norms::produces;
-
 struct norm {
     std::optional<value> weight, bias;
     value mean, variance;
     double eps;
 };
-using numbers = pmr_vector<double>;
 
 template <class... Ops>
-std::optional<value> folded(emit<produces>& e, value input, const norm& n, ops<Ops...>) {
+std::optional<value> folded(emit<fold_batch_norms::produces>& e, value input, const norm& n, ops<Ops...>) {
     std::optional<value> found;
     if (!input || !has_one_use(input)) return found;
     const auto fold_into = [&]<class Op>() {
@@ -39,7 +35,7 @@ bool is_weight(const emitter& e, value v) {
 }
 
 template <class Op>
-std::optional<value> folded_into(emit<produces>& e, args<Op> layer, const norm& n) {
+std::optional<value> folded_into(emit<fold_batch_norms::produces>& e, args<Op> layer, const norm& n) {
     constexpr bool transposed = requires { layer.output_padding; };
     if (!is_weight(e, layer.weight) || (layer.bias && !is_weight(e, *layer.bias))) return std::nullopt;
     if (e.rank(layer.weight) < 2) return std::nullopt;
@@ -52,7 +48,7 @@ std::optional<value> folded_into(emit<produces>& e, args<Op> layer, const norm& 
     const std::size_t axis = transposed ? 1 : 0;
     const auto channels = static_cast<std::size_t>(e.shape(layer.weight)[axis]);
     const auto read = [&](const std::optional<value>& v, double otherwise) {
-        auto all = v ? constant_reals(*v) : numbers(channels, otherwise);
+        auto all = v ? constant_reals(*v) : pmr_vector<double>(channels, otherwise);
         return all && all->size() == channels ? all : std::nullopt;
     };
     const auto gamma = read(n.weight, 1);

@@ -12,6 +12,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/ir/purity.hpp>
+#include <headrace/quantization/replacements.hpp>
 
 namespace headrace {
 
@@ -73,20 +74,13 @@ private:
         for (node& n : graph_.nodes()) {
             for (edge& e : std::span(n.operands, n.operand_count)) {
                 if (!is_computed_weight(n, e) || results_[e.source->id].empty()) continue;
-                graph_.set_operand(e, constant_of(n, e));
+                const tensor& weight = results_[e.source->id][e.slot->result];
+                replace_with_constant(graph_, e,
+                    [&](std::span<std::byte> data) { std::ranges::copy(weight.bytes(), data.begin()); });
                 ++replaced;
             }
         }
         return replaced;
-    }
-    value constant_of(node& layer, const edge& e) {
-        const value old = *e.slot;
-        const tensor& numbers = results_[e.source->id][e.slot->result];
-        const value made = create_constant(graph_, *meta_of(old), &layer,
-            [&](std::span<std::byte> data) { std::ranges::copy(numbers.bytes(), data.begin()); });
-        graph_.set_name(made, old.producer->results[old.result].name);
-        graph_.inherit_annotations(*made.producer, *old.producer);
-        return made;
     }
 
     graph& graph_;

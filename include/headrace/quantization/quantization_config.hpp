@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/ir/node.hpp>
 #include <headrace/quantization/tensor_scheme.hpp>
 
 namespace headrace {

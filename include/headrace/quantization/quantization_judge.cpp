@@ -28,7 +28,7 @@ namespace {
             }};
 }
 
-struct power {
+struct signal_power {
     double signal = 0;
     double noise = 0;
 };
@@ -50,7 +50,7 @@ struct power {
 [[nodiscard]] double sqnr_of(
     const std::vector<std::vector<tensor>>& expected, const std::vector<std::vector<tensor>>& got) {
     constexpr double exact = 200;
-    std::vector<power> powers(expected.empty() ? 0 : expected.front().size());
+    std::vector<signal_power> powers(expected.empty() ? 0 : expected.front().size());
     for (std::size_t s = 0; s != expected.size(); ++s) {
         for (std::size_t k = 0; k != powers.size(); ++k) {
             const std::vector<double> x = expected[s][k].to<double>();
@@ -66,7 +66,7 @@ struct power {
         }
     }
     double sum = 0;
-    for (const power& p : powers) {
+    for (const signal_power& p : powers) {
         const double decibels = 10 * std::log10(p.signal / p.noise);
         sum += p.noise == 0 ? exact : std::isnan(decibels) ? -exact : std::clamp(decibels, -exact, exact);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantization_points: where in a graph values are observed and quantized.
+// Defines headrace::quantization_point: a value of a graph that is observed and quantized.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZATION_POINTS_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZATION_POINTS_HPP
 
@@ -21,6 +21,11 @@ struct quantization_point {
 };
 
 inline constexpr std::size_t no_point = static_cast<std::size_t>(-1);
+
+/// Returns a point of no group, at which a value is observed and not quantized.
+[[nodiscard]] inline quantization_point observed_point(value v) {
+    return {v, quantization_groups::none, nullptr, {}, no_point};
+}
 
 /// Returns all points of a graph, in the order in which their values are computed (torchao, prepare). A value
 /// with parameters of its own is quantized for all its readers; a reader that needs other parameters gets a

@@ -53,6 +53,7 @@
 #include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/masks/mask_scores.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
+#include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
 
@@ -123,12 +124,7 @@ void drop_unused_places(graph& g) {
         next = n->next;
         const auto* a = args_if<From>(*n);
         if (a == nullptr || use_count(n->result(1)) != 0) continue;
-        node& made = g.create<To>({.self = a->self, .dim = {a->dim}, .keepdim = a->keepdim}, n);
-        g.set_meta(made.result(), *meta_of(n->result()));
-        g.set_name(made.result(), n->name());
-        g.inherit_annotations(made, *n);
-        g.replace_all_uses(n->result(), made.result());
-        g.erase(*n);
+        replace_with<To>(g, *n, {.self = a->self, .dim = {a->dim}, .keepdim = a->keepdim});
     }
 }
 
@@ -139,12 +135,7 @@ void reshape_instead_of_view(graph& g) {
         next = n->next;
         const auto* view = args_if<aten::view>(*n);
         if (view == nullptr) continue;
-        node& made = g.create<aten::reshape>({.self = view->self, .shape = view->size}, n);
-        g.set_meta(made.result(), *meta_of(n->result()));
-        g.set_name(made.result(), n->name());
-        g.inherit_annotations(made, *n);
-        g.replace_all_uses(n->result(), made.result());
-        g.erase(*n);
+        replace_with<aten::reshape>(g, *n, {.self = view->self, .shape = view->size});
     }
 }
 

@@ -12,7 +12,8 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/quantization/observers/observe.hpp>
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
+#include <headrace/quantization/replacements.hpp>
 
 namespace headrace {
 
@@ -33,16 +34,14 @@ result<std::vector<float>> largest_numbers(const graph& g, std::span<const quant
     constexpr float infinite = std::numeric_limits<float>::infinity();
     std::vector<std::vector<float>> of_sample(samples.count);
     const point_runner runner(g, points);
-    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        HEADRACE_TRY(inputs, samples.inputs(s));
-        HEADRACE_TRY(found, runner.run(inputs));
+    const auto take_largest = [&](std::size_t s, std::span<const tensor> found) {
         for (const tensor& t : found) {
             float largest = -infinite;
             for (const float x : t.data<float>()) largest = std::max(largest, std::isnan(x) ? infinite : x);
             of_sample[s].push_back(largest);
         }
-        return {};
-    }));
+    };
+    HEADRACE_TRY(runner.run_samples(samples, samples.count, in_parallel, take_largest));
     std::vector<float> largest(points.size(), -infinite);
     for (const std::vector<float>& own : of_sample) {
         for (std::size_t i = 0; i != largest.size(); ++i) largest[i] = std::max(largest[i], own[i]);
@@ -58,7 +57,7 @@ result<std::size_t> relax_clamps(graph& g, const sample_source& samples, const p
     for (node& n : g.nodes()) {
         if (!bound_above_zero(n) || meta_of(n.result())->dtype != dtype::float32) continue;
         clamps.push_back(&n);
-        points.push_back({n.operand(0), quantization_groups::none, nullptr, {}, no_point});
+        points.push_back(observed_point(n.operand(0)));
     }
     if (clamps.empty()) return std::size_t{0};
     HEADRACE_TRY(largest, largest_numbers(g, points, samples, in_parallel));
@@ -66,12 +65,7 @@ result<std::size_t> relax_clamps(graph& g, const sample_source& samples, const p
     for (std::size_t i = 0; i != clamps.size(); ++i) {
         node& n = *clamps[i];
         if (static_cast<double>(largest[i]) >= *bound_above_zero(n)) continue;
-        node& made = g.create<aten::relu>({.self = n.operand(0)}, &n);
-        g.set_meta(made.result(), *meta_of(n.result()));
-        g.set_name(made.result(), n.name());
-        g.inherit_annotations(made, n);
-        g.replace_all_uses(n.result(), made.result());
-        g.erase(n);
+        replace_with<aten::relu>(g, n, {.self = n.operand(0)});
         ++replaced;
     }
     return replaced;

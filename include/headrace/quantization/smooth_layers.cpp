@@ -15,7 +15,8 @@
 #include <headrace/ir/views.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/quantization/observers/observe.hpp>
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
+#include <headrace/quantization/replacements.hpp>
 
 namespace headrace {
 
@@ -83,21 +84,18 @@ std::optional<smoothed_tensor> smoothed_tensor_of(node& n) {
 result<std::vector<std::vector<float>>> channel_maxima(const graph& g,
     std::span<const smoothed_tensor> tensors, const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<quantization_point> points;
-    for (const smoothed_tensor& t : tensors)
-        points.push_back({t.source, quantization_groups::none, nullptr, {}, no_point});
+    for (const smoothed_tensor& t : tensors) points.push_back(observed_point(t.source));
     std::vector<std::vector<std::vector<float>>> of_sample(samples.count);
     const point_runner runner(g, points);
-    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        HEADRACE_TRY(inputs, samples.inputs(s));
-        HEADRACE_TRY(found, runner.run(inputs));
+    const auto take_largest = [&](std::size_t s, std::span<const tensor> found) {
         for (std::size_t i = 0; i != tensors.size(); ++i) {
             std::vector<float>& largest = of_sample[s].emplace_back(tensors[i].channels, 0.0F);
             const auto numbers = found[i].data<float>();
             for (std::size_t k = 0; k != numbers.size(); ++k)
                 largest[k % largest.size()] = std::max(largest[k % largest.size()], std::fabs(numbers[k]));
         }
-        return {};
-    }));
+    };
+    HEADRACE_TRY(runner.run_samples(samples, samples.count, in_parallel, take_largest));
     std::vector<std::vector<float>> maxima;
     for (const smoothed_tensor& t : tensors) maxima.emplace_back(t.channels, 0.0F);
     for (const std::vector<std::vector<float>>& own : of_sample) {
@@ -113,15 +111,12 @@ result<std::vector<std::vector<float>>> channel_maxima(const graph& g,
 template <class Change>
 void change_constant(graph& g, edge& e, const Change& change) {
     const auto numbers = constant_reals(*e.slot);
-    const value made = create_constant(g, *meta_of(*e.slot), e.target, [&](std::span<std::byte> data) {
+    replace_with_constant(g, e, [&](std::span<std::byte> data) {
         for (std::size_t k = 0; k != numbers->size(); ++k) {
             const auto number = static_cast<float>(change(k, (*numbers)[k]));
             std::memcpy(&data[k * sizeof number], &number, sizeof number);
         }
     });
-    g.set_name(made, e.source->name());
-    g.inherit_annotations(*made.producer, *e.source);
-    g.set_operand(e, made);
 }
 
 void smooth(graph& g, const smoothed_tensor& t, std::span<const float> largest) {

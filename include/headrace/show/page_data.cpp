@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of headrace/show/page_data.hpp.
 
-#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/show/page_data.hpp>
 
 #include <cstddef>
@@ -10,6 +9,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/io/text/memory_plan_json.hpp>
+#include <headrace/io/text/memory_plan_text.hpp>
 #include <headrace/io/text/node_reasons.hpp>
 #include <headrace/io/tosa/names.hpp>
 #include <headrace/version.hpp>
@@ -27,9 +27,7 @@ void begin_page(json_writer& w, const std::string& title) {
 
 void write_page_report(json_writer& w, const lowering_report& report) {
     w.member("target", report.target);
-    w.begin_object("ms");
-    for (const stage_time& s : report.stages) w.member(s.name, detail::in_milliseconds(s.nanoseconds));
-    w.end_object();
+    detail::write_stage_times(w, report);
     detail::write_transposes(w, report);
 }
 

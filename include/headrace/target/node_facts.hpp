@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/graph.hpp>
@@ -19,13 +18,22 @@
 
 namespace headrace {
 
+namespace detail {
+
+/// Returns the data of a constant, or null for a value that is computed.
+[[nodiscard]] inline const tensor_data* constant_data(value v) {
+    if (const auto* a = match<builtin::constant>(v)) return &a->data;
+    if (const auto* a = match<tosa::const_>(v)) return &a->data;
+    return nullptr;
+}
+
+}  // namespace detail
+
 namespace u55 {
 
 /// Returns the elements of a constant of whole bytes, row-major; empty if it is computed or has strides.
 [[nodiscard]] inline std::span<const std::byte> constant_bytes(value v) {
-    const tensor_data* data = nullptr;
-    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
-    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_data* const data = headrace::detail::constant_data(v);
     const tensor_meta* meta = meta_of(v);
     if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
     return {data->bytes, bytes_in_memory(*meta)};
@@ -34,15 +42,6 @@ namespace u55 {
 }  // namespace u55
 
 namespace detail {
-
-template <class T>
-[[nodiscard]] const T& member_of(const node& n, const field_info& f) {
-    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(n.arguments) + f.offset);
-}
-
-[[nodiscard]] inline bool is_constant(value v) {
-    return is<builtin::constant>(*v.producer) || is<tosa::const_>(*v.producer);
-}
 
 /// Returns the largest sum of absolute weights of an output channel, or 0 if it cannot be too large.
 template <class Args>
@@ -98,9 +97,7 @@ inline void add_slow_facts(const node& n, op_facts& f) {
 
 /// Returns the single element of a constant as a signed integer; 0 if the value is computed.
 [[nodiscard]] inline std::int64_t single_element(value v) {
-    const tensor_data* data = nullptr;
-    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
-    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_data* const data = constant_data(v);
     const tensor_meta* meta = meta_of(v);
     if (data == nullptr || data->bytes == nullptr || meta == nullptr || meta->elements() != 1) return 0;
     const std::size_t size = std::min<std::size_t>(bytes_in_memory(*meta), 8);
@@ -112,7 +109,7 @@ inline void add_slow_facts(const node& n, op_facts& f) {
 
 inline void add_zero_point(const node& n, const field_info& f, op_attributes& a) {
     if (!f.name.ends_with("_zp")) return;
-    const std::int64_t zero = single_element(member_of<value>(n, f));
+    const std::int64_t zero = single_element(member_at<value>(n.arguments, f));
     if (f.name == "output_zp") {
         a.output_zero = zero;
     } else if (f.name == "weight_zp" || f.name == "b_zp") {
@@ -125,21 +122,21 @@ inline void add_zero_point(const node& n, const field_info& f, op_attributes& a)
 inline void add_attribute(const node& n, const field_info& f, op_attributes& a) {
     if (f.kind == field_kind::tensor) return add_zero_point(n, f, a);
     if (f.kind == field_kind::integers) {
-        const auto& values = member_of<int_list>(n, f);
+        const auto& values = member_at<int_list>(n.arguments, f);
         if (f.name == "kernel") a.kernel = values;
         if (f.name == "stride") a.stride = values;
         if (f.name == "pad" || f.name == "out_pad") a.pad = values;
         if (f.name == "dilation") a.dilation = values;
     } else if (f.kind == field_kind::integer && f.name == "axis") {
-        a.axis = member_of<std::int64_t>(n, f);
+        a.axis = member_at<std::int64_t>(n.arguments, f);
     } else if (f.kind == field_kind::boolean) {
-        if (f.name == "round") a.round = member_of<bool>(n, f);
-        if (f.name == "input_unsigned") a.input_unsigned = member_of<bool>(n, f);
-        if (f.name == "output_unsigned") a.output_unsigned = member_of<bool>(n, f);
+        if (f.name == "round") a.round = member_at<bool>(n.arguments, f);
+        if (f.name == "input_unsigned") a.input_unsigned = member_at<bool>(n.arguments, f);
+        if (f.name == "output_unsigned") a.output_unsigned = member_at<bool>(n.arguments, f);
     } else if (f.kind == field_kind::element_type && (f.name == "acc_type" || f.name == "type")) {
-        a.declared = member_of<dtype>(n, f);
+        a.declared = member_at<dtype>(n.arguments, f);
     } else if (f.kind == field_kind::resize) {
-        a.mode = member_of<resize_mode>(n, f);
+        a.mode = member_at<resize_mode>(n.arguments, f);
     }
 }
 
@@ -151,13 +148,14 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
     f.result_count = std::min<std::size_t>(n.result_count, op_facts::max_tensors);
     for (std::size_t i = 0; i != f.operand_count; ++i) {
         f.tensors[i] = meta_of(n.operand(i));
-        if (is_constant(n.operand(i)) && i < 64) f.constants |= std::uint64_t{1} << i;
+        if (constant_data(n.operand(i)) != nullptr && i < 64) f.constants |= std::uint64_t{1} << i;
     }
     for (std::size_t i = 0; i != f.result_count; ++i) {
         f.tensors[f.operand_count + i] = &*n.results[i].meta;
     }
     for (const field_info& field : *n.op) {
-        if (field.kind == field_kind::tensors) f.list_length = member_of<list<value>>(n, field).size();
+        if (field.kind == field_kind::tensors)
+            f.list_length = member_at<list<value>>(n.arguments, field).size();
         add_attribute(n, field, f.attributes);
     }
     if (const auto* a = args_if<tosa::resize>(n)) {

@@ -4,7 +4,6 @@
 #ifndef HEADRACE_TARGET_OP_FACTS_HPP
 #define HEADRACE_TARGET_OP_FACTS_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

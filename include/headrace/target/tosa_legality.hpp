@@ -5,6 +5,7 @@
 #define HEADRACE_TARGET_TOSA_LEGALITY_HPP
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -64,7 +65,6 @@ inline constexpr auto ext_bf16 = bits(target_feature::bf16);
 inline constexpr auto ext_e4m3 = bits(target_feature::fp8e4m3);
 inline constexpr auto ext_e5m2 = bits(target_feature::fp8e5m2);
 inline constexpr auto ext_fft = bits(target_feature::fft);
-inline constexpr auto ext_cf = bits(target_feature::control_flow);
 inline constexpr auto ext_var = bits(target_feature::variable);
 
 inline constexpr auto bl = dtype::boolean;

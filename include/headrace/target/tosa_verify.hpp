@@ -16,6 +16,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/target/node_facts.hpp>
 #include <headrace/target/tosa_legality.hpp>
 #include <headrace/target/tosa_rules.hpp>
@@ -239,13 +240,11 @@ template <class Values>
 [[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
     for (const node& n : g.nodes()) {
         HEADRACE_TRY(verify_tosa(n, target));
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::region) continue;
-            const std::byte* at = static_cast<const std::byte*>(n.arguments) + f.offset;
-            if (const graph* region = *reinterpret_cast<graph* const*>(at)) {
-                HEADRACE_TRY(verify_tosa(*region, target));
-            }
-        }
+        result<void> found;
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region != nullptr && found) found = verify_tosa(*region, target);
+        });
+        if (!found) return found;
     }
     return {};
 }

@@ -104,9 +104,9 @@ struct pooling_window {
 
 /// True for strides of TRANSPOSE_CONV2D that are 1 or 2, and equal if both axes have more than one element.
 [[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
-    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is_single = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
     const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
-    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+    return is(1, 1) || is(2, 2) || (is(1, 2) && is_single(0)) || (is(2, 1) && is_single(1));
 }
 
 /// True if a TRANSPOSE can be executed. Its steps address few axes at a time; 32-bit elements are moved in

@@ -35,7 +35,8 @@ TEST_CASE("the cheapest of random choices") {
         std::vector<pair_cost> pairs;
         for (std::size_t k = 0; count > 1 && k != 2 * count; ++k) {
             const auto first = static_cast<std::size_t>(pick(0, static_cast<int>(count) - 1));
-            const std::size_t second = (first + 1) % count;
+            const std::size_t second =
+                (first + static_cast<std::size_t>(pick(1, static_cast<int>(count) - 1))) % count;
             const pair_cost p{first, second, {{pick(0, 4), pick(4, 9)}, {pick(4, 9), pick(0, 4)}}};
             choice.add(first, second, p.cost);
             pairs.push_back(p);
@@ -82,6 +83,17 @@ TEST_CASE("many choices that are paired in a row, and with one in the middle") {
     star.add(7, -1);
     CHECK(std::move(row).cheapest() == pmr_vector<bool>(count, true));
     CHECK(std::move(star).cheapest() == pmr_vector<bool>(count, false));
+}
+
+TEST_CASE("a long band, where no choice has few others") {
+    constexpr std::size_t count = 50'000;
+    binary_choice band(count);
+    for (std::size_t i = 0; i != count; ++i) {
+        for (std::size_t k = i + 1; k != std::min(i + 4, count); ++k) band.add(i, k, {{0, 2}, {2, 0}});
+    }
+    band.add(0, -3);
+    band.add(count - 1, 1);
+    CHECK(std::move(band).cheapest() == pmr_vector<bool>(count, true));
 }
 
 TEST_CASE("a mesh, where no choice has few others") {

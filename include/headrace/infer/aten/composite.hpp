@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/infer/aten/matrix.hpp>
 #include <headrace/infer/aten/reduction.hpp>

@@ -132,6 +132,42 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, dtype::int64, shape_builder());
 }
 
+template <one_of<ops<aten::hann_window, aten::hamming_window, aten::blackman_window, aten::bartlett_window,
+    aten::kaiser_window, aten::hann_window_periodic, aten::hamming_window_periodic,
+    aten::blackman_window_periodic, aten::bartlett_window_periodic, aten::kaiser_window_periodic,
+    aten::hamming_window_periodic_alpha, aten::hamming_window_periodic_alpha_beta, aten::kaiser_window_beta>>
+        Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("window_length", a.window_length, 0));
+    const dtype type = a.dtype.value_or(default_float);
+    HEADRACE_TRY(require_floating("dtype", type));
+    HEADRACE_TRY(require_real("dtype", type));
+    return add_result(out, type, {a.window_length});
+}
+template <one_of<ops<aten::logspace>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
+    return add_result(out, a.dtype.value_or(default_float), {a.steps});
+}
+
+template <one_of<ops<aten::rand, aten::randn>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), a.size);
+}
+template <one_of<ops<aten::rand_like, aten::randn_like>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), inference::of(a.self));
+}
+template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    if constexpr (requires { a.p; }) {
+        if (!(a.p >= 0 && a.p <= 1)) return invalid("p must be a probability");
+    }
+    return add_result(out, self);
+}
+
 }  // namespace headrace
 
 #endif

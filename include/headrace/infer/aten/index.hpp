@@ -10,6 +10,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/infer/aten/view.hpp>
 #include <headrace/infer/preconditions.hpp>

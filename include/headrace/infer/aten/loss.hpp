@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of the losses of aten, of windows and other tables, and of random
-// numbers.
+// Defines the shape and dtype rules of the losses of aten.
 #ifndef HEADRACE_INFER_ATEN_LOSS_HPP
 #define HEADRACE_INFER_ATEN_LOSS_HPP
 
-#include <cmath>
+#include <cstdint>
 #include <optional>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/composite.hpp>
-#include <headrace/infer/aten/resize.hpp>
+#include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/infer/preconditions.hpp>
+#include <headrace/infer/promotion.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 
@@ -200,113 +203,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_dtype("target", inference::of(a.target).dtype, dtype::int64));
     const sizes rows = sizes(self.shape).first(self.rank() == 2 ? 1 : 0);
     return detail::infer_loss(out, self.dtype, rows, a.reduction);
-}
-
-// Tables of numbers.
-
-template <one_of<ops<aten::hann_window, aten::hamming_window, aten::blackman_window, aten::bartlett_window,
-    aten::kaiser_window, aten::hann_window_periodic, aten::hamming_window_periodic,
-    aten::blackman_window_periodic, aten::bartlett_window_periodic, aten::kaiser_window_periodic,
-    aten::hamming_window_periodic_alpha, aten::hamming_window_periodic_alpha_beta, aten::kaiser_window_beta>>
-        Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_at_least("window_length", a.window_length, 0));
-    const dtype type = a.dtype.value_or(default_float);
-    HEADRACE_TRY(require_floating("dtype", type));
-    HEADRACE_TRY(require_real("dtype", type));
-    return add_result(out, type, {a.window_length});
-}
-template <one_of<ops<aten::logspace>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
-    return add_result(out, a.dtype.value_or(default_float), {a.steps});
-}
-/// Returns how many columns of row `r` are on or below (tril) a diagonal.
-[[nodiscard]] constexpr std::int64_t columns_until(
-    std::int64_t r, std::int64_t columns, std::int64_t offset) {
-    const std::int64_t end = saturating_add(saturating_add(r, offset), 1);
-    return end < 0 ? 0 : end > columns ? columns : end;
-}
-template <one_of<ops<aten::tril_indices, aten::triu_indices>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    constexpr std::int64_t most_rows = std::int64_t{1} << 20;
-    HEADRACE_TRY(require_between("row", a.row, 0, most_rows));
-    HEADRACE_TRY(require_at_least("col", a.col, 0));
-    std::int64_t count = 0;
-    for (std::int64_t r = 0; r != a.row; ++r) {
-        if constexpr (std::is_same_v<Op, aten::tril_indices>) {
-            count = saturating_add(count, columns_until(r, a.col, a.offset));
-        } else {
-            count = saturating_add(count, a.col - columns_until(r, a.col, saturating_sub(a.offset, 1)));
-        }
-    }
-    const dtype type = a.dtype.value_or(dtype::int64);
-    HEADRACE_TRY(require_real("dtype", type));
-    return add_result(out, type, {2, count});
-}
-template <one_of<ops<aten::affine_grid_generator>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& theta = inference::of(a.theta);
-    HEADRACE_TRY(require_type_for<Op>("theta", theta.dtype));
-    const auto count = static_cast<std::int64_t>(a.size.size());
-    HEADRACE_TRY(require_between("the number of sizes", count, 4, 5));
-    HEADRACE_TRY(require_nonempty("size", a.size));
-    HEADRACE_TRY(require_shape("theta", theta.shape, shape_builder{a.size[0], count - 2, count - 1}));
-    shape_builder shape{a.size[0]};
-    shape.append(sizes(a.size).subspan(2));
-    shape.push_back(count - 2);
-    return add_result(out, theta.dtype, shape);
-}
-template <one_of<ops<aten::repeat_interleave_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& repeats = inference::of(a.repeats);
-    HEADRACE_TRY(require_rank("repeats", repeats.shape, 1));
-    HEADRACE_TRY(require_indices("repeats", repeats));
-    if (!a.output_size) return invalid("output_size is needed: the size of the result depends on data");
-    HEADRACE_TRY(require_at_least("output_size", *a.output_size, 0));
-    return add_result(out, repeats.dtype, {*a.output_size});
-}
-template <one_of<ops<aten::repeat_interleave_self_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& repeats = inference::of(a.repeats);
-    HEADRACE_TRY(require_rank("repeats", repeats.shape, 0, 1));
-    HEADRACE_TRY(require_indices("repeats", repeats));
-    if (!a.output_size) return invalid("output_size is needed: the size of the result depends on data");
-    HEADRACE_TRY(require_at_least("output_size", *a.output_size, 0));
-    if (!a.dim || self.rank() == 0) {
-        if (repeats.rank() == 1) {
-            HEADRACE_TRY(require_elements("repeats", repeats.shape, element_count(self.shape)));
-        }
-        return add_result(out, self.dtype, {*a.output_size});
-    }
-    HEADRACE_TRY(axis, axis_of(*a.dim, self.rank()));
-    if (repeats.rank() == 1 && repeats.shape[0] != 1) {
-        HEADRACE_TRY(require_elements("repeats", repeats.shape, self.shape[axis]));
-    }
-    shape_builder shape(self.shape);
-    shape[axis] = *a.output_size;
-    return add_result(out, self.dtype, shape);
-}
-
-// Random numbers.
-
-template <one_of<ops<aten::rand, aten::randn>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(default_float), a.size);
-}
-template <one_of<ops<aten::rand_like, aten::randn_like>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), inference::of(a.self));
-}
-template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    if constexpr (requires { a.p; }) {
-        if (!(a.p >= 0 && a.p <= 1)) return invalid("p must be a probability");
-    }
-    return add_result(out, self);
 }
 
 }  // namespace headrace

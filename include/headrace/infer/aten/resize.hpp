@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape rules of the resizing ops and the Fourier transforms of aten.
+// Defines the shape rules of the resizing ops, grid sampling and the Fourier transforms of aten.
 #ifndef HEADRACE_INFER_ATEN_RESIZE_HPP
 #define HEADRACE_INFER_ATEN_RESIZE_HPP
 
@@ -121,6 +121,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         HEADRACE_TRY(axis_of(dim, self.rank()));
     }
     return add_result(out, self);
+}
+
+template <one_of<ops<aten::affine_grid_generator>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& theta = inference::of(a.theta);
+    HEADRACE_TRY(require_type_for<Op>("theta", theta.dtype));
+    const auto count = static_cast<std::int64_t>(a.size.size());
+    HEADRACE_TRY(require_between("the number of sizes", count, 4, 5));
+    HEADRACE_TRY(require_nonempty("size", a.size));
+    HEADRACE_TRY(require_shape("theta", theta.shape, shape_builder{a.size[0], count - 2, count - 1}));
+    shape_builder shape{a.size[0]};
+    shape.append(sizes(a.size).subspan(2));
+    shape.push_back(count - 2);
+    return add_result(out, theta.dtype, shape);
 }
 
 }  // namespace headrace

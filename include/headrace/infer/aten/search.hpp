@@ -7,8 +7,9 @@
 #include <string_view>
 
 #include <headrace/infer/aten/composite.hpp>
+#include <headrace/infer/aten/diagonal.hpp>
 #include <headrace/infer/aten/index.hpp>
-#include <headrace/infer/aten/join.hpp>
+#include <headrace/infer/aten/split.hpp>
 
 namespace headrace {
 

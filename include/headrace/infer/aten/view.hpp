@@ -4,8 +4,10 @@
 #define HEADRACE_INFER_ATEN_VIEW_HPP
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <type_traits>
+#include <utility>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
@@ -13,6 +15,7 @@
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
+
 namespace detail {
 
 inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
@@ -244,63 +247,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(axis, axis_of(a.dim, self.rank() + 1));
     shape_builder shape(self.shape);
     shape.insert(axis, 1);
-    return add_result(out, self.dtype, shape);
-}
-
-/// Reverses axes, each named at most once; flipud and fliplr reverse the first and the second.
-template <one_of<ops<aten::flip>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(axes_of(a.dims, self.rank(), no_axes::none));
-    return add_result(out, self);
-}
-template <one_of<ops<aten::flipud, aten::fliplr>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
-    return add_result(out, self);
-}
-/// One shift for each of dims, or one shift of all elements in row-major order.
-template <one_of<ops<aten::roll>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    if (a.dims.empty()) {
-        HEADRACE_TRY(require_count("shifts", a.shifts.size(), 1));
-    } else {
-        HEADRACE_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
-    }
-    for (const std::int64_t dim : a.dims) {  // an axis may be named twice
-        HEADRACE_TRY(axis_of(dim, self.rank()));
-    }
-    return add_result(out, self);
-}
-
-/// The two axes of a diagonal, and its number of elements.
-struct diagonal_line {
-    std::size_t axis1;
-    std::size_t axis2;
-    std::int64_t length;
-};
-[[nodiscard]] inline result<diagonal_line> diagonal_of(
-    sizes shape, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-    HEADRACE_TRY(axis1, axis_of(dim1, shape.size()));
-    HEADRACE_TRY(axis2, axis_of(dim2, shape.size()));
-    if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
-    const std::int64_t down = offset < 0 ? saturating_add(shape[axis1], offset) : shape[axis1];
-    const std::int64_t across = offset < 0 ? shape[axis2] : saturating_sub(shape[axis2], offset);
-    return diagonal_line{axis1, axis2, std::max<std::int64_t>(std::min(down, across), 0)};
-}
-
-template <one_of<ops<aten::diagonal>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
-    HEADRACE_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
-    shape_builder shape;
-    for (std::size_t i = 0; i != self.rank(); ++i) {
-        if (i != line.axis1 && i != line.axis2) shape.push_back(self.shape[i]);
-    }
-    shape.push_back(line.length);
     return add_result(out, self.dtype, shape);
 }
 

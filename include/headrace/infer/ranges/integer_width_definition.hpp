@@ -202,7 +202,7 @@ namespace detail {
 /// Returns the bounds of inputs that are indices, by node. Ops that only move an index are looked through.
 inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& g) {
     std::unordered_map<const node*, interval> known;
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         const std::int64_t size = indexed_size(n);
         if (size == 0 || n.first_use == nullptr) continue;
         for (const edge& e : n.operand_edges()) {
@@ -273,7 +273,7 @@ HEADRACE_INLINE std::unordered_map<const node*, std::string> find_host_integers(
         return detail::may_be_wide(meta_of(v)) && !detail::narrow_integers.contains(ranges.of(v).computed);
     };
     std::unordered_map<const node*, std::string> found;
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const value v{const_cast<node*>(&n), i};

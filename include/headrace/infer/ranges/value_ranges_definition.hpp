@@ -63,7 +63,7 @@ HEADRACE_INLINE void value_ranges::keep(const node& n, std::uint32_t result, val
 
 HEADRACE_INLINE void value_ranges::walk(const graph& g, std::span<const value_bounds> inputs) {
     std::size_t position = 0;
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         if (!is<builtin::placeholder>(n)) {
             visit(n);
         } else if (n.results[0].meta != nullptr) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <headrace/infer/aten/loss.hpp>
+#include <headrace/infer/aten/diagonal.hpp>
 #include <headrace/infer/aten/search.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/support/slicing.hpp>

@@ -53,17 +53,6 @@ using layer_of = typename decltype(detail::find_layer<Op>())::type;
 /// rare.
 using layered_ops = boost::mp11::mp_copy_if<tosa::dialect::all_ops, detail::is_layered>;
 
-/// Calls `f(Op{}, arguments)` if the node's op is in the list.
-template <class... Ops, class F>
-void visit_args(ops<Ops...>, const node& n, F&& f) {
-    const auto visit = [&]<class Op>(Op) {
-        const auto* const a = args_if<Op>(n);
-        if (a != nullptr) f(Op{}, *a);
-        return a != nullptr;
-    };
-    static_cast<void>((visit(Ops{}) || ...));
-}
-
 /// The arguments of any layer; all layers have these members.
 struct layer_parts {
     list<value> inputs;

@@ -164,10 +164,7 @@ private:
                 continue;
             }
             const std::size_t more_bytes = hashed_bytes == 0 ? part_bytes : SIZE_MAX;
-            for (std::size_t i = 0; i != alike.size(); ++i) {
-                prefetch_after(i, alike.size(), [&](std::size_t at) { return alike[at].constant; });
-                alike[i].hash = hash_of_data(*alike[i].constant, more_bytes);
-            }
+            for (entry& e : alike) e.hash = hash_of_data(*e.constant, more_bytes);
             merged += merge_alike(g, alike, more_bytes);
         }
         return merged;

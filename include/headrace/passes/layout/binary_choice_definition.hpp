@@ -7,13 +7,74 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <utility>
+
+#include <boost/graph/adjacency_list.hpp>
+// g++ warns about iterators that boost::tie does initialize.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/layout/minimum_cut.hpp>
 
 namespace headrace {
+
+namespace detail {
+
+// A network of arcs with capacities, whose maximum flow Boost.Graph finds.
+class flow_network {
+public:
+    explicit flow_network(std::size_t vertices) : graph_(vertices) {}
+
+    void add_arc(std::size_t from, std::size_t to, std::int64_t capacity) {
+        const auto there = boost::add_edge(from, to, {capacity, 0, {}}, graph_).first;
+        const auto back = boost::add_edge(to, from, {}, graph_).first;
+        graph_[there].reverse = back;
+        graph_[back].reverse = there;
+    }
+
+    // Returns the smallest sink side of a minimum cut: the vertices from which arcs with residual capacity
+    // lead to the sink, which are the same for each maximum flow.
+    pmr_vector<bool> sink_side(std::size_t source, std::size_t sink) {
+        const std::size_t vertices = boost::num_vertices(graph_);
+        pmr_vector<edge_type> predecessors(vertices);
+        pmr_vector<boost::default_color_type> colors(vertices, boost::default_color_type{});
+        pmr_vector<long> distances(vertices);
+        boost::boykov_kolmogorov_max_flow(graph_, boost::get(&arc::capacity, graph_),
+            boost::get(&arc::rest, graph_), boost::get(&arc::reverse, graph_), predecessors.data(),
+            colors.data(), distances.data(), boost::get(boost::vertex_index, graph_), source, sink);
+        pmr_vector<bool> side(vertices);
+        side[sink] = true;
+        pmr_vector<std::size_t> reached{sink};
+        for (std::size_t k = 0; k != reached.size(); ++k) {
+            const auto [first, last] = boost::out_edges(reached[k], graph_);
+            for (auto e = first; e != last; ++e) {
+                const std::size_t from = boost::target(*e, graph_);
+                if (side[from] || graph_[graph_[*e].reverse].rest == 0) continue;
+                side[from] = true;
+                reached.push_back(from);
+            }
+        }
+        return side;
+    }
+
+private:
+    using edge_type =
+        boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>::edge_descriptor;
+    struct arc {
+        std::int64_t capacity = 0;
+        std::int64_t rest = 0;
+        edge_type reverse{};
+    };
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, arc> graph_;
+};
+
+}  // namespace detail
 
 HEADRACE_INLINE pmr_vector<bool> binary_choice::cheapest() && {
     const pmr_vector<std::size_t> replaced = replace_all();
@@ -90,7 +151,7 @@ HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
         left.push_back(i);
     }
     if (left.empty()) return chosen;
-    flow_network network(left.size() + 2);
+    detail::flow_network network(left.size() + 2);
     const std::size_t zero = left.size();  // the source
     const std::size_t one = zero + 1;
     for (const std::size_t i : left) {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 
+#include <algorithm>
 #include <span>
 
 #include <headrace/infer/tosa.hpp>
@@ -26,10 +27,7 @@ struct lay_out_interface : pass {
     using produces = build::transpose_ops;
 
     [[nodiscard]] bool should_run(const graph& g) const {
-        for (const node& n : g.inputs()) {
-            if (is_asked(n)) return true;
-        }
-        return g.output() != nullptr && is_asked(*g.output());
+        return std::ranges::any_of(g.inputs(), is_asked) || (g.output() != nullptr && is_asked(*g.output()));
     }
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

@@ -148,10 +148,8 @@ value computed_along(emit<ops<Op, tosa::const_shape>> e, args<Op> a, const pmr_v
     }
     if constexpr (std::is_same_v<Op, tosa::concat>) {
         a.input1 = list<value>(operands);
-    } else if constexpr (requires { a.input1; }) {
-        a.input1 = operands[0];
     } else {
-        a.input = operands[0];
+        detail::operand_at<Op>(0, a) = operands[0];
     }
     if constexpr (std::is_same_v<Op, tosa::slice>) {
         a.start = for_each_axis(e, axes, a.start, 1, 0);
@@ -169,8 +167,8 @@ value along_axes(emit<joined<ops<Ops...>, ops<tosa::const_shape>>> e, const node
     const pmr_vector<value>& operands, const pmr_vector<computed_axis>& axes,
     const layout_rules::axes_of_op& op, ops<Ops...>) {
     value made{};
-    static_cast<void>(
-        ((is<Ops>(n) && (made = computed_along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
+    visit_args(ops<Ops...>{}, n,
+        [&]<class Op>(Op, const args<Op>& a) { made = computed_along<Op>(e, a, operands, axes, op); });
     return made;
 }
 

@@ -154,16 +154,12 @@ struct axis_layout {
 
 /// Returns the layout within axis d.
 [[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
-    shape_builder factors;
+    const auto first = std::ranges::find(l.axis, static_cast<std::int64_t>(d)) - l.axis.begin();
     shape_builder order;
-    std::size_t first = 0;
-    while (first != l.axis.size() && static_cast<std::size_t>(l.axis[first]) != d) ++first;
-    for (std::size_t k = first; k != l.axis.size() && static_cast<std::size_t>(l.axis[k]) == d; ++k)
-        factors.push_back(l.pieces.factors[k]);
     for (std::size_t i = 0; i != l.axis.size(); ++i) {
-        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - static_cast<std::int64_t>(first));
+        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - first);
     }
-    return canonical(factors, order);
+    return canonical(sizes(l.pieces.factors).subspan(static_cast<std::size_t>(first), order.size()), order);
 }
 
 /// Returns the layouts within each axis of a tensor whose axes are stored in `order`; none if they are not.
@@ -186,11 +182,7 @@ struct axis_layout {
     shape_builder first;
     for (std::size_t d = 0; d != shape.size(); ++d) {
         first.push_back(static_cast<std::int64_t>(factors.size()));
-        if (blocks[d].row_major()) {
-            factors.push_back(shape[d]);
-        } else {
-            factors.append(blocks[d].factors);
-        }
+        factors.append(blocks[d].row_major() ? shape.subspan(d, 1) : sizes(blocks[d].factors));
     }
     shape_builder places;
     for (const std::int64_t axis : order) {
@@ -227,26 +219,15 @@ struct axis_layout {
     const std::size_t last = shape.size() - 1;
     const auto axes = along_axes(wanted, shape);
     if (!axes) return std::nullopt;
-    shape_builder factors;
-    shape_builder order;
-    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
-        if (axes->axis_at(i) != last) {
-            order.push_back(axes->pieces.order[i]);
-        } else if (axes->axis.size() - i != axes->pieces_of(last)) {
-            return std::nullopt;
-        } else {
-            break;
-        }
+    const std::size_t pixels = axes->axis.size() - axes->pieces_of(last);
+    for (std::size_t i = 0; i != pixels; ++i) {
+        if (axes->axis_at(i) == last) return std::nullopt;
     }
-    for (std::size_t k = 0; k != axes->axis.size() && static_cast<std::size_t>(axes->axis[k]) != last; ++k)
-        factors.push_back(axes->pieces.factors[k]);
-    const auto pixels = static_cast<std::int64_t>(factors.size());
-    if (channels.row_major()) {
-        order.push_back(pixels);
-        factors.push_back(other[last]);
-    }
-    for (const std::int64_t k : channels.order) order.push_back(pixels + k);
-    factors.append(channels.factors);
+    shape_builder factors(sizes(axes->pieces.factors).first(pixels));
+    shape_builder order(sizes(axes->pieces.order).first(pixels));
+    factors.append(channels.row_major() ? other.subspan(last, 1) : sizes(channels.factors));
+    if (channels.row_major()) order.push_back(static_cast<std::int64_t>(pixels));
+    for (const std::int64_t k : channels.order) order.push_back(static_cast<std::int64_t>(pixels) + k);
     return canonical(factors, order);
 }
 

@@ -59,7 +59,7 @@ public:
     using kind = layout_rules::kind;
 
     explicit layout_assignment(graph& g)
-        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}) {
+        : g_(&g), sites_(2 * std::size_t{g.id_bound()}), kinds_(g.id_bound(), kind::fixed) {
         for (const node& n : g.nodes()) {
             kinds_[n.id] = layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
@@ -146,16 +146,6 @@ protected:
         return now;
     }
 
-    [[nodiscard]] const numbers& record(std::uint32_t at) const { return records_[at]; }
-    // Gives a site other layouts, and returns those that it had.
-    std::uint32_t exchange(std::size_t at, std::uint32_t record) {
-        return std::exchange(sites_[at].now, record);
-    }
-    void mark_changed(std::size_t at) { sites_[at].changed = true; }
-    [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
-    [[nodiscard]] const layout& layout_at(number n) const { return table_[n]; }
-    [[nodiscard]] graph& searched() const { return *g_; }
-
     [[nodiscard]] static bool has_cost(const edge& e) {
         const node& source = *e.slot->producer;
         return meta_of(*e.slot) != nullptr && !is<builtin::constant>(source) &&
@@ -197,14 +187,15 @@ protected:
         return sum;
     }
 
-private:
-    static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
-
     graph* g_;
-    pmr_vector<kind> kinds_;  // by node id
     pmr_vector<site> sites_;  // two for each node
     layout_table table_;
     pmr_vector<numbers> records_{numbers{}};  // the first one is all row-major
+
+private:
+    static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
+
+    pmr_vector<kind> kinds_;                  // by node id
     flat_map<std::uint32_t> record_numbers_;  // of records_, from 1
 };
 

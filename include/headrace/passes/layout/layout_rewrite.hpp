@@ -44,12 +44,9 @@ private:
     using emitting = emit<produces>;
 
     [[nodiscard]] bool is_affected(const node& n) const {
-        if (chosen_->is_changed(n)) return true;
-        for (const edge& e : n.operand_edges()) {
-            if (e.slot->result == 0 && actual(*e.slot) != *e.slot) return true;
-            if (!chosen_->stored(*e.slot).row_major()) return true;
-        }
-        return false;
+        return chosen_->is_changed(n) || std::ranges::any_of(n.operand_edges(), [&](const edge& e) {
+            return actual(*e.slot) != *e.slot || !chosen_->stored(*e.slot).row_major();
+        });
     }
     [[nodiscard]] value actual(value v) const {
         const bool known = v.result == 0 && v.producer->id < actual_.size() && actual_[v.producer->id];
@@ -107,20 +104,14 @@ private:
     // --- ops that keep their shape ------------------------------------------------------
 
     void compute_in_shape(emitting& e, node& n, kind k) {
-        if (k == kind::matmul && is_swapped(n)) {
-            swap_matmul(e, n);
-            return;
-        }
+        if (k == kind::matmul && is_swapped(n)) return swap_matmul(e, n);
         if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
         if (is<tosa::depthwise_conv2d>(n)) {
             const layout channels = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
             reorder(e, n.operands[1], 2, channels);
             reorder(e, n.operands[2], 0, channels);
         }
-        if (k == kind::pointwise && !keeps_pixels(n)) {
-            compute_pointwise(e, n);
-            return;
-        }
+        if (k == kind::pointwise && !keeps_pixels(n)) return compute_pointwise(e, n);
         for (edge& operand : std::span(n.operands, n.operand_count)) set_operand(e, operand);
     }
     void set_operand(emitting& e, edge& operand) {
@@ -236,10 +227,8 @@ private:
     // Returns the layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
         if (op.result == op.full) return chosen_->stored(n.result());
-        for (std::size_t i = 0; i != op.operands.size(); ++i) {
-            if (op.operands[i] == op.full) return chosen_->demanded(n.operands[i]);
-        }
-        return {};
+        const auto at = std::ranges::find(op.operands, op.full) - op.operands.begin();
+        return at != std::ssize(op.operands) ? chosen_->demanded(n.operands[at]) : layout();
     }
     // The operand whose axes the op uses: preferably one with all axes, then one that needs no transpose.
     struct reference {

@@ -54,38 +54,30 @@ inline constexpr trait along_axis = trait::reduction | trait::reversing;
 
 [[nodiscard]] inline bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
 
-template <class Op>
-[[nodiscard]] bool has_constant_weights(const args<Op>& a) {
-    return is_constant(a.weight) && is_constant(a.bias);
-}
-
+// Convolutions of computed weights are fixed.
 [[nodiscard]] inline kind kind_of_convolution(const node& n) {
-    if (const auto* a = args_if<tosa::conv2d>(n)) {
-        if (!has_constant_weights<tosa::conv2d>(*a)) return kind::fixed;
+    const auto has_constants = [](const auto* a) {
+        return a != nullptr && is_constant(a->weight) && is_constant(a->bias);
+    };
+    const auto* a = args_if<tosa::conv2d>(n);
+    if (has_constants(a)) {
         const sizes kernel = shape_of(a->weight);
         const bool single =
             kernel[1] == 1 && kernel[2] == 1 && build::all_are(a->stride, 1) && build::all_are(a->pad, 0);
         return single ? kind::pointwise : kind::window;
     }
-    if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
-        return has_constant_weights<tosa::depthwise_conv2d>(*a) && shape_of(a->weight)[3] == 1
-            ? kind::channels
-            : kind::fixed;
-    }
-    if (const auto* a = args_if<tosa::transpose_conv2d>(n)) {
-        return has_constant_weights<tosa::transpose_conv2d>(*a) ? kind::window : kind::fixed;
-    }
-    const auto* a = args_if<tosa::conv3d>(n);
-    return a != nullptr && has_constant_weights<tosa::conv3d>(*a) ? kind::window : kind::fixed;
+    const auto* depthwise = args_if<tosa::depthwise_conv2d>(n);
+    if (has_constants(depthwise)) return shape_of(depthwise->weight)[3] == 1 ? kind::channels : kind::fixed;
+    const bool has_window =
+        has_constants(args_if<tosa::transpose_conv2d>(n)) || has_constants(args_if<tosa::conv3d>(n));
+    return has_window ? kind::window : kind::fixed;
 }
 
 /// Returns the axis that an op works along.
 [[nodiscard]] inline std::optional<std::int64_t> worked_axis(const node& n) {
     std::optional<std::int64_t> axis;
-    const auto look = [&]<class... Ops>(ops<Ops...>) {
-        static_cast<void>(((is<Ops>(n) && (axis = args_of<Ops>(n).axis, true)) || ...));
-    };
-    look(ops_where<tosa::dialect, along_axis | trait::joining>{});
+    visit_args(ops_where<tosa::dialect, along_axis | trait::joining>{}, n,
+        [&](auto, const auto& a) { axis = a.axis; });
     return axis;
 }
 
@@ -111,9 +103,8 @@ template <class Op>
     }
     if (const auto* pad = args_if<tosa::pad>(n))
         return match<tosa::const_shape>(pad->padding) != nullptr ? kind::axes : kind::fixed;
-    if (const auto* slice = args_if<tosa::slice>(n)) {
+    if (const auto* slice = args_if<tosa::slice>(n))
         return match<tosa::const_shape>(slice->start) != nullptr ? kind::axes : kind::fixed;
-    }
     const auto* rescale = args_if<tosa::rescale>(n);
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
@@ -188,15 +179,11 @@ struct axes_of_op {
     }
     std::size_t runs = 0;
     for (std::size_t i = 0; i != axes->axis.size(); ++i) {
-        const std::size_t d = axes->axis_at(i);
-        const std::uint32_t bit = 1U << d;
-        if ((op.whole & bit) != 0 && axes->pieces_of(d) > 1) return std::nullopt;
-        if ((op.trailing & bit) == 0 && op.trailing != 0 && i != 0 &&
-            (op.trailing & 1U << axes->axis_at(i - 1)) != 0) {
-            return std::nullopt;
-        }
-        const bool joins = i != 0 && ((op.whole & bit) | (op.whole & 1U << axes->axis_at(i - 1))) == 0 &&
-            op.who_has(d) == op.who_has(axes->axis_at(i - 1));
+        const std::size_t here = axes->axis_at(i), before = axes->axis_at(i == 0 ? 0 : i - 1);
+        if ((op.whole & 1U << here) != 0 && axes->pieces_of(here) > 1) return std::nullopt;
+        if ((op.trailing & 1U << before) != 0 && (op.trailing & 1U << here) == 0) return std::nullopt;
+        const bool joins =
+            i != 0 && (op.whole & (1U << here | 1U << before)) == 0 && op.who_has(here) == op.who_has(before);
         runs += !joins;
     }
     if (runs > static_cast<std::size_t>(tosa::level_8k::max_rank)) return std::nullopt;

@@ -32,8 +32,8 @@ public:
     /// few ops.
     layout_search(graph& g, std::size_t proposals)
         : layout_assignment(g),
-          proposals_(site_count(), -1),
-          answers_(site_count()),
+          proposals_(sites_.size(), -1),
+          answers_(sites_.size()),
           proposals_left_(proposals) {}
 
     /// With a budget that only adversarial networks exhaust.
@@ -72,7 +72,7 @@ private:
 
     [[nodiscard]] pmr_vector<const edge*> needed_transposes() const {
         pmr_vector<const edge*> found;
-        for (const node& n : searched().nodes()) {
+        for (const node& n : g_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
             }
@@ -91,7 +91,7 @@ private:
         const auto index = static_cast<std::uint32_t>(port.index);
         if (by_itself && last.wanted == wanted && last.port == index) return last.record;
         const auto found = layout_rules::accommodate(
-            n, k, port, layout_at(wanted), by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+            n, k, port, table_[wanted], by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
         const std::uint32_t record = found ? numbered(*found) : none;
         if (by_itself) last = {wanted, index, record};
         return record;
@@ -135,11 +135,11 @@ private:
                 p,
                 [&](const edge& e) {
                     if (e.slot->result == 0)
-                        propose(region, *e.slot->producer, {}, record(p.record).operand(e.operand));
+                        propose(region, *e.slot->producer, {}, records_[p.record].operand(e.operand));
                 },
                 [&](const edge& e) {
                     if (e.operand < layout_rules::data_operands(*e.target))
-                        propose(region, *e.target, {e.operand}, record(p.record).result);
+                        propose(region, *e.target, {e.operand}, records_[p.record].result);
                 });
         }
         proposals_left_ -= std::min(proposals_left_, region.size());
@@ -160,7 +160,7 @@ private:
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
             const numbers& now = now_at(site_of(*p.n, p.part));
-            const numbers& moved = record(p.record);
+            const numbers& moved = records_[p.record];
             choice.add(i, cost_of_op(*p.n, moved) - cost_of_op(*p.n, now));
             for_each_edge(
                 p,
@@ -175,7 +175,7 @@ private:
                         choice.add(i, moves - stays);
                         return;
                     }
-                    const number source_then = record(source->record).result;
+                    const number source_then = records_[source->record].result;
                     choice.add(static_cast<std::size_t>(source - region.data()), i,
                         {{stays, moves},
                             {cost(source_then, now.operand(e.operand), meta),
@@ -206,7 +206,7 @@ private:
             return of_ops + cost_of(affected);
         };
         const auto swap = [&] {
-            for (proposal& p : kept) p.record = exchange(site_of(*p.n, p.part), p.record);
+            for (proposal& p : kept) std::swap(p.record, sites_[site_of(*p.n, p.part)].now);
         };
         const std::int64_t before = sum();
         swap();
@@ -214,7 +214,7 @@ private:
             swap();
             return false;
         }
-        for (const proposal& p : kept) mark_changed(site_of(*p.n, p.part));
+        for (const proposal& p : kept) sites_[site_of(*p.n, p.part)].changed = true;
         return true;
     }
 

@@ -104,17 +104,15 @@ HEADRACE_COMPILED_PASS(fuse_transposes);
 
 namespace detail {
 
-// A TRANSPOSE of a SLICE whose start is known.
+// A TRANSPOSE of a SLICE whose start is known, and which nothing else reads.
 inline constexpr auto transposed_slice = [](auto whole, auto size) {
     const auto start = node_of<"start", tosa::const_shape>();
-    return node_of<"transpose", tosa::transpose>(node_of<"part", tosa::slice>(whole, start, size));
+    return node_of<"transpose", tosa::transpose>(sole_node<"part", tosa::slice>(whole, start, size));
 };
 // Slices a tensor that has been transposed as the SLICE did before.
 inline value sliced_after(
     emit<build::crop_ops> e, value transposed, const args<tosa::const_shape>& start, sizes perms) {
-    return e.make<tosa::slice>({.input1 = transposed,
-        .start = build::const_shape(e, build::permuted(start.values, perms)),
-        .size = build::const_shape(e, e.result_meta().shape)});
+    return build::slice_at(e, transposed, build::permuted(start.values, perms), e.result_meta().shape);
 }
 
 }  // namespace detail
@@ -136,9 +134,7 @@ struct crop_after_transpose : pass {
     static auto rewrites() {
         return rules(on_match(detail::transposed_slice) =
                          code<made>([](emit<made> e, value whole, value, const auto& m) {
-                             return is_sole_use<"part">(m)
-                                 ? cropped_after(e, whole, get<"start">(m), get<"transpose">(m))
-                                 : std::nullopt;
+                             return cropped_after(e, whole, get<"start">(m), get<"transpose">(m));
                          }));
     }
 
@@ -179,9 +175,7 @@ struct transpose_by_convolution : pass {
         }),
             on_match(detail::transposed_slice) =
                 code<made>([](emit<made> e, value whole, value, const auto& m) {
-                    return is_sole_use<"part">(m)
-                        ? cropped_later(e, whole, get<"start">(m), get<"transpose">(m).perms)
-                        : std::nullopt;
+                    return cropped_later(e, whole, get<"start">(m), get<"transpose">(m).perms);
                 }));
     }
 
@@ -208,16 +202,12 @@ private:
         if (planes > max_planes || pixels < min_pixels || pixels % group != 0) return std::nullopt;
 
         const value image = build::reshape(e, v, shape_builder{batch, planes, pixels / group, group});
-        const value sums = e.make<tosa::conv2d>(
-            build::unpadded<tosa::conv2d>(e, image, weights(e, planes, group), e.splat(0, dtype::int32, 1)));
-        return build::reshape(e, build::narrow(e, sums, dtype::int8), build::permuted(e.shape(v), perms));
-    }
-
-    // Output channel (pixel, plane) is that pixel of that plane.
-    static value weights(emit<made> e, std::int64_t planes, std::int64_t group) {
-        const shape_builder shape{group * planes, planes, 1, group};
-        return build::constant_at(e, dtype::int8, shape,
+        // Output channel (pixel, plane) is that pixel of that plane.
+        const shape_builder kernel{group * planes, planes, 1, group};
+        const value weight = build::constant_at(e, dtype::int8, kernel,
             [&](const shape_builder& at) { return std::int64_t{at[0] == at[3] * planes + at[1]}; });
+        const value planes_last = build::int8_conv2d(e, image, weight, e.splat(0, dtype::int32, 1));
+        return build::reshape(e, planes_last, build::permuted(e.shape(v), perms));
     }
 };
 HEADRACE_COMPILED_PASS(transpose_by_convolution);

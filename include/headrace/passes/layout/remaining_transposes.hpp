@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory_resource>
 #include <string>
-#include <string_view>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/signature.hpp>
@@ -68,7 +67,7 @@ template <class Next>
     pmr_vector<remaining_transpose> found;
     const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
     const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
-    for (const node& n : g.nodes_alone()) {
+    for (const node& n : g.nodes()) {
         const auto* t = args_if<tosa::transpose>(n);
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;

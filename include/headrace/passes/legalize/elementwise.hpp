@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/legalize/promoting.hpp>

@@ -12,21 +12,15 @@
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
-
-struct fuse_reshapes;
-struct fuse_transposes;
 
 /// Selects shuffled channels by a convolution with weights of 0 and 1. The units of ShuffleNet V2 (Ma et al.,
 /// ECCV 2018) shuffle the channels of two halves, and pass one of the new halves to a convolution and the
 /// other to the next unit: channels 0, 2, 4, … of the shuffled ones are an original half, which no layout
 /// expresses, so they would be copied one by one. The convolution keeps the channels last. Runs before
 /// layouts are chosen, which then have nothing left to move.
-struct select_by_convolution : preferring<&target_preferences::selected_channels> {
-    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
-    using runs_before = pass_list<layouts_chosen>;
+struct select_by_convolution : prepared_for<&target_preferences::selected_channels> {
     static constexpr std::string_view summary =
         "lowers a SLICE of shuffled channels to a convolution that selects them";
 
@@ -56,10 +50,10 @@ private:
             part[3] == image[3] && part[1] < image[1];
         if (!cuts_channels_alone || image[1] > preferences_of(e.target()).selected_channels)
             return std::nullopt;
-        const value sums = e.make<tosa::conv2d>(
-            build::unpadded<tosa::conv2d>(e, build::transpose(e, whole, build::to_channels_last(4)),
-                weights(e, image[1], groups[1], start.values[1], part[1]), e.splat(0, dtype::int32, 1)));
-        return build::transpose(e, build::narrow(e, sums, dtype::int8), build::to_channels_first(4));
+        const value image_last = build::transpose(e, whole, build::to_channels_last(4));
+        const value kept = build::int8_conv2d(e, image_last,
+            weights(e, image[1], groups[1], start.values[1], part[1]), e.splat(0, dtype::int32, 1));
+        return build::transpose(e, kept, build::to_channels_first(4));
     }
 
     // Each of the `count` shuffled channels from `start` on is an original channel of some group.
@@ -82,18 +76,16 @@ struct merge_selections : tuned_for<&target_preferences::selected_channels> {
 
     static auto rewrites() {
         return rules(on_match([](auto image) {
-            const auto selection = node_of<"selection", tosa::conv2d>(image);
-            return node_of<"reader", tosa::conv2d>(node_of<"narrow", tosa::rescale>(selection));
+            const auto selection = sole_node<"selection", tosa::conv2d>(image);
+            return node_of<"reader", tosa::conv2d>(sole_node<"narrow", tosa::rescale>(selection));
         }) = code<made>([](emit<made> e, value, const auto& m) {
-            const bool is_alone = is_sole_use<"selection">(m) && is_sole_use<"narrow">(m);
-            return is_alone ? merged(e, get<"reader">(m), get<"narrow">(m), get<"selection">(m))
-                            : std::nullopt;
+            return merged(e, get<"reader">(m), get<"narrow">(m), get<"selection">(m));
         }));
     }
 
 private:
     using made = ops<tosa::conv2d>;
-    static std::optional<value> merged(emit<made> e, const args<tosa::conv2d>& a,
+    static std::optional<value> merged(emit<made> e, args<tosa::conv2d> a,
         const args<tosa::rescale>& narrowed, const args<tosa::conv2d>& selection) {
         if (log2_of_factor(narrowed) != 0 || constant_integer(narrowed.input_zp) != 0 ||
             constant_integer(narrowed.output_zp) != 0 || e.dtype(a.input) != dtype::int8 ||
@@ -103,19 +95,15 @@ private:
         const shape_builder kernel(e.shape(a.weight));
         const auto all = static_cast<std::int64_t>(positions.size());
         const std::int64_t more = kernel[0] * kernel[1] * kernel[2] * (all - kernel[3]);
-        if (all == 0 || more > kernel[3] * all || e.dtype(a.weight) != dtype::int8) return std::nullopt;
-        const auto taps = constant_integers(a.weight);
-        const auto zero = constant_integer(a.weight_zp);
-        if (!taps || !zero) return std::nullopt;
-        args<tosa::conv2d> wider = a;
-        wider.input = selection.input;
+        const auto taps = build::int8_weight_of(e, a);
+        if (all == 0 || more > kernel[3] * all || !taps) return std::nullopt;
+        a.input = selection.input;
         const shape_builder wide{kernel[0], kernel[1], kernel[2], all};
-        wider.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
+        a.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
             const std::int64_t channel = positions[static_cast<std::size_t>(at[3])];
-            if (channel == none) return *zero;
-            return (*taps)[build::element_index(kernel, {at[0], at[1], at[2], channel})];
+            return channel == none ? taps->zero : (*taps)({at[0], at[1], at[2], channel});
         });
-        return e.make<tosa::conv2d>(wider);
+        return e.make<tosa::conv2d>(a);
     }
 
     static constexpr std::int64_t none = -1;
@@ -128,19 +116,19 @@ private:
         const bool is_plain = kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) &&
             build::all_are(a.stride, 1) && e.dtype(a.input) == dtype::int8 &&
             constant_integer(a.input_zp) == 0 && constant_integer(a.weight_zp) == 0 && biases &&
-            std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());
+            build::all_are(*biases, 0);
         const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return {};
-        const auto channels = static_cast<std::size_t>(kernel[3]);
-        pmr_vector<std::int64_t> positions(channels, none);
-        for (std::size_t row = 0; row * channels != taps->size(); ++row) {
-            const auto first = taps->begin() + static_cast<std::ptrdiff_t>(row * channels);
-            const auto last = first + static_cast<std::ptrdiff_t>(channels);
+        pmr_vector<std::int64_t> positions(static_cast<std::size_t>(kernel[3]), none);
+        auto first = taps->begin();
+        for (std::int64_t row = 0; row != kernel[0]; ++row) {
+            const auto last = first + kernel[3];
             const auto one = std::find(first, last, 1);
-            if (one == last || std::count(first, last, 0) + 1 != last - first) return {};
+            if (one == last || std::count(first, last, 0) + 1 != kernel[3]) return {};
             std::int64_t& position = positions[static_cast<std::size_t>(one - first)];
             if (position != none) return {};  // a channel selected twice
-            position = static_cast<std::int64_t>(row);
+            position = row;
+            first = last;
         }
         return positions;
     }

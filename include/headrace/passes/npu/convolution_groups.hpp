@@ -23,8 +23,6 @@
 namespace headrace {
 
 struct decompose_grouped_convolution;
-struct fuse_reshapes;
-struct fuse_transposes;
 
 /// Joins the groups of a convolution into one convolution of all channels, whose weight is zero between
 /// groups. TOSA has no groups. A convolution per group reads few channels, which must be moved apart and
@@ -42,35 +40,23 @@ struct join_groups : preferring<&target_preferences::products_per_move> {
 private:
     using made = ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
         quantized_decomposed::dequantize_per_tensor>;
-    static std::optional<value> of_all_channels(emit<made> e, const args<aten::convolution>& a) {
+    static std::optional<value> of_all_channels(emit<made> e, args<aten::convolution> a) {
         if (a.groups == 1 || a.transposed || e.rank(a.weight) != 4 || is_depthwise(e, a) || !pays(a, e))
             return std::nullopt;
         const auto weight = match_dequantize(a.weight);
-        const auto zero = weight ? weight->parameters.common_zero_point() : std::nullopt;
-        const auto taps = zero ? constant_integers(weight->integers) : std::nullopt;
-        if (!taps || e.dtype(weight->integers) != dtype::int8) return std::nullopt;
+        if (!weight) return std::nullopt;
+        const auto taps = build::int8_weight_of(e, weight->integers, weight->parameters.common_zero_point());
+        if (!taps) return std::nullopt;
         const shape_builder kernel(e.shape(a.weight));
         const shape_builder whole{kernel[0], kernel[1] * a.groups, kernel[2], kernel[3]};
         const value dense = build::constant_at(e, dtype::int8, whole, [&](const shape_builder& at) {
-            if (at[1] / kernel[1] != at[0] / (kernel[0] / a.groups)) return *zero;
-            return (*taps)[build::element_index(kernel, {at[0], at[1] % kernel[1], at[2], at[3]})];
+            if (at[1] / kernel[1] != at[0] / (kernel[0] / a.groups)) return taps->zero;
+            return (*taps)({at[0], at[1] % kernel[1], at[2], at[3]});
         });
-        args<aten::convolution> joined = a;
-        joined.groups = 1;
-        joined.weight = dequantized_as(a.weight, dense, e);
-        return e.make<aten::convolution>(joined);
-    }
-
-    static value dequantized_as(value like, value integers, emit<made> e) {
-        if (const auto* channels = match<quantized_decomposed::dequantize_per_channel>(like)) {
-            args<quantized_decomposed::dequantize_per_channel> a = *channels;
-            a.input = integers;
-            return e.make<quantized_decomposed::dequantize_per_channel>(a);
-        }
-        args<quantized_decomposed::dequantize_per_tensor> a =
-            *match<quantized_decomposed::dequantize_per_tensor>(like);
-        a.input = integers;
-        return e.make<quantized_decomposed::dequantize_per_tensor>(a);
+        a.groups = 1;
+        a.weight = build::remake<quantized_decomposed::dequantize_per_channel,
+            quantized_decomposed::dequantize_per_tensor>(e, *a.weight.producer, {dense});
+        return e.make<aten::convolution>(a);
     }
 
     // True if the added products with zero take less time than moving the channels.
@@ -100,9 +86,7 @@ HEADRACE_COMPILED_PASS(join_groups);
 /// part of the weight, and nothing is copied. Examples: attention whose queries, keys and values come from
 /// one linear layer, and gated linear units. Runs before layouts are chosen, since each part may have its
 /// own.
-struct split_convolutions : preferring<&target_preferences::products_per_move> {
-    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
-    using runs_before = pass_list<layouts_chosen>;
+struct split_convolutions : prepared_for<&target_preferences::products_per_move> {
     static constexpr std::string_view summary =
         "splits a CONV2D whose channels are only sliced into one for each slice";
 
@@ -145,8 +129,8 @@ private:
         nodes steps{v.producer};
         while (!is<tosa::conv2d>(*steps.back())) {
             const node& n = *steps.back();
-            const bool passes_on = is<tosa::rescale>(n) || is<tosa::clamp>(n) || is<tosa::table>(n) ||
-                is<tosa::reshape>(n) || is<tosa::transpose>(n);
+            const bool passes_on =
+                fused_into_convolutions.contains(*n.op) || is<tosa::reshape>(n) || is<tosa::transpose>(n);
             if (!passes_on || !has_one_use(n.operand(0))) return {};
             steps.push_back(n.operand(0).producer);
         }
@@ -170,9 +154,7 @@ private:
             place at = places.back();
             const sizes before = e.shape(n.operand(0));
             if (const auto* moved = args_if<tosa::transpose>(n)) {
-                at.axis = static_cast<std::size_t>(
-                    std::find(moved->perms.begin(), moved->perms.end(), static_cast<std::int64_t>(at.axis)) -
-                    moved->perms.begin());
+                at.axis = static_cast<std::size_t>(build::inverse(moved->perms)[at.axis]);
             } else if (is<tosa::reshape>(n)) {
                 const auto reshaped = place_in(at, before, shape_of(n));
                 if (!reshaped) return std::nullopt;
@@ -219,8 +201,8 @@ private:
         const shape_builder kernel(e.shape(convolution.weight));
         const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
         std::int64_t count = 0, idle = 0;
-        for (const edge* use = sliced.producer->first_use; use != nullptr; use = use->next_use) {
-            const auto* slice = args_if<tosa::slice>(*use->target);
+        for (const edge& use : sliced.producer->uses()) {
+            const auto* slice = args_if<tosa::slice>(*use.target);
             const auto part = slice == nullptr ? std::nullopt : channels_of(*slice, at, e);
             if (!part) return false;
             count += part->count;
@@ -250,15 +232,10 @@ private:
             }
             return e.make<tosa::rescale>(few);
         }
-        if (const auto* clamp = args_if<tosa::clamp>(n)) {
-            args<tosa::clamp> few = *clamp;
-            few.input = input;
-            return e.make<tosa::clamp>(few);
-        }
-        if (const auto* table = args_if<tosa::table>(n))
-            return e.make<tosa::table>({.input1 = input, .table = table->table});
         if (const auto* moved = args_if<tosa::transpose>(n)) return build::transpose(e, input, moved->perms);
-        return build::reshape(e, input, build::with_axis(shape_of(n), at.axis, part.count / at.channels));
+        if (is<tosa::reshape>(n))
+            return build::reshape(e, input, build::with_axis(shape_of(n), at.axis, part.count / at.channels));
+        return build::remake<tosa::clamp, tosa::table>(e, n, {input});
     }
 };
 HEADRACE_COMPILED_PASS(split_convolutions);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/npu/image_cost.hpp>
@@ -19,27 +20,26 @@ namespace headrace {
 
 struct pair_columns;
 
+/// Returns the tensor that `v` is a SLICE of, or `v` itself.
+[[nodiscard]] inline value before_slice(value v) {
+    const auto* part = match<tosa::slice>(v);
+    return part == nullptr ? v : part->input1;
+}
+
 /// Returns a computed image unchanged, since it may stay on the chip; for an image that the caller passes, a
 /// copy that reads it in bursts of many channels; nothing if it cannot be copied that way.
 inline std::optional<value> image_on_chip(
     emit<joined<build::reshape_ops, build::slice_ops, ops<tosa::max_pool2d>>> e, value v) {
-    const auto* part = match<tosa::slice>(v);
-    const value whole = part == nullptr ? v : part->input1;
+    const value whole = before_slice(v);
     if (!is<builtin::placeholder>(*whole.producer)) return v;
     constexpr std::int64_t burst = 16;
     const shape_builder image(e.shape(whole));
     const std::int64_t pixels = image[1] * image[2];
     if (pixels % burst != 0) return std::nullopt;
-    const value copied = e.make<tosa::max_pool2d>(
-        {.input = build::reshape(e, whole, shape_builder{1, 1, pixels / burst, burst * image[3]}),
-            .kernel = {1, 1},
-            .stride = {1, 1},
-            .pad = {0, 0, 0, 0}});
+    const shape_builder bursts{1, 1, pixels / burst, burst * image[3]};
+    const value copied = build::copy_by_pooling(e, build::reshape(e, whole, bursts));
     const value copy = build::reshape(e, copied, image);
-    if (part == nullptr) return copy;
-    args<tosa::slice> same_part = *part;
-    same_part.input1 = copy;
-    return e.make<tosa::slice>(same_part);
+    return whole == v ? copy : build::remake<tosa::slice>(e, *v.producer, {copy});
 }
 
 /// Halves the pooling or depthwise convolution that reads a network's first convolution, so that the image
@@ -55,11 +55,10 @@ struct halve_windows : tuned_for<&target_preferences::on_chip_bytes> {
 
     static auto rewrites() {
         return rules(on<tosa::max_pool2d> = code<halved>(), on_match([](auto image) {
-            const auto layer = node_of<"layer", tosa::depthwise_conv2d>(image);
-            return node_of<"activation", tosa::clamp, tosa::table>(node_of<"narrow", tosa::rescale>(layer));
+            const auto layer = sole_node<"layer", tosa::depthwise_conv2d>(image);
+            return node_of<"activation", tosa::clamp, tosa::table>(sole_node<"narrow", tosa::rescale>(layer));
         }) = code<made>([](emit<made> e, value, const auto& m) {
-            const bool is_alone = is_sole_use<"layer">(m) && is_sole_use<"narrow">(m);
-            return is_alone ? halved_with_activation(e, get<"layer">(m), get<"narrow">(m)) : std::nullopt;
+            return halved_with_activation(e, get<"layer">(m), *find<"narrow">(m));
         }));
     }
 
@@ -68,69 +67,54 @@ private:
         ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
     static std::optional<value> halved(emit<made> e, const args<tosa::max_pool2d>& a) {
         const auto parts = halves<tosa::max_pool2d>(a, a.kernel[0], e);
-        if (!parts) return std::nullopt;
-        return build::concat(e, *parts, 1);
+        return parts ? std::optional(build::concat(e, *parts, 1)) : std::nullopt;
     }
-
-    // A convolution, its RESCALE, and a CLAMP or TABLE if there is one.
-    struct first_layer {
-        const args<tosa::conv2d>* convolution = nullptr;
-        const args<tosa::rescale>* rescale = nullptr;
-        const node* activation = nullptr;
-
-        static std::optional<first_layer> before(value v) {
-            first_layer found;
-            if (is<tosa::clamp>(*v.producer) || is<tosa::table>(*v.producer)) found.activation = v.producer;
-            const value narrowed = found.activation == nullptr ? v : found.activation->operand(0);
-            found.rescale = match<tosa::rescale>(narrowed);
-            if (found.rescale == nullptr) return std::nullopt;
-            found.convolution = match<tosa::conv2d>(found.rescale->input);
-            const bool is_alone =
-                has_one_use(v) && has_one_use(narrowed) && has_one_use(found.rescale->input);
-            return found.convolution != nullptr && is_alone ? std::optional(found) : std::nullopt;
-        }
-
-        [[nodiscard]] value of_image(value image, emit<made> e) const {
-            args<tosa::conv2d> sums = *convolution;
-            sums.input = image;
-            return activated(e.make<tosa::conv2d>(sums), *rescale, activation, e);
-        }
-    };
-
-    static value activated(value sums, args<tosa::rescale> rescale, const node* activation, emit<made> e) {
-        rescale.input = sums;
-        const value narrowed = e.make<tosa::rescale>(rescale);
-        if (activation == nullptr) return narrowed;
-        if (const auto* table = args_if<tosa::table>(*activation))
-            return e.make<tosa::table>({.input1 = narrowed, .table = table->table});
-        args<tosa::clamp> clamped = args_of<tosa::clamp>(*activation);
-        clamped.input = narrowed;
-        return e.make<tosa::clamp>(clamped);
-    }
-
     // The activation after a DEPTHWISE_CONV2D is halved with it.
     static std::optional<value> halved_with_activation(
-        emit<made> e, const args<tosa::depthwise_conv2d>& layer, const args<tosa::rescale>& rescale) {
+        emit<made> e, const args<tosa::depthwise_conv2d>& layer, const node& rescale) {
         auto parts =
             halves<tosa::depthwise_conv2d>(layer, (e.shape(layer.weight)[0] - 1) * layer.dilation[0] + 1, e);
         if (!parts) return std::nullopt;
-        for (value& part : *parts) part = activated(part, rescale, &e.current(), e);
+        for (value& part : *parts) {
+            const value narrowed = build::remake<tosa::rescale>(e, rescale, {part});
+            part = build::remake<tosa::clamp, tosa::table>(e, e.current(), {narrowed});
+        }
         return build::concat(e, *parts, 1);
+    }
+
+    // Returns the results of a convolution, its RESCALE and its CLAMP or TABLE if there is one, up to `v`;
+    // none if one of them has several users.
+    static pmr_vector<value> layer_before(value v) {
+        pmr_vector<value> layer{v};
+        const auto is_first = [&]<class Op>(Op) { return is<Op>(*layer.front().producer); };
+        const auto go_on = [&] { layer.insert(layer.begin(), layer.front().producer->operand(0)); };
+        if (is_first(tosa::clamp()) || is_first(tosa::table())) go_on();
+        if (!is_first(tosa::rescale())) return {};
+        go_on();
+        const bool is_alone = std::ranges::all_of(layer, has_one_use);
+        return is_first(tosa::conv2d()) && is_alone ? layer : pmr_vector<value>();
     }
 
     // Returns the upper and the lower rows of the result of an op whose windows have `extent` rows.
     template <class Op>
     static std::optional<std::array<value, 2>> halves(const args<Op>& a, std::int64_t extent, emit<made> e) {
-        const auto layer = first_layer::before(a.input);
-        if (!layer || !pays(*layer, a.input, e)) return std::nullopt;
+        const pmr_vector<value> layer = layer_before(a.input);
+        if (layer.empty() || !pays(*match<tosa::conv2d>(layer[0]), a.input, e)) return std::nullopt;
         const std::int64_t rows = e.shape(a.input)[1];
         const std::int64_t half = e.result_meta().shape[1] / 2;
         const std::int64_t end = (half - 1) * a.stride[0] + extent - a.pad[0];
         const std::int64_t start = half * a.stride[0] - a.pad[0];
         if (half == 0 || start <= 0 || end <= 0 || end > rows) return std::nullopt;
-        const auto image = image_on_chip(e, layer->convolution->input);
+        const value given = layer[0].producer->operand(0);
+        const auto image = image_on_chip(e, given);
         if (!image) return std::nullopt;
-        const value read = *image == layer->convolution->input ? a.input : layer->of_image(*image, e);
+        value read = a.input;
+        if (*image != given) {
+            read = *image;
+            for (const value v : layer)
+                read = build::remake<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>(
+                    e, *v.producer, {read});
+        }
         args<Op> upper = a;
         upper.input = build::slice(e, read, 1, 0, end);
         upper.pad = {a.pad[0], 0, a.pad[2], a.pad[3]};
@@ -140,13 +124,11 @@ private:
         return std::array{e.make<Op>(upper), e.make<Op>(lower)};
     }
 
-    static bool pays(const first_layer& layer, value result, emit<made> e) {
-        if (e.dtype(layer.convolution->input) != dtype::int8 || e.dtype(result) != dtype::int8) return false;
-        const shape_builder image(e.shape(layer.convolution->input));
+    static bool pays(const args<tosa::conv2d>& layer, value result, emit<made> e) {
+        if (e.dtype(layer.input) != dtype::int8 || e.dtype(result) != dtype::int8) return false;
+        const shape_builder image(e.shape(layer.input));
         return image[0] == 1 &&
-            image_cost(
-                e.target(), image, e.shape(layer.convolution->weight), e.shape(result), *layer.convolution)
-                .gains_on_chip();
+            image_cost(e.target(), image, e.shape(layer.weight), e.shape(result), layer).gains_on_chip();
     }
 };
 HEADRACE_COMPILED_PASS(halve_windows);
@@ -163,10 +145,9 @@ struct stage_image : tuned_for<&target_preferences::on_chip_bytes> {
 
 private:
     using made = joined<build::reshape_ops, build::slice_ops, ops<tosa::max_pool2d, tosa::conv2d>>;
-    static std::optional<value> of_staged(emit<made> e, const args<tosa::conv2d>& a) {
+    static std::optional<value> of_staged(emit<made> e, args<tosa::conv2d> a) {
         const shape_builder image(e.shape(a.input));
-        const auto* part = match<tosa::slice>(a.input);
-        const value given = part == nullptr ? a.input : part->input1;
+        const value given = before_slice(a.input);
         if (!is<builtin::placeholder>(*given.producer) || e.rank(given) != 4 || image[0] != 1 ||
             e.dtype(a.input) != dtype::int8) {
             return std::nullopt;
@@ -174,9 +155,8 @@ private:
         const image_cost cost(e.target(), image, e.shape(a.weight), e.result_meta().shape, a);
         const auto staged = cost.gains_by_copy() ? image_on_chip(e, a.input) : std::nullopt;
         if (!staged) return std::nullopt;
-        args<tosa::conv2d> same = a;
-        same.input = *staged;
-        return e.make<tosa::conv2d>(same);
+        a.input = *staged;
+        return e.make<tosa::conv2d>(a);
     }
 };
 HEADRACE_COMPILED_PASS(stage_image);

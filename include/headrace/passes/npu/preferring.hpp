@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::preferring, the base of passes that make what a target prefers.
+// Defines headrace::preferring and headrace::for_u55, the bases of passes that run for some targets.
 #ifndef HEADRACE_PASSES_NPU_PREFERRING_HPP
 #define HEADRACE_PASSES_NPU_PREFERRING_HPP
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/target/preferences.hpp>
@@ -18,10 +19,27 @@ struct preferring : pass {
     }
 };
 
+/// Base of such a pass that rewrites TOSA before layouts are chosen.
+template <auto Preference>
+struct prepared_for : preferring<Preference> {
+    using phase = layout_preparation;
+};
+
 /// Base of such a pass that rewrites TOSA after layouts are chosen.
 template <auto Preference>
 struct tuned_for : preferring<Preference> {
     using phase = tuning;
+};
+
+/// The ops that Vela fuses into the convolution before them.
+inline constexpr auto fused_into_convolutions = ops_in<tosa::rescale, tosa::clamp, tosa::table>;
+
+/// Base of passes that run only if the graph's target is Ethos-U55: they express TOSA operators that it lacks
+/// (target/u55_verify.hpp) by those that it has.
+struct for_u55 : pass {
+    using phase = expansion;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };
 
 }  // namespace headrace

@@ -18,6 +18,8 @@
 
 namespace headrace {
 
+struct halve_windows;
+
 /// Computes the sum of an image's pixels by a convolution whose window is the image and whose weights are 1.
 /// Example: the mean of each channel before the classifier. A convolution reads INT8, so the widening before
 /// the sum is dropped; Vela fuses the RESCALE and TABLE that follow into it.
@@ -29,11 +31,9 @@ struct convolve_sums : tuned_for<&target_preferences::convolved_sum> {
     static auto rewrites() {
         return rules(on_match([](auto image) {
             const auto widened = node_of<"widened", tosa::rescale>(image);
-            return node_of<"outer", tosa::reduce_sum>(node_of<"inner", tosa::reduce_sum>(widened));
+            return node_of<"outer", tosa::reduce_sum>(sole_node<"inner", tosa::reduce_sum>(widened));
         }) = code<made>([](emit<made> e, value image, const auto& m) {
-            return is_sole_use<"inner">(m)
-                ? convolved(e, image, get<"outer">(m).axis, get<"inner">(m).axis, get<"widened">(m))
-                : std::nullopt;
+            return convolved(e, image, get<"outer">(m).axis, get<"inner">(m).axis, get<"widened">(m));
         }));
     }
 
@@ -104,19 +104,17 @@ struct add_at_unit_scale : tuned_for<&target_preferences::sums_at_unit_scale> {
         return rules(on_match([](auto x, auto y) {
             const auto left = node_of<"x", tosa::rescale>(x);
             const auto right = node_of<"y", tosa::rescale>(y);
-            const auto sum = node_of<"sum", tosa::add, tosa::sub, tosa::maximum, tosa::minimum>(left, right);
+            const auto sum =
+                sole_node<"sum", tosa::add, tosa::sub, tosa::maximum, tosa::minimum>(left, right);
             return node_of<"result", tosa::rescale>(sum);
         }) = code<made>([](emit<made> e, value, value, const auto& m) {
-            return is_sole_use<"sum">(m)
-                ? without_fraction(e, get<"result">(m), *find<"sum">(m), get<"x">(m), get<"y">(m))
-                : std::nullopt;
+            return without_fraction(e, get<"result">(m), *find<"sum">(m), get<"x">(m), get<"y">(m));
         }));
     }
 
 private:
-    using sums = ops<tosa::add, tosa::sub, tosa::maximum, tosa::minimum>;
-    using made = joined<sums, ops<tosa::rescale>>;
-    static std::optional<value> without_fraction(emit<made> e, const args<tosa::rescale>& a, const node& sum,
+    using made = ops<tosa::add, tosa::sub, tosa::maximum, tosa::minimum, tosa::rescale>;
+    static std::optional<value> without_fraction(emit<made> e, args<tosa::rescale> a, const node& sum,
         const args<tosa::rescale>& x, const args<tosa::rescale>& y) {
         constexpr std::int64_t min_shift = 2;
         if (!a.scale32 || a.rounding_mode != rounding_mode::single_round || constant_integer(a.input_zp) != 0)
@@ -126,18 +124,11 @@ private:
         if (power.value_or(0) == 0 || power != widening_shift(y) || !shifts ||
             *std::min_element(shifts->begin(), shifts->end()) < min_shift + *power)
             return std::nullopt;
-        args<tosa::rescale> result = a;
-        result.input = same_sum(e, sum, widened(e, x), widened(e, y), sums{});
-        result.shift = e.constant_of(
+        a.input = build::remake<tosa::add, tosa::sub, tosa::maximum, tosa::minimum>(
+            e, sum, {widened(e, x), widened(e, y)});
+        a.shift = e.constant_of(
             dtype::int8, e.shape(a.shift), [&](std::size_t i) { return (*shifts)[i] - *power; });
-        return e.make<tosa::rescale>(result);
-    }
-    // Returns the sum of other operands.
-    template <class... Ops>
-    static value same_sum(emit<made> e, const node& sum, value x, value y, ops<Ops...>) {
-        value v;
-        ((is<Ops>(sum) ? void(v = e.make<Ops>(x, y)) : void()), ...);
-        return v;
+        return e.make<tosa::rescale>(a);
     }
     static value widened(emit<made> e, args<tosa::rescale> a) {
         constexpr int bits = 30;

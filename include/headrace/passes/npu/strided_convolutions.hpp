@@ -11,14 +11,10 @@
 #include <headrace/passes/npu/image_cost.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
-
-struct fuse_reshapes;
-struct fuse_transposes;
 
 /// Turns the elements of a window into channels if the stride is longer than the target's, and windows do not
 /// overlap. Example: the patch embedding of a vision transformer, whose windows and strides are 16 x 16
@@ -31,7 +27,7 @@ struct join_patches : tuned_for<&target_preferences::stride> {
 
 private:
     using made = joined<build::permute_ops, ops<tosa::conv2d>>;
-    static std::optional<value> of_patches(emit<made> e, const args<tosa::conv2d>& a) {
+    static std::optional<value> of_patches(emit<made> e, args<tosa::conv2d> a) {
         const shape_builder kernel(e.shape(a.weight));
         const bool is_patchwork = a.stride[0] == kernel[1] && a.stride[1] == kernel[2] &&
             build::all_are(a.pad, 0) && build::all_are(a.dilation, 1);
@@ -43,11 +39,10 @@ private:
         const value lines =
             build::reshape(e, a.input, shape_builder{rows, kernel[1], result[2], kernel[2] * kernel[3]});
         const value patches = build::permute(e, lines, shape_builder{0, 2, 1, 3});
-        args<tosa::conv2d> one = a;
-        one.input = build::reshape(e, patches, shape_builder{1, 1, rows * result[2], taps});
-        one.weight = build::reshape(e, a.weight, shape_builder{kernel[0], 1, 1, taps});
-        one.stride = {1, 1};
-        return build::reshape(e, e.make<tosa::conv2d>(one), result);
+        a.input = build::reshape(e, patches, shape_builder{1, 1, rows * result[2], taps});
+        a.weight = build::reshape(e, a.weight, shape_builder{kernel[0], 1, 1, taps});
+        a.stride = {1, 1};
+        return build::reshape(e, e.make<tosa::conv2d>(a), result);
     }
 };
 HEADRACE_COMPILED_PASS(join_patches);
@@ -64,38 +59,32 @@ struct pair_columns : tuned_for<&target_preferences::paired_channels> {
 
 private:
     using made = joined<build::reshape_ops, ops<tosa::conv2d>>;
-    static std::optional<value> of_pairs(emit<made> e, const args<tosa::conv2d>& a) {
+    static std::optional<value> of_pairs(emit<made> e, args<tosa::conv2d> a) {
         const shape_builder image(e.shape(a.input));
         const shape_builder kernel(e.shape(a.weight));
-        const auto zero = constant_integer(a.weight_zp);
-        if (a.stride[1] != 2 || a.dilation[1] != 1 || image[2] % 2 != 0 || kernel[2] == 1 || !zero ||
-            image[3] > preferences_of(e.target()).paired_channels || e.dtype(a.weight) != dtype::int8) {
-            return std::nullopt;
-        }
         const target_preferences& target = preferences_of(e.target());
-        const shape_builder fewer = paired_kernel(kernel, a.pad[2]);
-        if (convolution_steps(target, fewer) >= convolution_steps(target, kernel) ||
-            (target.pairs_on_chip_alone && is_given(a.input))) {
+        if (a.stride[1] != 2 || a.dilation[1] != 1 || image[2] % 2 != 0 || kernel[2] == 1 ||
+            image[3] > target.paired_channels || (target.pairs_on_chip_alone && is_given(a.input))) {
             return std::nullopt;
         }
-        const auto weight = constant_integers(a.weight);
+        const shape_builder fewer = paired_kernel(kernel, a.pad[2]);
+        const bool is_faster = convolution_steps(target, fewer) < convolution_steps(target, kernel);
+        const auto weight = is_faster ? build::int8_weight_of(e, a) : std::nullopt;
         if (!weight) return std::nullopt;
         // With odd padding before it, the first window begins in the middle of a pair.
         const std::int64_t skipped = a.pad[2] % 2;
         const std::int64_t taps = fewer[2];
         const std::int64_t before = (a.pad[2] + skipped) / 2;
         const std::int64_t after = e.result_meta().shape[2] - 1 + taps - before - image[2] / 2;
-        args<tosa::conv2d> paired = a;
-        paired.input =
-            build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
-        paired.weight = build::constant_at(e, dtype::int8, fewer, [&](const shape_builder& at) {
+        a.input = build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
+        a.weight = build::constant_at(e, dtype::int8, fewer, [&](const shape_builder& at) {
             const std::int64_t column = 2 * at[2] + at[3] / kernel[3] - skipped;
-            if (column < 0 || column >= kernel[2]) return *zero;
-            return (*weight)[build::element_index(kernel, {at[0], at[1], column, at[3] % kernel[3]})];
+            const bool is_tap = column >= 0 && column < kernel[2];
+            return is_tap ? (*weight)({at[0], at[1], column, at[3] % kernel[3]}) : weight->zero;
         });
-        paired.pad = {a.pad[0], a.pad[1], before, after};
-        paired.stride = {a.stride[0], 1};
-        return e.make<tosa::conv2d>(paired);
+        a.pad = {a.pad[0], a.pad[1], before, after};
+        a.stride = {a.stride[0], 1};
+        return e.make<tosa::conv2d>(a);
     }
 
     static bool is_given(value v) {
@@ -115,36 +104,33 @@ struct read_last_column : tuned_for<&target_preferences::reads_last_column> {
 
     static auto rewrites() {
         return rules(on_match([](auto image) {
-            const auto part = node_of<"part", tosa::slice>(image, node_of<"start", tosa::const_shape>());
+            const auto part = sole_node<"part", tosa::slice>(image, node_of<"start", tosa::const_shape>());
             return node_of<"conv", tosa::conv2d>(part);
         }) = code<made>([](emit<made> e, value image, const auto& m) {
-            return is_sole_use<"part">(m) ? widened(e, image, get<"conv">(m), get<"start">(m)) : std::nullopt;
+            return widened(e, image, get<"conv">(m), get<"start">(m));
         }));
     }
 
 private:
     using made = joined<build::slice_ops, ops<tosa::conv2d>>;
     static std::optional<value> widened(
-        emit<made> e, value image, const args<tosa::conv2d>& a, const args<tosa::const_shape>& start) {
-        const auto zero = constant_integer(a.weight_zp);
-        const bool has_one_tap = e.shape(a.weight)[1] == 1 && e.shape(a.weight)[2] == 1;
-        if (!zero || !has_one_tap || !build::all_are(a.pad, 0) || a.stride[1] != 2) return std::nullopt;
+        emit<made> e, value image, args<tosa::conv2d> a, const args<tosa::const_shape>& start) {
+        const shape_builder kernel(e.shape(a.weight));
         const shape_builder read(e.shape(a.input));
         const shape_builder whole(e.shape(image));
-        if (!build::all_are(start.values, 0) || whole[2] != read[2] + 1 || whole[0] != read[0] ||
-            whole[3] != read[3])
-            return std::nullopt;
-        const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
+        const bool reads_half =
+            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) && a.stride[1] == 2;
+        const bool lacks_column = build::all_are(start.values, 0) && whole[2] == read[2] + 1 &&
+            whole[0] == read[0] && whole[3] == read[3];
+        const auto taps = reads_half && lacks_column ? build::int8_weight_of(e, a) : std::nullopt;
         if (!taps) return std::nullopt;
-        args<tosa::conv2d> wide = a;
-        wide.input = build::slice(e, image, 1, 0, read[1]);
-        const shape_builder kernel(e.shape(a.weight));
+        a.input = build::slice(e, image, 1, 0, read[1]);
         const shape_builder two{kernel[0], 1, 2, kernel[3]};
-        wide.weight = build::constant_at(e, dtype::int8, two, [&](const shape_builder& at) {
-            return at[2] == 0 ? (*taps)[build::element_index(kernel, {at[0], 0, 0, at[3]})] : *zero;
+        a.weight = build::constant_at(e, dtype::int8, two, [&](const shape_builder& at) {
+            return at[2] == 0 ? (*taps)({at[0], 0, 0, at[3]}) : taps->zero;
         });
-        wide.dilation = {1, 1};
-        return e.make<tosa::conv2d>(wide);
+        a.dilation = {1, 1};
+        return e.make<tosa::conv2d>(a);
     }
 };
 HEADRACE_COMPILED_PASS(read_last_column);
@@ -153,9 +139,7 @@ HEADRACE_COMPILED_PASS(read_last_column);
 /// of h x w pixels into channels, and the convolution has a window of one pixel; together they are a
 /// convolution with a window and a stride of h x w. Runs before layouts are chosen, and leaves the image's
 /// own transpose to them.
-struct read_blocks : preferring<&target_preferences::stride> {
-    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
-    using runs_before = pass_list<layouts_chosen>;
+struct read_blocks : prepared_for<&target_preferences::stride> {
     static constexpr std::string_view summary =
         "a CONV2D of one pixel of what pixel_unshuffle makes reads the blocks themselves";
 
@@ -172,7 +156,7 @@ struct read_blocks : preferring<&target_preferences::stride> {
 
 private:
     using made = joined<build::permute_ops, ops<tosa::conv2d>>;
-    static std::optional<value> strided(emit<made> e, value x, value weight, const args<tosa::conv2d>& a,
+    static std::optional<value> strided(emit<made> e, value x, value weight, args<tosa::conv2d> a,
         const args<tosa::transpose>& moved, const args<tosa::transpose>& last) {
         const shape_builder kernel(e.shape(weight));
         const shape_builder image(e.shape(x));
@@ -189,13 +173,11 @@ private:
             channels == shape_builder{image[0], image[1] * height * width, blocks[2], blocks[4]};
         if (!is_unshuffled || std::max(height, width) > preferences_of(e.target()).stride)
             return std::nullopt;
-        args<tosa::conv2d> whole = a;
-        whole.input = build::transpose(e, x, build::to_channels_last(4));
-        whole.weight =
-            build::permute(e, build::reshape(e, weight, shape_builder{kernel[0], image[1], height, width}),
-                shape_builder{0, 2, 3, 1});
-        whole.stride = {height, width};
-        return e.make<tosa::conv2d>(whole);
+        a.input = build::transpose(e, x, build::to_channels_last(4));
+        const value taps = build::reshape(e, weight, shape_builder{kernel[0], image[1], height, width});
+        a.weight = build::permute(e, taps, build::to_channels_last(4));
+        a.stride = {height, width};
+        return e.make<tosa::conv2d>(a);
     }
 };
 HEADRACE_COMPILED_PASS(read_blocks);

@@ -26,12 +26,11 @@ struct transpose_before_matmul : tuned_for<&target_preferences::reads_matrices_t
 
 private:
     using made = joined<build::permute_ops, ops<tosa::matmul>>;
-    static std::optional<value> of_transposed(emit<made> e, const args<tosa::matmul>& a) {
+    static std::optional<value> of_transposed(emit<made> e, args<tosa::matmul> a) {
         const auto matrices = has_one_use(a.b) ? before_transpose(a.b, e) : std::nullopt;
         if (!matrices) return std::nullopt;
-        args<tosa::matmul> product = a;
-        product.b = build::transpose(e, *matrices, shape_builder{0, 2, 1});
-        return e.make<tosa::matmul>(product);
+        a.b = build::transpose(e, *matrices, shape_builder{0, 2, 1});
+        return e.make<tosa::matmul>(a);
     }
 
     // Returns [N, W, C] for a value that is transposed to [N, C, W] together with other axes, or through
@@ -67,19 +66,14 @@ private:
         const shape_builder shape(e.shape(a.input1));
         const auto moved = build::merge_axes(shape, a.perms);
         if (moved.perms != shape_builder{1, 0} || e.dtype(a.input1) != dtype::int8) return std::nullopt;
-        const auto* convolution = convolution_before(a.input1);
-        if (convolution == nullptr) return std::nullopt;
-        const auto& meta = convolution->results[0].meta;
-        if (!meta) return std::nullopt;
-        const shape_builder image(sizes(meta->shape));
+        const value computed = convolution_before(a.input1);
+        if (!computed || meta_of(computed) == nullptr) return std::nullopt;
+        const shape_builder image(e.shape(computed));
         if (image[0] != 1 || image[3] != moved.shape[1] ||
             !planes_gain_by_copy(preferences_of(e.target()), image)) {
             return std::nullopt;
         }
-        const value copied = e.make<tosa::max_pool2d>({.input = build::reshape(e, a.input1, image),
-            .kernel = {1, 1},
-            .stride = {1, 1},
-            .pad = {0, 0, 0, 0}});
+        const value copied = build::copy_by_pooling(e, build::reshape(e, a.input1, image));
         return build::transpose(e, build::reshape(e, copied, shape), a.perms);
     }
 
@@ -92,16 +86,13 @@ private:
         const bool fits = element_count(image) <= target.on_chip_bytes;
         return fits && planes * planes * static_cast<double>(target.slow_planes) > 100 * pixels;
     }
-    // Returns a convolution whose result has no other user, after ops that Vela fuses into it.
-    static const node* convolution_before(value v) {
-        while (has_one_use(v)) {
-            const node& n = *v.producer;
-            if (is<tosa::conv2d>(n)) return &n;
-            if (!is<tosa::rescale>(n) && !is<tosa::clamp>(n) && !is<tosa::table>(n) && !is<tosa::reshape>(n))
-                return nullptr;
-            v = n.operand(0);
-        }
-        return nullptr;
+    // Returns the result of a convolution that has no other user, before ops that Vela fuses into it.
+    static value convolution_before(value v) {
+        const auto is_fused = [](const node& n) {
+            return fused_into_convolutions.contains(*n.op) || is<tosa::reshape>(n);
+        };
+        while (has_one_use(v) && is_fused(*v.producer)) v = v.producer->operand(0);
+        return has_one_use(v) && is<tosa::conv2d>(*v.producer) ? v : value{};
     }
 };
 HEADRACE_COMPILED_PASS(copy_before_planes);

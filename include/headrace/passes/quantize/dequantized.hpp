@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <headrace/infer/aten/elementwise.hpp>
-#include <headrace/infer/aten/join.hpp>
-#include <headrace/infer/aten/view.hpp>
+#include <headrace/infer/aten/arithmetic.hpp>
+#include <headrace/infer/aten/pad.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>

@@ -5,10 +5,11 @@
 #define HEADRACE_PASSES_SUPPORT_BUILD_HPP
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 /// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
 /// produces these converts to it. It returns the value it made, or its operand if there is nothing to do.
@@ -51,6 +53,28 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     for (const std::int64_t i : position) index = index * shape[axis++] + i;
     return static_cast<std::size_t>(index);
 }
+/// A constant INT8 weight, read by position: `w({o, y, x, i})`.
+struct int8_weight {
+    pmr_vector<std::int64_t> numbers;
+    shape_builder shape;
+    std::int64_t zero;  ///< the zero point
+
+    std::int64_t operator()(std::initializer_list<std::int64_t> position) const {
+        return numbers[element_index(shape, position)];
+    }
+};
+/// Returns the weight of a convolution; nothing if it or its zero point is computed, or it is not INT8.
+[[nodiscard]] inline std::optional<int8_weight> int8_weight_of(
+    const emitter& e, value weight, std::optional<std::int64_t> zero) {
+    auto numbers = e.dtype(weight) == dtype::int8 && zero ? constant_integers(weight) : std::nullopt;
+    if (!numbers) return std::nullopt;
+    return int8_weight{std::move(*numbers), e.shape(weight), *zero};
+}
+template <class Args>
+[[nodiscard]] std::optional<int8_weight> int8_weight_of(const emitter& e, const Args& a) {
+    return int8_weight_of(e, a.weight, constant_integer(a.weight_zp));
+}
+
 /// Makes a constant whose element at each position is `number_at(position)`.
 inline value constant_at(
     emit<ops<>> e, dtype type, const shape_builder& shape, function_ref<scalar(sizes)> number_at) {
@@ -67,8 +91,8 @@ using transpose_ops = ops<tosa::transpose>;
 
 /// Returns the axes of a tensor of that rank, in order.
 [[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
-    shape_builder order;
-    for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+    shape_builder order = shape_builder::filled(rank, 0);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
     return order;
 }
 [[nodiscard]] constexpr bool is_identity(sizes perms) {
@@ -112,24 +136,20 @@ inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { retu
 template <op_tag Op>
 using binary_ops = joined<reshape_ops, ops<Op>>;
 
-inline void give_same_rank(emit<reshape_ops> e, value& a, value& b) {
-    const std::size_t rank = std::max(e.rank(a), e.rank(b));
-    a = with_rank(e, a, rank);
-    b = with_rank(e, b, rank);
-}
-template <op_tag Op>
-value binary(emit<binary_ops<Op>> e, value a, value b) {
-    give_same_rank(e, a, b);
-    if constexpr (std::is_same_v<Op, tosa::mul>) {
-        return e.template make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
-    } else {
-        return e.template make<Op>({.input1 = a, .input2 = b});
-    }
-}
-
 /// Multiplies two operands of equal rank.
 inline value multiply(emit<ops<tosa::mul>> e, value a, value b) {
     return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+}
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
+    const std::size_t rank = std::max(e.rank(a), e.rank(b));
+    a = with_rank(e, a, rank);
+    b = with_rank(e, b, rank);
+    if constexpr (std::is_same_v<Op, tosa::mul>) {
+        return multiply(e, a, b);
+    } else {
+        return e.template make<Op>(a, b);
+    }
 }
 
 /// Makes an operator along an axis, such as REDUCE_SUM or ARGMAX.
@@ -141,6 +161,19 @@ value along(emit<ops<Op>> e, value v, std::size_t axis) {
 inline value negate(emit<ops<tosa::negate>> e, value v) {
     return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
+}
+
+/// Makes the op of a node, which is one of `Ops`, with other first operands and its own other arguments.
+template <op_tag... Ops>
+value remake(
+    std::type_identity_t<emit<ops<Ops...>>> e, const node& n, std::initializer_list<value> operands) {
+    value made{};
+    visit_args(ops<Ops...>{}, n, [&]<class Op>(Op, args<Op> a) {
+        std::size_t i = 0;
+        for (const value v : operands) detail::operand_at<Op>(i++, a) = v;
+        made = e.template make<Op>(a);
+    });
+    return made;
 }
 
 /// Returns the widest dtype in which TOSA accumulates products of that dtype.
@@ -180,6 +213,17 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
         .input_zp = zero_point(e, from),
         .output_zp = zero_point(e, type),
         .scale32 = !is_wide});
+}
+
+/// Makes a CONV2D of an INT8 image, without padding and strides, whose sums fit INT8.
+inline value int8_conv2d(emit<ops<tosa::conv2d, tosa::rescale>> e, value image, value weight, value bias) {
+    return narrow(e, e.make<tosa::conv2d>(unpadded<tosa::conv2d>(e, image, weight, bias)), dtype::int8);
+}
+
+/// Copies an image by a MAX_POOL2D of single pixels.
+inline value copy_by_pooling(emit<ops<tosa::max_pool2d>> e, value image) {
+    return e.make<tosa::max_pool2d>(
+        {.input = image, .kernel = {1, 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
 }
 
 /// Returns the smallest and largest number of a dtype, as CLAMP and PAD take them: ±infinity for floats.

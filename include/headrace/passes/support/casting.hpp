@@ -4,8 +4,6 @@
 #define HEADRACE_PASSES_SUPPORT_CASTING_HPP
 
 #include <algorithm>
-#include <memory_resource>
-#include <string>
 
 #include <headrace/ir/unknown_op.hpp>
 #include <headrace/passes/support/build.hpp>

@@ -131,8 +131,7 @@ private:
             .acc_type = accumulator_of(e_.dtype(input))});
         const shape_builder wanted{result[0], result[2], result[3], result[1]};
         if (!made || e_.shape(made) == int_list(wanted)) return made;
-        return e_.make<tosa::slice>(
-            {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
+        return slice_at(e_, made, start, wanted);
     }
 
     // Ethos-U85 supports TRANSPOSE_CONV2D for constants only.
@@ -161,10 +160,7 @@ private:
             windows.pad.push_back(std::max<std::int64_t>(before, 0));
             windows.pad.push_back(std::max<std::int64_t>(after, 0));
         }
-        if (windows.used != shape_builder(e_.shape(input))) {
-            input = e_.make<tosa::slice>(
-                {.input1 = input, .start = const_shape(e_, start), .size = const_shape(e_, windows.used)});
-        }
+        if (windows.used != shape_builder(e_.shape(input))) input = slice_at(e_, input, start, windows.used);
         return convolve<tosa::conv2d>(input, weight, windows);
     }
 
@@ -178,9 +174,7 @@ private:
             apart.insert(axis + 1, 1);
             shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
             padding[2 * (axis + 1) + 1] = steps[i] - 1;
-            const value wide = e_.make<tosa::pad>({.input1 = reshape(e_, v, apart),
-                .padding = const_shape(e_, padding),
-                .pad_const = zero_point(e_, e_.dtype(v), zero)});
+            const value wide = pad(e_, reshape(e_, v, apart), padding, zero);
             shape_builder whole(shape);
             whole[axis] *= steps[i];
             shape_builder cut(whole);

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <utility>
 
-#include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/view.hpp>
 #include <headrace/passes/support/build.hpp>

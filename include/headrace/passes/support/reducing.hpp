@@ -11,19 +11,19 @@ namespace headrace {
 /// Returns the axes that a reduction's arguments name: `dim` may be one axis, a list, empty, or missing.
 template <class Args>
 [[nodiscard]] result<axis_set> reduced_axes(const Args& a, std::size_t rank, no_axes empty = no_axes::all) {
+    [[maybe_unused]] const auto axes_in = [&](const auto& dim) {
+        if constexpr (requires { dim.size(); }) {
+            return axes_of(sizes(dim), rank, empty);
+        } else {
+            return axes_of(sizes(&dim, 1), rank, empty);
+        }
+    };
     if constexpr (!requires { a.dim; }) {
         return axis_set::all(rank);
     } else if constexpr (requires { a.dim.has_value(); }) {
-        if (!a.dim) return axis_set::all(rank);
-        if constexpr (requires { a.dim->size(); }) {
-            return axes_of(sizes(*a.dim), rank, empty);
-        } else {
-            return axes_of(sizes(&*a.dim, 1), rank, empty);
-        }
-    } else if constexpr (requires { a.dim.size(); }) {
-        return axes_of(sizes(a.dim), rank, empty);
+        return a.dim ? axes_in(*a.dim) : axis_set::all(rank);
     } else {
-        return axes_of(sizes(&a.dim, 1), rank, empty);
+        return axes_in(a.dim);
     }
 }
 

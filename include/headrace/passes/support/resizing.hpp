@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/build.hpp>
 

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/target/tosa_legality.hpp>
 
@@ -45,14 +43,21 @@ struct three_axes {
 
 using slice_ops = ops<tosa::const_shape, tosa::slice>;
 
+/// Slices the part of `v` that starts at a position and has a shape.
+inline value slice_at(emit<slice_ops> e, value v, sizes start, sizes shape) {
+    return e.make<tosa::slice>({.input1 = v, .start = const_shape(e, start), .size = const_shape(e, shape)});
+}
+/// Slices the leading part of `v` that has that shape.
+inline value crop(emit<slice_ops> e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return slice_at(e, v, shape_builder::filled(shape.size(), 0), shape);
+}
 /// Slices `count` elements of an axis from `start` on, all of which must exist.
 inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == count) return v;
     shape_builder starts = shape_builder::filled(e.rank(v), 0);
     starts[axis] = start;
-    const shape_builder counts = with_axis(e.shape(v), axis, count);
-    return e.make<tosa::slice>(
-        {.input1 = v, .start = const_shape(e, starts), .size = const_shape(e, counts)});
+    return slice_at(e, v, starts, with_axis(e.shape(v), axis, count));
 }
 
 /// Returns the parts of an axis, one for each result, which has its size, or lacks the axis: `part(axis,
@@ -109,6 +114,11 @@ inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t ax
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
 
+/// Pads `v` with elements that equal `with`; `padding` has two numbers for each axis.
+inline value pad(emit<pad_ops> e, value v, sizes padding, scalar with) {
+    return e.make<tosa::pad>(
+        {.input1 = v, .padding = const_shape(e, padding), .pad_const = e.splat(with, e.dtype(v), 1)});
+}
 /// Pads an axis of `v` with `before` and `after` elements that equal `with`.
 inline value pad(
     emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after, scalar with = 0) {
@@ -116,8 +126,7 @@ inline value pad(
     shape_builder padding = shape_builder::filled(2 * e.rank(v), 0);
     padding[2 * axis] = before;
     padding[2 * axis + 1] = after;
-    return e.make<tosa::pad>(
-        {.input1 = v, .padding = const_shape(e, padding), .pad_const = e.splat(with, e.dtype(v), 1)});
+    return pad(e, v, padding, with);
 }
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_WINDOWS_HPP
 #define HEADRACE_PASSES_SUPPORT_WINDOWS_HPP
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -14,30 +15,11 @@
 
 namespace headrace::build {
 
-/// A window along an axis as TOSA defines it, which must fit exactly (TOSA 1.0, 2.2): elements at the end
-/// that PyTorch does not read are taken off the padding there, and then off the axis itself.
-struct fitted_window {
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-    std::int64_t size = 0;  ///< used size of the axis
-};
+using crop_ops = slice_ops;
 
-[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
-    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
-    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
-}
-
-using crop_ops = ops<tosa::const_shape, tosa::slice>;
-
-/// Slices the leading part of `v` that has that shape.
-inline value crop(emit<crop_ops> e, value v, sizes shape) {
-    if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.make<tosa::slice>({.input1 = v,
-        .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-        .size = const_shape(e, shape)});
-}
-
-/// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
+/// TOSA's attributes for windows of an NHWC (NDHWC) tensor. TOSA's windows fit exactly (TOSA 1.0, 2.2):
+/// elements at the end of an axis that PyTorch does not read are taken off the padding there, and then off
+/// the axis itself.
 struct window_attributes {
     shape_builder kernel, stride, dilation, pad;
     shape_builder used;  ///< shape of the part of the input that the windows cover
@@ -48,13 +30,15 @@ struct window_attributes {
     window_attributes fitted;
     fitted.used = shape_builder(channels_last);
     for (std::size_t i = 0; i != windows.size(); ++i) {
-        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
-        fitted.used[1 + i] = f.size;
-        fitted.kernel.push_back(windows[i].kernel);
-        fitted.stride.push_back(windows[i].stride);
-        fitted.dilation.push_back(windows[i].dilation);
-        fitted.pad.push_back(f.before);
-        fitted.pad.push_back(f.after);
+        const window& w = windows[i];
+        std::int64_t& size = fitted.used[1 + i];
+        const std::int64_t after = (positions[i] - 1) * w.stride + w.extent() - size - w.before;
+        size += std::min<std::int64_t>(after, 0);
+        fitted.kernel.push_back(w.kernel);
+        fitted.stride.push_back(w.stride);
+        fitted.dilation.push_back(w.dilation);
+        fitted.pad.push_back(w.before);
+        fitted.pad.push_back(std::max<std::int64_t>(after, 0));
     }
     return fitted;
 }
@@ -63,11 +47,8 @@ using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, 
 
 /// Pads an image with `with`; `pad` is top, bottom, left and right.
 inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
-    if (all_are(pad, 0)) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
-    return e.make<tosa::pad>({.input1 = channels_last,
-        .padding = const_shape(e, padding),
-        .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+    return all_are(pad, 0) ? channels_last : build::pad(e, channels_last, padding, with);
 }
 
 /// AVG_POOL2D of [N, C, H, W] with channels last, without the factor of divisor_override. TOSA excludes
@@ -84,11 +65,9 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
     }
     auto fitted = fit_windows(e.shape(input), std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
     input = crop(e, input, fitted.used);
-    if (a.divisor_override) {
+    if (a.divisor_override)
         input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
-    }
     const dtype type = e.dtype(input);
-    const bool floating = is_floating(type);  // integers of either width are summed in INT32
     // Only INT8 has zero points; without padding, the average does not depend on them.
     const std::int64_t said = type == dtype::int8 ? zero : 0;
     return e.make<tosa::avg_pool2d>({.input = input,
@@ -97,7 +76,7 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
         .kernel = int_list(fitted.kernel),
         .stride = int_list(fitted.stride),
         .pad = int_list(fitted.pad),
-        .acc_type = floating ? dtype::float32 : dtype::int32});
+        .acc_type = is_floating(type) ? dtype::float32 : dtype::int32});  // INT16 is summed in INT32, too
 }
 
 }  // namespace headrace::build

@@ -7,10 +7,9 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/inlining.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 

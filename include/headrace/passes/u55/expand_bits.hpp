@@ -4,11 +4,11 @@
 #define HEADRACE_PASSES_U55_EXPAND_BITS_HPP
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/properties.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
@@ -24,15 +24,9 @@ struct expand_bits : for_u55 {
         "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
 
     static auto rewrites() {
-        return rules(on<tosa::bitwise_and> = code<made>([](emit<made> e, value x, value y) {
-            return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a & b; });
-        }),
-            on<tosa::bitwise_or> = code<made>([](emit<made> e, value x, value y) {
-                return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a | b; });
-            }),
-            on<tosa::bitwise_xor> = code<made>([](emit<made> e, value x, value y) {
-                return by_bytes(e, x, y, [](unsigned a, unsigned b) { return a ^ b; });
-            }),
+        return rules(on<tosa::bitwise_and> = code<by_bytes<std::bit_and<unsigned>>>(),
+            on<tosa::bitwise_or> = code<by_bytes<std::bit_or<unsigned>>>(),
+            on<tosa::bitwise_xor> = code<by_bytes<std::bit_xor<unsigned>>>(),
             on<tosa::bitwise_not> = code<inverted>(),
             on<tosa::arithmetic_right_shift> = code<shifted_arithmetically>(),
             on<tosa::logical_right_shift> = code<shifted_right>(),
@@ -115,10 +109,9 @@ private:
         return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }
 
-    // --- logic ---
-
-    using of_bytes = function_ref<unsigned(unsigned, unsigned)>;
-    static value by_bytes(emit<made> e, value left, value right, of_bytes f) {
+    template <class F>
+    static value by_bytes(emit<made> e, value left, value right) {
+        const F f;
         const pmr_vector<value> x = bytes_of(e, left);
         const auto number = constant_integer(right);
         const pmr_vector<value> y = number ? x : bytes_of(e, right);
@@ -130,8 +123,6 @@ private:
         }
         return from_bytes(e, bytes, e.dtype(left));
     }
-
-    // --- bytes -------------------------------------------------------------------------------
 
     // Returns the bytes of each element as INT8, the lowest first.
     static pmr_vector<value> bytes_of(emit<made> e, value v) {
@@ -166,7 +157,7 @@ private:
         });
     }
     // Applies a bitwise operator to two bytes: a nibble of each forms the index into a table.
-    static value combined(emit<made> e, value x, value y, of_bytes f) {
+    static value combined(emit<made> e, value x, value y, function_ref<unsigned(unsigned, unsigned)> f) {
         const auto sum = [&](value a, value b) {
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };

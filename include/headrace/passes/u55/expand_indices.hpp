@@ -3,15 +3,17 @@
 #ifndef HEADRACE_PASSES_U55_EXPAND_INDICES_HPP
 #define HEADRACE_PASSES_U55_EXPAND_INDICES_HPP
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <type_traits>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/npu/preferring.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 
@@ -91,10 +93,9 @@ private:
 
     static value argmax_of_rows(emit<made> e, value v, std::size_t axis) {
         const std::int64_t channels = e.shape(v)[axis];
-        shape_builder last = build::axes_in_order(e.rank(v));
-        last.erase(axis);
-        last.push_back(static_cast<std::int64_t>(axis));
         const std::int64_t rows = e.meta(v).elements() / channels;
+        shape_builder last = build::axes_in_order(e.rank(v));
+        std::rotate(last.begin() + axis, last.begin() + axis + 1, last.end());
         return build::along<tosa::argmax>(
             e, build::reshape(e, build::permute(e, v, last), shape_builder{rows, channels}), 1);
     }
@@ -103,10 +104,9 @@ private:
         const std::int64_t size = e.shape(v)[axis];
         const value largest = reduced_as<tosa::reduce_max>(e, v, axis, e.dtype(v));
         const value hits = e.make<tosa::equal>(u55::widen(e, v), largest);
-        pmr_vector<std::int64_t> from_end;
-        for (std::int64_t i = 0; i != size; ++i) from_end.push_back(size - i);
         const shape_builder along_axis = build::with_axis(shape_builder::filled(e.rank(v), 1), axis, size);
-        const value key = u55::constant(e, along_axis, from_end);
+        const value key = build::constant_at(
+            e, dtype::int32, along_axis, [&](const shape_builder& at) { return size - at[axis]; });
         const value found = e.make<tosa::select>(hits, key, u55::splat(e, 0, v));
         const value first = size <= INT16_MAX ? reduced_as<tosa::reduce_max>(e, found, axis, dtype::int16)
                                               : reduced<tosa::reduce_max>(e, found, axis);
@@ -171,15 +171,10 @@ private:
         return false;
     }
 
-    // --- known rows --------------------------------------------------------------------------
-
     static bool all_exist(emit<made> e, const pmr_vector<std::int64_t>& rows, std::int64_t count) {
-        for (const std::int64_t row : rows) {
-            if (row >= 0 && row < count) continue;
-            e.unsupported("an index is out of range");
-            return false;
-        }
-        return true;
+        const bool all = std::ranges::all_of(rows, [&](std::int64_t row) { return row >= 0 && row < count; });
+        if (!all) e.unsupported("an index is out of range");
+        return all;
     }
     static value known_gathered(emit<made> e, value values, const pmr_vector<std::int64_t>& rows) {
         if (!all_exist(e, rows, e.shape(values)[1])) return {};
@@ -210,8 +205,6 @@ private:
         return build::concat(e, pieces, 1);
     }
 
-    // --- computed rows -----------------------------------------------------------------------
-
     // Compares each index with each of `rows` rows, along axis 1 or 2.
     static value hits_of(emit<made> e, value indices, std::int64_t rows, std::size_t axis) {
         const int_list shape = e.shape(indices);
@@ -241,21 +234,20 @@ private:
         });
         const shape_builder h(e.shape(ones));
         const value image = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]});
-        const value found = e.make<tosa::conv2d>(
-            build::unpadded<tosa::conv2d>(e, image, weight, e.splat(0, dtype::int32, std::array{values[2]})));
-        return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
+        const value found =
+            build::int8_conv2d(e, image, weight, e.splat(0, dtype::int32, std::array{values[2]}));
+        return build::reshape(e, found, shape_builder{1, h[1], values[2]});
     }
     static value selected_by_sum(emit<made> e, value hits, value values) {
-        const dtype type = e.dtype(values);
-        const auto as = [&](value v, dtype to) {
-            return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
-        };
         const shape_builder h(e.shape(hits));
         const shape_builder v(e.shape(values));
-        const value ones = build::reshape(e, as(hits, dtype::int32), shape_builder{h[0], h[1], h[2], 1});
-        const value rows = build::reshape(e, as(values, dtype::int32), shape_builder{v[0], 1, v[1], v[2]});
+        const value ones = build::reshape(
+            e, build::cast_directly(e, hits, dtype::int32), shape_builder{h[0], h[1], h[2], 1});
+        const value rows = build::reshape(
+            e, build::cast_directly(e, values, dtype::int32), shape_builder{v[0], 1, v[1], v[2]});
         const value sums = build::along<tosa::reduce_sum>(e, build::multiply(e, ones, rows), 2);
-        return as(build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), type);
+        return build::cast_directly(
+            e, build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), e.dtype(values));
     }
 };
 HEADRACE_COMPILED_PASS(expand_gather);

@@ -10,10 +10,8 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/preferring.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 
@@ -62,11 +60,10 @@ private:
         // True for a SLICE or TILE of other axes, or a RESHAPE that splits channels.
         return is<tosa::reshape>(n) || e.shape(n.operand(0))[e.rank(v) - 1] == channels;
     }
-    static value rescaled(emit<made> e, value v, const args<tosa::rescale>& a) {
+    static value rescaled(emit<made> e, value v, args<tosa::rescale> a) {
         if (!goes_past(e, v, a)) {
-            args<tosa::rescale> own = a;
-            own.input = v;
-            return e.make<tosa::rescale>(own);
+            a.input = v;
+            return e.make<tosa::rescale>(a);
         }
         const node& n = *v.producer;
         pmr_vector<value> operands;

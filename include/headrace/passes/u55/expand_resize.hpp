@@ -8,8 +8,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/passes/properties.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/u55/interpolation.hpp>
 #include <headrace/target/u55_verify.hpp>
 
@@ -27,11 +26,9 @@ struct expand_resize : for_u55 {
 
     static auto rewrites() {
         return rules(on_match([](auto image, auto number) {
-            return node_of<"subtraction", tosa::sub>(node_of<"resize", tosa::resize>(image), number);
+            return node_of<"subtraction", tosa::sub>(sole_node<"resize", tosa::resize>(image), number);
         }) = code<made>([](emit<made> e, value, value number, const auto& m) {
-            return is_sole_use<"resize">(m)
-                ? with_bias(e, get<"resize">(m), e.shape(get<"subtraction">(m).input1), number)
-                : std::nullopt;
+            return with_bias(e, get<"resize">(m), e.shape(get<"subtraction">(m).input1), number);
         }),
             on<tosa::resize> = code<resized>());
     }

@@ -4,14 +4,12 @@
 #define HEADRACE_PASSES_U55_EXPAND_WINDOWS_HPP
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/fitting_convolution.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 
@@ -60,8 +58,8 @@ private:
         const shape_builder image(e.shape(a.input));
         const shape_builder stacked{image[0] * result[1], image[2], image[3], kernel[1] * image[4]};
         const auto w = convolution::view(a);
-        const value weight = convolution::weight_of(
-            e, shape_builder{kernel[0], kernel[2], kernel[3], stacked[3]}, [&](const shape_builder& at) {
+        const value weight = build::constant_at(e, dtype::int8,
+            shape_builder{kernel[0], kernel[2], kernel[3], stacked[3]}, [&](const shape_builder& at) {
                 const std::int64_t c = at[3] % image[4];
                 return w({at[0], at[3] / image[4], at[1], at[2], c});
             });
@@ -71,9 +69,9 @@ private:
                 .bias = a.bias,
                 .input_zp = a.input_zp,
                 .weight_zp = a.weight_zp,
-                .pad = int_list(shape_builder(sizes(a.pad).subspan(2))),
-                .stride = int_list(shape_builder(sizes(a.stride).subspan(1))),
-                .dilation = int_list(shape_builder(sizes(a.dilation).subspan(1))),
+                .pad = int_list(sizes(a.pad).subspan(2)),
+                .stride = int_list(sizes(a.stride).subspan(1)),
+                .dilation = int_list(sizes(a.dilation).subspan(1)),
                 .acc_type = a.acc_type});
         return build::reshape(e, flat, result);
     }
@@ -97,7 +95,7 @@ private:
         for (std::size_t i = 0; i != 2; ++i)
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
         for (std::int64_t row = 0; row != h.stride; ++row) {
-            const value weight = convolution::weight_of(e,
+            const value weight = build::constant_at(e, dtype::int8,
                 shape_builder{w.stride * channels, h.taps, w.taps, kernel[3]}, [&](const shape_builder& at) {
                     const std::int64_t y = row + h.stride * (h.taps - 1 - at[1]);
                     const std::int64_t x = at[0] / channels + w.stride * (w.taps - 1 - at[2]);
@@ -150,15 +148,14 @@ private:
     }
 
     // Padding is never the largest element.
-    static std::optional<value> of_padded(emit<made> e, const args<tosa::max_pool2d>& a) {
+    static std::optional<value> of_padded(emit<made> e, args<tosa::max_pool2d> a) {
         const u55::pooling_window window{a.kernel, a.pad, a.stride};
         if (window.fits() || !window.is_padded()) return std::nullopt;
-        args<tosa::max_pool2d> bare = a;
         const scalar lowest = build::bounds_of(e.dtype(a.input)).first;
         for (std::size_t i = 0; i != 2; ++i)
-            bare.input = build::pad(e, bare.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], lowest);
-        bare.pad = {0, 0, 0, 0};
-        return e.make<tosa::max_pool2d>(bare);
+            a.input = build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], lowest);
+        a.pad = {0, 0, 0, 0};
+        return e.make<tosa::max_pool2d>(a);
     }
 
     /// Result o of an axis is the sum of tap k times element i over i · stride + k + out_pad = o. Results

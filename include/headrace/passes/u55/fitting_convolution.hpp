@@ -46,9 +46,6 @@ public:
         return e.dtype(a.weight) == dtype::int8 && !constant_bytes(a.weight).empty() &&
             constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
-    static value weight_of(emit<convolve_ops> e, const shape_builder& shape, const auto& element) {
-        return build::constant_at(e, dtype::int8, shape, element);
-    }
 
     template <class Op>
     static constexpr std::size_t first_axis = std::is_same_v<Op, tosa::conv2d> ? 1 : 0;  // of the kernel
@@ -92,7 +89,7 @@ private:
             (w.shape[2] - 1) * a.dilation[1] + 1, w.shape[3]};
         const std::int64_t dy = a.dilation[0];
         const std::int64_t dx = a.dilation[1];
-        a.weight = weight_of(e, wide, [&](const shape_builder& at) {
+        a.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
             if (at[1] % dy != 0 || at[2] % dx != 0) return w.zero;
             return w({at[0], at[1] / dy, at[2] / dx, at[3]});
         });
@@ -145,7 +142,7 @@ private:
                     part.input = build::slice(e, part.input, 1 + i, from[i] * a.dilation[i],
                         (positions[i] - 1) * a.stride[i] + extent);
                 }
-                part.weight = weight_of(e, shape, [&](shape_builder at) {
+                part.weight = build::constant_at(e, dtype::int8, shape, [&](shape_builder at) {
                     at[first] += y;
                     at[first + 1] += x;
                     return w({at[0], at[1], at[2], at[3]});

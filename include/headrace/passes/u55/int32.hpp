@@ -8,9 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <span>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
@@ -65,11 +63,8 @@ value table(emit<ops<tosa::table>> e, value v, F&& f) {
 inline value repeat(emit<ops<>> e, value v, std::int64_t times) {
     const auto numbers = constant_integers(v);
     const auto count = static_cast<std::int64_t>(numbers->size());
-    return e.constant({e.dtype(v), {count * times}, {}}, [&](std::span<std::byte> data) {
-        const std::size_t width = traits_of(e.dtype(v)).bits / 8U;
-        for (std::size_t i = 0; i * width != data.size(); ++i)
-            std::memcpy(&data[i * width], &(*numbers)[i % numbers->size()], width);
-    });
+    return e.constant_of(e.dtype(v), std::array{count * times},
+        [&](std::size_t i) { return (*numbers)[i % numbers->size()]; });
 }
 
 /// The numbers from `least` to `most`.

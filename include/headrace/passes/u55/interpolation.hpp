@@ -113,12 +113,11 @@ private:
     value convolve(value input, const shape_builder& kernel, const pmr_vector<std::int64_t>& weights,
         std::int64_t results, const shape_builder& stride) {
         const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
-        pmr_vector<std::int8_t> elements;
-        for (const std::int64_t w : weights)
-            elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
+        const value weight =
+            e_.constant_of(dtype::int8, kernel, [&](std::size_t i) { return weights[i] / divisor_ + zero; });
         const dtype sums = build::accumulator_of(e_.dtype(image_));
-        args<Op> a = build::unpadded<Op>(e_, input, e_.constant<std::int8_t>(dtype::int8, kernel, elements),
-            e_.splat(bias_, sums, std::array{results}), 0, zero);
+        args<Op> a =
+            build::unpadded<Op>(e_, input, weight, e_.splat(bias_, sums, std::array{results}), 0, zero);
         a.stride = int_list(stride);
         return e_.make<Op>(a);
     }
@@ -141,9 +140,7 @@ private:
         const shape_builder shape(e.shape(v));
         const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
         if (!v || e.shape(v) == int_list(counts)) return v;
-        return e.make<tosa::slice>({.input1 = v,
-            .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
-            .size = build::const_shape(e, counts)});
+        return build::slice_at(e, v, shape_builder{0, rows.start, columns.start, 0}, counts);
     }
 
     value by_dense() {
@@ -220,17 +217,13 @@ private:
         pmr_vector<std::int64_t> at = a.positions();
         const value whole = build::pick(e_, build::multiply(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
         if (a.size == 1) return whole;
-        pmr_vector<std::int32_t> factors;
-        for (std::int64_t o = 0; o != a.out; ++o) {
-            const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
-            factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)]) : 0);
-        }
         const value next = build::slice(e_, v, dim, 1, a.size - 1);
         const value steps = e_.make<tosa::sub>(next, build::slice(e_, v, dim, 0, a.size - 1));
         for (std::int64_t& i : at) i = std::min(i, a.size - 2);
         const shape_builder shape =
             build::with_axis(shape_builder{1, 1, 1, 1}, dim, static_cast<std::int64_t>(at.size()));
-        const value factor = e_.constant<std::int32_t>(dtype::int32, shape, factors);
+        const value factor = e_.constant_of(dtype::int32, shape,
+            [&](std::size_t o) { return a.first[o] >= 0 && a.first[o] + 1 < a.size ? a.rest[o] : 0; });
         return e_.make<tosa::add>(whole, build::multiply(e_, build::pick(e_, steps, dim, at), factor));
     }
 

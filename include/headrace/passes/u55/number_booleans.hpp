@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -14,9 +13,8 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/properties.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/u55/comparing.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
@@ -55,9 +53,7 @@ private:
                 visit(*n);
             }
             for (const auto& [cast, number] : numbered_casts_) replace(*cast, number);
-            for (std::size_t i = replaced_.size(); i-- != 0;) {
-                erase_dead(g_, *replaced_[i]);
-            }
+            for (std::size_t i = replaced_.size(); i-- != 0;) erase_dead(g_, *replaced_[i]);
             return count_;
         }
 
@@ -69,47 +65,42 @@ private:
             if (is<builtin::output>(n)) return take_numbers(n, e);
             if (!has_numbers(n)) return restore_booleans(n, e);
             if (stores(n)) return retype(n, e);
-            lower_any(n, e,
-                ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and, tosa::logical_or,
-                    tosa::logical_xor, tosa::logical_not, tosa::reduce_any, tosa::reduce_all, tosa::select,
-                    tosa::cast>{});
+            visit_args(numbered{}, n, [&](auto, const auto& a) { becomes(n, lower(e, a)); });
+            if (const auto* a = args_if<tosa::select>(n)) lower_choice(n, e, *a);
+            if (const auto* a = args_if<tosa::cast>(n)) lower_cast(n, e, *a);
             if (count_ == before) restore_booleans(n, e);
         }
-        template <class... Ops>
-        void lower_any(node& n, emitting& e, ops<Ops...>) {
-            static_cast<void>(((is<Ops>(n) && (lower(n, e, args_of<Ops>(n)), true)) || ...));
+
+        using numbered = ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
+            tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any, tosa::reduce_all>;
+        number lower(emitting& e, const args<tosa::equal>& a) {
+            return compare<&u55::equal>(e, a.input1, a.input2, std::equal_to<>());
+        }
+        number lower(emitting& e, const args<tosa::greater>& a) {
+            return compare<&u55::greater>(e, a.input1, a.input2, std::greater<>());
+        }
+        number lower(emitting& e, const args<tosa::greater_equal>& a) {
+            return compare<&u55::greater_equal>(e, a.input1, a.input2, std::greater_equal<>());
+        }
+        number lower(emitting& e, const args<tosa::logical_and>& a) {
+            return {{}, both(e, a.input1, a.input2)};
+        }
+        number lower(emitting& e, const args<tosa::logical_or>& a) {
+            return {{}, e.make<tosa::maximum>(wide(e, a.input1), wide(e, a.input2))};
+        }
+        number lower(emitting& e, const args<tosa::logical_xor>& a) {
+            return {{}, e.make<tosa::abs>(e.make<tosa::sub>(wide(e, a.input1), wide(e, a.input2)))};
+        }
+        number lower(emitting& e, const args<tosa::logical_not>& a) {
+            return {{}, u55::inverse(e, wide(e, a.input1))};
+        }
+        number lower(emitting& e, const args<tosa::reduce_any>& a) {
+            return {e.make<tosa::reduce_max>(narrow(e, a.input), a.axis), {}};
+        }
+        number lower(emitting& e, const args<tosa::reduce_all>& a) {
+            return {e.make<tosa::reduce_min>(narrow(e, a.input), a.axis), {}};
         }
 
-        void lower(node& n, emitting& e, const args<tosa::equal>& a) {
-            compare<&u55::equal>(n, e, a.input1, a.input2, std::equal_to<>());
-        }
-        void lower(node& n, emitting& e, const args<tosa::greater>& a) {
-            compare<&u55::greater>(n, e, a.input1, a.input2, std::greater<>());
-        }
-        void lower(node& n, emitting& e, const args<tosa::greater_equal>& a) {
-            compare<&u55::greater_equal>(n, e, a.input1, a.input2, std::greater_equal<>());
-        }
-        void lower(node& n, emitting& e, const args<tosa::logical_and>& a) {
-            becomes(n, {{}, both(e, a.input1, a.input2)});
-        }
-        void lower(node& n, emitting& e, const args<tosa::logical_or>& a) {
-            becomes(n, {{}, e.make<tosa::maximum>(wide(e, a.input1), wide(e, a.input2))});
-        }
-        void lower(node& n, emitting& e, const args<tosa::logical_xor>& a) {
-            const value difference = e.make<tosa::sub>(wide(e, a.input1), wide(e, a.input2));
-            becomes(n, {{}, e.make<tosa::abs>(difference)});
-        }
-        void lower(node& n, emitting& e, const args<tosa::logical_not>& a) {
-            becomes(n, {{}, u55::inverse(e, wide(e, a.input1))});
-        }
-        void lower(node& n, emitting& e, const args<tosa::reduce_any>& a) {
-            becomes(n, {e.make<tosa::reduce_max>({.input = narrow(e, a.input), .axis = a.axis}), {}});
-        }
-        void lower(node& n, emitting& e, const args<tosa::reduce_all>& a) {
-            becomes(n, {e.make<tosa::reduce_min>({.input = narrow(e, a.input), .axis = a.axis}), {}});
-        }
-
-        static dtype type_of(value v) { return meta_of(v)->dtype; }
         static bool is_any_boolean(const node& n) {
             return std::any_of(n.results, n.results + n.result_count,
                 [](const result_slot& r) { return r.meta && is_boolean(r.meta->dtype); });
@@ -190,10 +181,10 @@ private:
 
         // Compares by a table if one operand is INT8 and the other a number, otherwise by `Arithmetic`.
         template <auto Arithmetic, class Compare>
-        void compare(node& n, emitting& e, value a, value b, Compare&& compares) {
-            if (is_floating(type_of(a))) return;
+        number compare(emitting& e, value a, value b, const Compare& compares) {
+            if (is_floating(e.dtype(a))) return {};
             const value table = u55::compare_by_table(e, a, b, compares);
-            becomes(n, table ? number{table, {}} : number{{}, Arithmetic(e, a, b)});
+            return table ? number{table, {}} : number{{}, Arithmetic(e, a, b)};
         }
 
         // AND is a product: of INT8, unless both operands are INT32 already.
@@ -203,40 +194,32 @@ private:
                                             : build::multiply(e, narrow(e, a), narrow(e, b));
         }
 
-        void lower(node& n, emitting& e, const args<tosa::select>& a) {
-            if (is_floating(type_of(a.input2))) return;
-            const value condition = wide(e, a.input1);
+        void lower_choice(node& n, emitting& e, const args<tosa::select>& a) {
+            if (is_floating(e.dtype(a.input2))) return;
             const bool booleans = known(a.input2) != nullptr;
-            const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
-            const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
-            const value chosen = u55::blend(e, condition, t, f);
-            if (booleans) {
-                becomes(n, {{}, chosen});
-            } else {
-                replace(n, build::narrow(e, chosen, n.results[0].meta->dtype));
-            }
+            const auto widened = [&](value v) { return booleans ? wide(e, v) : u55::widen(e, v); };
+            const value condition = wide(e, a.input1);
+            const value t = widened(a.input2);
+            const value chosen = u55::blend(e, condition, t, widened(a.input3));
+            if (booleans) return becomes(n, {{}, chosen});
+            replace(n, build::narrow(e, chosen, e.result_meta().dtype));
         }
-        void lower(node& n, emitting& e, const args<tosa::cast>& a) {
-            if (number* truth = known(a.input)) {
-                switch (a.output_type) {
-                    case dtype::boolean:
-                        return becomes(n, *truth);
-                    case dtype::int8:
-                        numbered_casts_.emplace_back(&n, narrow(e, a.input));
-                        ++count_;
-                        return;
-                    case dtype::int32:
-                        return replace(n, wide(e, a.input));
-                    default:
-                        g_.set_operand(n.operands[0], narrow(e, a.input));
-                        ++count_;
-                        return;
-                }
+        void lower_cast(node& n, emitting& e, const args<tosa::cast>& a) {
+            const number* truth = known(a.input);
+            if (truth == nullptr) {
+                if (!is_boolean(a.output_type) || is_floating(e.dtype(a.input))) return;
+                if (e.dtype(a.input) == dtype::int8)
+                    return becomes(n, {u55::table(e, a.input, [](std::int64_t i) { return i != 0; }), {}});
+                return becomes(n, {{}, u55::is_not_zero(e, u55::widen(e, a.input))});
             }
-            if (!is_boolean(a.output_type) || is_floating(type_of(a.input))) return;
-            if (type_of(a.input) == dtype::int8)
-                return becomes(n, {u55::table(e, a.input, [](std::int64_t i) { return i != 0; }), {}});
-            becomes(n, {{}, u55::is_not_zero(e, u55::widen(e, a.input))});
+            if (a.output_type == dtype::boolean) return becomes(n, *truth);
+            if (a.output_type == dtype::int32) return replace(n, wide(e, a.input));
+            ++count_;
+            if (a.output_type == dtype::int8) {
+                numbered_casts_.emplace_back(&n, narrow(e, a.input));
+            } else {
+                g_.set_operand(n.operands[0], narrow(e, a.input));
+            }
         }
 
         graph& g_;

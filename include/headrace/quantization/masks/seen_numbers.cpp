@@ -4,7 +4,7 @@
 #include <headrace/quantization/masks/seen_numbers.hpp>
 
 #include <headrace/quantization/observers/observe.hpp>
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
 
 namespace headrace {
 
@@ -46,20 +46,17 @@ seen_numbers numbers_of(const tensor& t) {
 result<std::vector<seen_numbers>> see_numbers(const graph& g, std::span<const seen_value> values,
     const sample_source& samples, const parallel_for& in_parallel) {
     std::vector<quantization_point> points;
-    for (const seen_value& v : values)
-        points.push_back({v.source, quantization_groups::none, nullptr, {}, no_point});
+    for (const seen_value& v : values) points.push_back(observed_point(v.source));
     const point_runner runner(g, points);
     std::vector<std::vector<seen_numbers>> of_sample(samples.count);
-    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        HEADRACE_TRY(inputs, samples.inputs(s));
-        HEADRACE_TRY(found, runner.run(inputs));
+    const auto see = [&](std::size_t s, std::span<const tensor> found) {
         for (std::size_t i = 0; i != values.size(); ++i) {
             of_sample[s].push_back(numbers_of(found[i]));
             if (values[i].axis)
                 of_sample[s].back().has_excluded_row = has_excluded_row(found[i], *values[i].axis);
         }
-        return {};
-    }));
+    };
+    HEADRACE_TRY(runner.run_samples(samples, samples.count, in_parallel, see));
     std::vector<seen_numbers> all(values.size());
     for (const std::vector<seen_numbers>& own : of_sample) {
         for (std::size_t i = 0; i != all.size(); ++i) all[i].add(own[i]);

@@ -20,8 +20,8 @@ namespace headrace {
 /// True if a number that reaches a softmax excludes its element: minus infinity, or the numbers that models
 /// use instead, from -1e4 to the lowest float32. Computed scores do not get this low.
 [[nodiscard]] inline bool excludes(double x, bool low = true) {
-    constexpr double bound = 1e4;
-    return low ? x <= -bound : x >= bound;
+    constexpr double threshold = 1e4;
+    return low ? x <= -threshold : x >= threshold;
 }
 /// True if `x` excludes even after a score may have been added to it, such as 3 - 1e4.
 [[nodiscard]] inline bool seems_excluding(float x, bool low = true) {

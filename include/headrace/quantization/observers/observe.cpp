@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <headrace/base/text.hpp>
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
 #include <headrace/quantization/read_in_order.hpp>
 
 namespace headrace {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include <headrace/io/pt2/writing/keyword_arguments.hpp>
 #include <headrace/io/pt2/tensor.hpp>
+#include <headrace/io/pt2/writing/keyword_arguments.hpp>
 
 namespace headrace::pt2 {
 
@@ -31,31 +31,18 @@ void argument_writer::write_tensor(value v) {
 }
 
 void argument_writer::write_device() {
-    constexpr int positional = 1;
-    w_.begin_object();
-    w_.member("name", "device");
-    w_.begin_object("arg");
-    w_.begin_object("as_device");
-    w_.member("type", "cpu");
-    w_.member("index", nullptr);
-    w_.end_object();
-    w_.end_object();
-    w_.member("kind", positional);
-    w_.end_object();
+    write_named("device", false, [&] {
+        w_.begin_object("as_device");
+        w_.member("type", "cpu");
+        w_.member("index", nullptr);
+        w_.end_object();
+    });
 }
 
 void argument_writer::write_argument(const node& n, const field_info& f, bool& by_name) {
     by_name = by_name || is_keyword_only(n.op->name, f.name);
     if (by_name && is_empty(n, f)) return;  // positional None must be written: no default
-    constexpr int positional = 1;
-    constexpr int keyword = 2;
-    w_.begin_object();
-    w_.member("name", f.name);
-    w_.begin_object("arg");
-    write_member(n, f);
-    w_.end_object();
-    w_.member("kind", by_name ? keyword : positional);
-    w_.end_object();
+    write_named(f.name, by_name, [&] { write_member(n, f); });
 }
 
 bool argument_writer::is_empty(const node& n, const field_info& f) {

@@ -46,6 +46,17 @@ protected:
         held ? f(*held) : f(nullptr);
     }
 
+    /// Writes an argument, whose value `write` writes. Its kind is 1 if it is positional, 2 if it is named.
+    template <class Write>
+    void write_named(std::string_view argument, bool by_name, Write&& write) {
+        w_.begin_object();
+        w_.member("name", argument);
+        w_.begin_object("arg");
+        write();
+        w_.end_object();
+        w_.member("kind", by_name ? 2 : 1);
+        w_.end_object();
+    }
     void write_argument(const node& n, const field_info& f, bool& by_name);
     [[nodiscard]] static bool is_empty(const node& n, const field_info& f);
     void write_member(const node& n, const field_info& f);

@@ -22,15 +22,7 @@ void opaque_argument_writer::write_opaque_inputs(const node& n) {
     bool by_name = false;
     for (const opaque_argument& a : arguments.value()) {
         by_name = (by_name || !is_of_tensors(a) || is_keyword_only(op, a.name)) && !a.name.empty();
-        constexpr int positional = 1;
-        constexpr int keyword = 2;
-        w_.begin_object();
-        w_.member("name", a.name);
-        w_.begin_object("arg");
-        write_one(n, a);
-        w_.end_object();
-        w_.member("kind", by_name ? keyword : positional);
-        w_.end_object();
+        write_named(a.name, by_name, [&] { write_one(n, a); });
     }
 }
 

@@ -1,79 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape rules of TOSA's tensor operators and of RESIZE, and the checks that all TOSA rules share.
-#ifndef HEADRACE_INFER_TOSA_WINDOW_HPP
-#define HEADRACE_INFER_TOSA_WINDOW_HPP
+// Defines the shape rules of TOSA's tensor operators (TOSA 1.0, section 2.2) but ARGMAX.
+#ifndef HEADRACE_INFER_TOSA_TENSOR_OPERATORS_HPP
+#define HEADRACE_INFER_TOSA_TENSOR_OPERATORS_HPP
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
-#include <string>
 #include <string_view>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/infer/tosa/requirements.hpp>
 
 namespace headrace {
 
 namespace tosa_rules {
-
-inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
-
-/// Returns the error "conv2d: …".
-[[nodiscard]] inline error refuse(std::string_view op, std::string_view what) {
-    return invalid({op, ": ", what});
-}
-[[nodiscard]] inline error refuse(std::string_view op, std::initializer_list<text_part> what) {
-    return refuse(op, text_of(what));
-}
-
-/// Refuses an attribute with the wrong number of items, or with an item below `least`.
-[[nodiscard]] inline result<void> require_items(std::string_view op, std::string_view what,
-    const int_list& items, std::size_t count, std::int64_t least) {
-    if (items.size() != count) {
-        return refuse(op, {what, " ", shape_text(items), " must have ", counted_text(count, "item")});
-    }
-    for (const std::int64_t item : items) {
-        if (item < least) {
-            return refuse(op, {what, " ", shape_text(items), " has an item below ", least});
-        }
-    }
-    return {};
-}
-
-[[nodiscard]] inline result<void> require_rank_of(
-    std::string_view op, std::string_view what, value v, std::size_t rank) {
-    const int_list& shape = inference::of(v).shape;
-    if (shape.size() == rank) return {};
-    return refuse(op, {what, " ", shape_text(shape), " must have rank ", rank});
-}
-
-/// Refuses an operand that is not of one dimension with one element, such as a zero point.
-[[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
-    const int_list& shape = inference::of(v).shape;
-    if (shape.size() == 1 && shape[0] == 1) return {};
-    return refuse(op, {what, " ", shape_text(shape), " must have shape [1]"});
-}
-
-/// Returns the elements of a shape operand, which only CONST_SHAPE can produce in TOSA 1.0.
-[[nodiscard]] inline result<const int_list*> shape_operand(
-    std::string_view op, std::string_view what, value v) {
-    const auto* shape = match<tosa::const_shape>(v);
-    if (shape == nullptr) return refuse(op, {what, " is not a CONST_SHAPE"});
-    return &shape->values;
-}
-
-/// Returns `room / stride + 1`; TOSA demands that no remainder is left. `terms` names the parts of `room`.
-[[nodiscard]] inline result<std::int64_t> exact_positions(
-    std::string_view op, std::int64_t room, std::int64_t stride, const std::pmr::string& terms) {
-    if (room < 0) return refuse(op, {"(", terms, ") is negative"});
-    if (room % stride != 0) {
-        return refuse(op, {"(", terms, ") is not divisible by stride ", stride});
-    }
-    return room / stride + 1;
-}
 
 /// Returns the number of positions of a window along one axis (TOSA 1.0, sections 2.2.2 to 2.2.8).
 [[nodiscard]] inline result<std::int64_t> window_positions_of(std::string_view op, std::string_view axis,
@@ -294,59 +237,6 @@ inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inf
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
     HEADRACE_TRY(add_result(out, real.dtype, half));
     return add_result(out, real.dtype, half);
-}
-
-namespace tosa_rules {
-
-/// One axis of RESIZE: the scale is a fraction; offset and border are in units of its numerator.
-struct resize_axis {
-    std::int64_t numerator;
-    std::int64_t denominator;
-    std::int64_t offset;
-    std::int64_t border;
-};
-[[nodiscard]] inline result<std::int64_t> resized(
-    std::string_view axis, std::int64_t size, const resize_axis& r) {
-    const auto wrong = [&](std::string_view what) { return refuse("resize", {axis, ": ", what}); };
-    if (r.numerator <= 0 || r.denominator <= 0) return wrong("its scale is not positive");
-    if (r.numerator > 2048) return wrong("the scale's numerator is above 2048");
-    if (r.denominator >= 16 * r.numerator) return wrong("it would shrink by 16 or more");
-    if (r.offset < -r.numerator || r.offset >= 16 * r.numerator) return wrong("the offset is out of range");
-    if (r.border < -16 * r.numerator || r.border >= r.numerator) return wrong("the border is out of range");
-    if (size >= 16384) return wrong("its size is not below 16384");
-    const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
-    HEADRACE_TRY(given,
-        exact_positions("resize", room, r.denominator,
-            text_of({"(", axis, " ", size, " - 1) * ", r.numerator, " - offset ", r.offset, " + border ",
-                r.border})));
-    if (given >= 16384) return wrong("the result's size is not below 16384");
-    return given;
-}
-
-}  // namespace tosa_rules
-
-/// RESIZE (2.11.1).
-inline result<void> infer_results(tosa::resize, const args<tosa::resize>& a, inference& out) {
-    HEADRACE_TRY(tosa_rules::require_rank_of("resize", "input", a.input, 4));
-    HEADRACE_TRY(scale, tosa_rules::shape_operand("resize", "scale", a.scale));
-    HEADRACE_TRY(offset, tosa_rules::shape_operand("resize", "offset", a.offset));
-    HEADRACE_TRY(border, tosa_rules::shape_operand("resize", "border", a.border));
-    HEADRACE_TRY(tosa_rules::require_items("resize", "scale", *scale, 4, 1));
-    HEADRACE_TRY(tosa_rules::require_items("resize", "offset", *offset, 2, INT64_MIN));
-    HEADRACE_TRY(tosa_rules::require_items("resize", "border", *border, 2, INT64_MIN));
-    const tensor_meta& input = inference::of(a.input);
-    shape_builder shape{input.shape[0]};
-    for (std::size_t i = 0; i != 2; ++i) {
-        HEADRACE_TRY(size,
-            tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
-                {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
-        shape.push_back(size);
-    }
-    shape.push_back(input.shape[3]);
-    dtype type = input.dtype;
-    if (a.mode == resize_mode::bilinear && type == dtype::int8) type = dtype::int32;
-    if (a.mode == resize_mode::bilinear && type == dtype::int16) type = dtype::int48;
-    return add_result(out, type, shape);
 }
 
 }  // namespace headrace

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::point_runner, which runs a graph and keeps some of its values.
-#ifndef HEADRACE_QUANTIZATION_POINT_RUNNER_HPP
-#define HEADRACE_QUANTIZATION_POINT_RUNNER_HPP
+#ifndef HEADRACE_QUANTIZATION_OBSERVERS_POINT_RUNNER_HPP
+#define HEADRACE_QUANTIZATION_OBSERVERS_POINT_RUNNER_HPP
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <headrace/base/result.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
+#include <headrace/quantization/observers/observe.hpp>
+#include <headrace/quantization/parallel_for.hpp>
 #include <headrace/quantization/quantization_points.hpp>
 
 namespace headrace {
@@ -20,6 +23,19 @@ public:
     point_runner(const graph& g, std::span<const quantization_point> points);
 
     [[nodiscard]] result<std::vector<tensor>> run(std::span<const tensor> inputs) const;
+
+    /// Calls `use(i, values)` with the values of the points in sample i, for each i below `count`, in any
+    /// order and on any threads.
+    template <class Use>
+    [[nodiscard]] result<void> run_samples(const sample_source& samples, std::size_t count,
+        const parallel_for& in_parallel, const Use& use) const {
+        return try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
+            HEADRACE_TRY(inputs, samples.inputs(i));
+            HEADRACE_TRY(values, run(inputs));
+            use(i, std::as_const(values));
+            return {};
+        });
+    }
 
 private:
     using node_results = std::vector<tensor>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the members of headrace::point_runner.
 
-#include <headrace/quantization/point_runner.hpp>
+#include <headrace/quantization/observers/point_runner.hpp>
 
 #include <algorithm>
 #include <cstddef>
