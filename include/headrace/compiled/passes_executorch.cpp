@@ -3,7 +3,6 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/executorch/fit_kernels.hpp>
-#include <headrace/passes/executorch/kernel_limits.hpp>
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>

@@ -5,14 +5,8 @@
 #define HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/tosa.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -60,34 +54,25 @@ struct outline_layers : pass {
         "convolutions, products, reductions and element-wise ops as layers";
 
     static auto rewrites() {
-        return rules(on_each<layered_ops> =
-                         code<made>([](auto op, emit<made> e, const auto&) { return outlined(op, e); }));
+        return rules(on_each<layered_ops> = code<made>([]<class Op>(Op, emit<made> e, const args<Op>&) {
+            if (is_in_layer(e.current())) return std::optional<value>();
+            layer_builder layer(e.owner());
+            layer.end(layer.append(e.current()));
+            return std::optional(e.make<layer_of<Op>>({.inputs = layer.inputs(), .body = &layer.body()}));
+        }));
     }
 
 private:
     using made = joined<device::dialect::all_ops, layered_ops>;
-    template <class Op>
-    static std::optional<value> outlined(Op, emit<made> e) {
-        const node& n = e.current();
-        if (is_in_layer(n)) return std::nullopt;
-        layer_builder layer(e.owner());
-        layer.end(layer.append(n));
-        return e.make<layer_of<Op>>({.inputs = layer.inputs(), .body = &layer.body()});
-    }
 
     // True if the graph belongs to a layer, rather than to a branch or a loop.
     static bool is_in_layer(const node& n) {
         const graph* const parent = n.owner->parent();
-        if (parent == nullptr) return false;
-        bool found = false;
+        const auto is_its_layer = [&](const node& layer) { return parts_of(layer).body == n.owner; };
         const auto look = [&]<class... Ops>(ops<Ops...>) {
-            const auto find = [&](auto nodes) {
-                for (const node& layer : nodes) found = found || parts_of(layer).body == n.owner;
-            };
-            (find(parent->nodes_of(info_of<Ops>)), ...);
+            return (std::ranges::any_of(parent->nodes_of(info_of<Ops>), is_its_layer) || ...);
         };
-        look(device::dialect::all_ops{});
-        return found;
+        return parent != nullptr && look(device::dialect::all_ops{});
     }
 };
 

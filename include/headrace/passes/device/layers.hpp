@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/device.hpp>
-#include <headrace/dialect/tosa.hpp>
+#include <boost/mp11/algorithm.hpp>
+
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/ir/graph.hpp>
-#include <headrace/op/op_list.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/inlining.hpp>
 
 namespace headrace {
@@ -43,13 +41,8 @@ constexpr auto find_layer() {
     }
 }
 
-template <class List>
-struct layered;
-template <class... Ops>
-struct layered<ops<Ops...>> {
-    using type = joined<
-        std::conditional_t<std::is_void_v<typename decltype(find_layer<Ops>())::type>, ops<>, ops<Ops>>...>;
-};
+template <class Op>
+using is_layered = std::bool_constant<!std::is_void_v<typename decltype(find_layer<Op>())::type>>;
 
 }  // namespace detail
 
@@ -58,7 +51,7 @@ using layer_of = typename decltype(detail::find_layer<Op>())::type;
 
 /// Operators that become parts of layers. The others remain single operators: they move elements, or are
 /// rare.
-using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
+using layered_ops = boost::mp11::mp_copy_if<tosa::dialect::all_ops, detail::is_layered>;
 
 /// The arguments of any layer; all layers have these members.
 struct layer_parts {

@@ -11,14 +11,10 @@
 #define HEADRACE_PASSES_DEVICE_SPLIT_EXPANSIONS_HPP
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
 
 namespace headrace {
@@ -104,39 +100,40 @@ private:
         return is_in_place(n) ? std::max(input_bytes(n), result_bytes(n)) : input_bytes(n) + result_bytes(n);
     }
 
+    // Returns the arguments of a layer's convolution of that kind, or null.
+    template <class Op>
+    static const args<Op>* convolution_of(const node& n) {
+        if (!is<device::convolution>(n)) return nullptr;
+        const auto found = parts_of(n).body->nodes_of(info_of<Op>);
+        return found.empty() ? nullptr : &args_of<Op>(*found.begin());
+    }
     // True for a depthwise convolution with one result per channel, of this stride, or of any if it is 0.
     static bool is_depthwise(const node& n, std::int64_t stride = 0) {
-        if (!is<device::convolution>(n)) return false;
-        const auto found = parts_of(n).body->nodes_of(info_of<tosa::depthwise_conv2d>);
-        if (found.empty()) return false;
-        const auto& a = args_of<tosa::depthwise_conv2d>(*found.begin());
-        return meta_of(a.weight)->shape[3] == 1 && (stride == 0 || std::ranges::count(a.stride, stride) == 2);
+        const auto* const a = convolution_of<tosa::depthwise_conv2d>(n);
+        return a != nullptr && meta_of(a->weight)->shape[3] == 1 &&
+            (stride == 0 || std::ranges::count(a->stride, stride) == 2);
     }
     static bool is_pointwise(const node& n) {
-        if (!is<device::convolution>(n)) return false;
-        const auto found = parts_of(n).body->nodes_of(info_of<tosa::conv2d>);
-        if (found.empty()) return false;
-        const auto& a = args_of<tosa::conv2d>(*found.begin());
-        const sizes kernel = meta_of(a.weight)->shape;
-        return kernel[1] == 1 && kernel[2] == 1 && std::ranges::count(a.stride, 1) == 2;
+        const auto* const a = convolution_of<tosa::conv2d>(n);
+        if (a == nullptr) return false;
+        const sizes kernel = meta_of(a->weight)->shape;
+        return kernel[1] == 1 && kernel[2] == 1 && std::ranges::count(a->stride, 1) == 2;
     }
     // True if the layer reads one tensor, and constants that can be split by channels.
     static bool is_separable(const node& n) {
         const layer_parts layer = parts_of(n);
-        std::size_t tensors = 0, i = 0;
+        std::size_t constants = 0, i = 0;
         for (const node& input : layer.body->inputs()) {
             const value v = layer.inputs[i++];
             const auto* const constant = match<builtin::constant>(v);
-            if (constant == nullptr) {
-                ++tensors;
-                continue;
-            }
+            if (constant == nullptr) continue;
+            ++constants;
             const tensor_meta& meta = *meta_of(v);
             const auto axis = detail::channel_axis(input, meta, n.results[0].meta->shape[3]);
             if (!axis || (*axis >= 0 && (!constant->data.strides.empty() || traits_of(meta.dtype).bits < 8)))
                 return false;
         }
-        return tensors == 1;
+        return constants + 1 == layer.inputs.size();
     }
     static std::optional<inverted_residual> expansion_of(const node& n) {
         if (!is_depthwise(n) || !is_separable(n)) return std::nullopt;
@@ -154,9 +151,8 @@ private:
         for (const node& n : g.nodes())
             if (const auto found = expansion_of(n)) expansions.push_back(*found);
         for (const node& n : g.nodes()) {
-            const bool is_part = std::ranges::any_of(
-                expansions, [&](const inverted_residual& e) { return e.wide == &n || e.narrow == &n; });
-            if (!is_part) rest = std::max(rest, bytes_at(n));
+            const auto has = [&](const inverted_residual& e) { return e.wide == &n || e.narrow == &n; };
+            if (std::ranges::none_of(expansions, has)) rest = std::max(rest, bytes_at(n));
         }
         std::ranges::sort(expansions, std::greater(), &inverted_residual::bytes);
         std::size_t split = 0;

@@ -4,22 +4,15 @@
 #define HEADRACE_PASSES_EXECUTORCH_FIT_KERNELS_HPP
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <limits>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/executorch.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
-#include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -54,15 +47,13 @@ struct fit_kernels : pass {
         return rules(
             on<aten::_softmax> =
                 [](auto x, const auto& a) {
-                    return choose(
-                        a.half_to_float,
-                        [&] { return call<aten::_softmax>(in_result_type(x), a.dim, false); }, unchanged);
+                    return choose(!a.half_to_float, unchanged,
+                        [&] { return call<aten::_softmax>(in_result_type(x), a.dim, false); });
                 },
             on<aten::_log_softmax> =
                 [](auto x, const auto& a) {
-                    return choose(
-                        a.half_to_float,
-                        [&] { return call<aten::_log_softmax>(in_result_type(x), a.dim, false); }, unchanged);
+                    return choose(!a.half_to_float, unchanged,
+                        [&] { return call<aten::_log_softmax>(in_result_type(x), a.dim, false); });
                 },
             on<aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor> =
                 code<made>([](auto op, emit<made> e, const auto& a) { return shifted(op, e, a); }),
@@ -75,23 +66,20 @@ struct fit_kernels : pass {
             on<aten::_to_copy> = code<blocking>(),
             on<aten::expand> =
                 [](auto x, const auto& a) {
-                    return choose(
-                        a.implicit, [&] { return call<aten::expand>(x, a.size); }, unchanged);
+                    return choose(!a.implicit, unchanged, [&] { return call<aten::expand>(x, a.size); });
                 },
             on<aten::narrow> = code<from_start>(), on<aten::constant_pad_nd> = code<cropped>(),
             on<aten::roll> = code<rolled>(),
             // The sum of a single number, and its only window.
             on<aten::cumsum> =
                 [](auto x, const auto&) {
-                    return choose(
-                        x.rank() == 0, [&] { return in_result_type(x); }, unchanged);
+                    return choose(x.rank() != 0, unchanged, [&] { return in_result_type(x); });
                 },
             on<aten::sum_dim_intlist> = code<total>(),
             on<aten::unfold> =
                 [](auto x, const auto&) {
-                    return choose(
-                        x.rank() == 0, [&] { return call<aten::reshape>(x, x.result_meta().shape); },
-                        unchanged);
+                    return choose(x.rank() != 0, unchanged,
+                        [&] { return call<aten::reshape>(x, x.result_meta().shape); });
                 },
             on<aten::_adaptive_avg_pool2d> =
                 [](auto x, const auto& a) {
@@ -107,7 +95,10 @@ struct fit_kernels : pass {
                 return a.rounding_mode == "floor" ? floored(e, a.self, a.other) : std::nullopt;
             }),
             on<aten::max_pool1d_with_indices> = code<pooled_lines>(),
-            on<aten::max_pool2d_with_indices> = code<pooled>());
+            on<aten::max_pool2d_with_indices> = code<made>([](emit<made> e, const auto& a) {
+                const bool deviates = !executorch::kernel_deviation(e.current()).empty();
+                return deviates ? std::optional(pooled_with_nan(e, a)) : std::nullopt;
+            }));
     }
 
 private:
@@ -118,11 +109,9 @@ private:
             aten::bitwise_and_scalar, aten::unsqueeze, aten::squeeze_dim, aten::max_pool2d_with_indices,
             aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel, left_shift_kernel,
             right_shift_kernel>>;
-    static std::optional<value> blocking(emit<made> e, const args<aten::_to_copy>& a) {
-        if (!a.non_blocking) return std::nullopt;
-        args<aten::_to_copy> waiting = a;
-        waiting.non_blocking = false;
-        return e.make<aten::_to_copy>(waiting);
+    static std::optional<value> blocking(emit<made> e, args<aten::_to_copy> a) {
+        if (!std::exchange(a.non_blocking, false)) return std::nullopt;
+        return e.make<aten::_to_copy>(a);
     }
     static std::optional<value> from_start(emit<made> e, const args<aten::narrow>& a) {
         if (a.start >= 0 && a.dim >= 0) return std::nullopt;
@@ -156,11 +145,10 @@ private:
         const value moved = e.make<aten::roll>({flat, a.shifts, {0}});
         return e.make<aten::reshape>({moved, e.result_meta().shape});
     }
-    static std::optional<value> total(emit<made> e, const args<aten::sum_dim_intlist>& a) {
+    static std::optional<value> total(emit<made> e, args<aten::sum_dim_intlist> a) {
         if (e.rank(a.self) != 0 || !a.dim || a.dim->empty()) return std::nullopt;
-        args<aten::sum_dim_intlist> whole = a;
-        whole.dim = std::nullopt;
-        return e.make<aten::sum_dim_intlist>(whole);
+        a.dim = std::nullopt;
+        return e.make<aten::sum_dim_intlist>(a);
     }
     // A vector as the weight is a matrix of one row.
     static std::optional<value> of_matrix(emit<made> e, const args<aten::linear>& a) {
@@ -195,17 +183,17 @@ private:
         args<Op> wide = a;
         const bool narrow = has_trait<Op>(trait::dequantizing);
         const std::optional<value> zero_points = a.zero_points;
-        if (!narrow || e.dtype(a.scales) != dtype::float32) wide.scales = as(e, a.scales, dtype::float64);
+        if (!narrow || e.dtype(a.scales) != dtype::float32) wide.scales = cast(e, a.scales, dtype::float64);
         if (zero_points && !(narrow && e.dtype(*zero_points) == dtype::int32))
-            wide.zero_points = as(e, *zero_points, dtype::int64);
+            wide.zero_points = cast(e, *zero_points, dtype::int64);
         if (wide.scales == a.scales && wide.zero_points == a.zero_points) return std::nullopt;
         return e.make<Op>(wide);
     }
     template <class Op>
     static std::optional<value> with_wide_numbers(Op, emit<made> e, const args<Op>& a) {
         args<Op> wide = a;
-        wide.scale = as(e, a.scale, dtype::float64);
-        wide.zero_point = as(e, a.zero_point, dtype::int64);
+        wide.scale = cast(e, a.scale, dtype::float64);
+        wide.zero_point = cast(e, a.zero_point, dtype::int64);
         if (wide.scale == a.scale && wide.zero_point == a.zero_point) return std::nullopt;
         return e.make<Op>(wide);
     }
@@ -225,10 +213,10 @@ private:
         const dtype type = e.result_meta().dtype;
         const bool left = __is_same(Op, aten::bitwise_left_shift_tensor);
         const auto most = static_cast<std::int64_t>(traits_of(type).bits) - 1;
-        const value by = as(e, a.other, type);
+        const value by = cast(e, a.other, type);
         const value near = e.make<aten::clamp>({by, scalar(0), scalar(most)});
         const value outside = e.make<aten::ne_tensor>({near, by});
-        const value self = as(e, a.self, type);
+        const value self = cast(e, a.self, type);
         if (left) {
             const value moved = e.make<left_shift_kernel>({self, near});
             return e.make<aten::masked_fill_scalar>({moved, outside, scalar(0)});
@@ -239,45 +227,30 @@ private:
         return e.make<aten::where_self>({outside, sign, moved});
     }
 
-    static std::optional<value_list> pooled(emit<made> e, const args<aten::max_pool2d_with_indices>& a) {
-        if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
-        return pooled_with_nan(e, a);
-    }
-    static value result_of(const node& n, std::uint32_t i) { return {const_cast<node*>(&n), i}; }
     // NaNs are pooled separately, as int8 flags; where a window has one, its index is returned.
     static value_list pooled_with_nan(emit<made> e, const args<aten::max_pool2d_with_indices>& a) {
         const value is_nan = e.make<aten::isnan>({a.self});
-        const node* const numbers = e.make_node<max_pool_kernel>(a);
+        node* const numbers = e.make_node<max_pool_kernel>(a);
         args<aten::max_pool2d_with_indices> marks = a;
-        marks.self = as(e, is_nan, dtype::int8);
-        const node* const nans = e.make_node<max_pool_kernel>(marks);
-        if (numbers == nullptr || nans == nullptr) return value_list{{}, {}};
-        const value has_nan = as(e, result_of(*nans, 0), dtype::boolean);
+        marks.self = cast(e, is_nan, dtype::int8);
+        node* const nans = e.make_node<max_pool_kernel>(marks);
+        if (numbers == nullptr || nans == nullptr) return {{}, {}};
+        const value has_nan = cast(e, nans->result(0), dtype::boolean);
         const value most = e.make<aten::masked_fill_scalar>(
-            {result_of(*numbers, 0), has_nan, scalar(std::numeric_limits<double>::quiet_NaN())});
-        const value at = e.make<aten::where_self>({has_nan, result_of(*nans, 1), result_of(*numbers, 1)});
-        return value_list{most, at};
-    }
-    static value as(emit<ops<aten::_to_copy>> e, value v, dtype type) {
-        if (!v || e.dtype(v) == type) return v;
-        return e.make<aten::_to_copy>({.self = v, .dtype = type});
+            {numbers->result(0), has_nan, scalar(std::numeric_limits<double>::quiet_NaN())});
+        const value at = e.make<aten::where_self>({has_nan, nans->result(1), numbers->result(1)});
+        return {most, at};
     }
     // A number divided by 0 is infinite or NaN, as it is without rounding.
     static std::optional<value> floored(emit<made> e, value a, value b) {
         if (!is_floating(e.result_meta().dtype)) return std::nullopt;
         const value rounded = e.make<floor_divide_kernel>({a, b});
-        if (never_zero(b)) return rounded;
+        const auto divisor = constant_reals(b);
+        const bool is_number = divisor && divisor->size() == 1 && e.dtype(b) == dtype::float32;
+        if (is_number && divisor->front() != 0) return rounded;
         const value by_zero = e.make<aten::eq_scalar>({b, scalar(0)});
-        const value ratio = as(e, e.make<aten::div_tensor>({a, b}), e.result_meta().dtype);
+        const value ratio = cast(e, e.make<aten::div_tensor>({a, b}), e.result_meta().dtype);
         return e.make<aten::where_self>({by_zero, ratio, rounded});
-    }
-    [[nodiscard]] static bool never_zero(value v) {
-        const auto* const constant = match<builtin::constant>(v);
-        if (constant == nullptr || meta_of(v)->dtype != dtype::float32 || meta_of(v)->elements() != 1)
-            return false;
-        float number = 0;
-        std::memcpy(&number, constant->data.bytes, sizeof number);
-        return number != 0;
     }
 };
 HEADRACE_COMPILED_PASS(fit_kernels);

@@ -3,19 +3,12 @@
 #ifndef HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
 #define HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <vector>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/inlining.hpp>
@@ -27,21 +20,20 @@ namespace detail {
 /// Rewrites one map or scan as a loop, which instructions have jumps for.
 class scan_writer {
 public:
-    scan_writer(
-        node& scan, graph& body, list<value> carried, list<value> xs, list<value> fixed, bool slices_first)
-        : scan_(scan), body_(body), carried_(carried), xs_(xs), fixed_(fixed), slices_first_(slices_first) {}
+    scan_writer(node& scan, const args<higher_order::scan>& a, bool slices_first)
+        : scan_(scan), a_(a), slices_first_(slices_first) {}
 
     /// Replaces the node with a loop. The loop carries its iteration count, the values that the body carries,
     /// and the stacked results, which start as zeros; each iteration writes one slice.
     void write() {
         graph& g = *scan_.owner;
-        const std::int64_t count = meta_of(xs_[0])->shape[0];
+        const std::int64_t count = meta_of(a_.xs[0])->shape[0];
         std::vector<value> first{full(g, counter, &scan_)};
-        first.insert(first.end(), carried_.begin(), carried_.end());
-        for (std::size_t i = carried_.size(); i != scan_.result_count; ++i)
+        first.insert(first.end(), a_.init.begin(), a_.init.end());
+        for (std::size_t i = a_.init.size(); i != scan_.result_count; ++i)
             first.push_back(full(g, *scan_.results[i].meta, &scan_));
-        std::vector<value> shared(xs_.begin(), xs_.end());
-        shared.insert(shared.end(), fixed_.begin(), fixed_.end());
+        std::vector<value> shared(a_.xs.begin(), a_.xs.end());
+        shared.insert(shared.end(), a_.additional_inputs.begin(), a_.additional_inputs.end());
         graph& test = g.create_region();
         graph& turn = g.create_region();
         const std::vector<value> tested = add_inputs(test, first, shared);
@@ -57,7 +49,7 @@ public:
         }
         g.inherit_annotations(loop, scan_);
         erase_dead(g, scan_);
-        erase_nodes(body_);
+        erase_nodes(*a_.combine_graph);
     }
 
 private:
@@ -94,12 +86,12 @@ private:
     }
 
     void write_turn(graph& g, const std::vector<value>& inputs) {
-        const std::size_t kept = carried_.size();
+        const std::size_t kept = a_.init.size();
         const std::size_t shared = 1 + scan_.result_count;  // inputs before the shared ones
         node& end = add_output(g, {inputs[0]});             // the body's nodes come before it
         const value index = reshaped(g, inputs[0], shape_builder{1}, &end);
         std::vector<value> slices;
-        for (std::size_t i = 0; i != xs_.size(); ++i) {
+        for (std::size_t i = 0; i != a_.xs.size(); ++i) {
             const tensor_meta whole = *meta_of(inputs[shared + i]);
             shape_builder shape(whole.shape);
             shape[0] = 1;
@@ -107,13 +99,11 @@ private:
                 g, {inputs[shared + i], 0, index}, {whole.dtype, int_list(shape), {}}, &end);
             slices.push_back(reshaped(g, row, sizes(whole.shape).subspan(1), &end));
         }
-        std::vector<value> given;
-        if (slices_first_) given = slices;
-        for (std::size_t i = 0; i != kept; ++i) given.push_back(inputs[1 + i]);
-        if (!slices_first_) given.insert(given.end(), slices.begin(), slices.end());
-        given.insert(
-            given.end(), inputs.begin() + static_cast<std::ptrdiff_t>(shared + xs_.size()), inputs.end());
-        const pmr_vector<value> made = inline_region(body_, end, given);
+        const auto input = [&](std::size_t i) { return inputs.begin() + static_cast<std::ptrdiff_t>(i); };
+        std::vector<value> given(input(1), input(1 + kept));
+        given.insert(slices_first_ ? given.begin() : given.end(), slices.begin(), slices.end());
+        given.insert(given.end(), input(shared + a_.xs.size()), inputs.end());
+        const pmr_vector<value> made = inline_region(*a_.combine_graph, end, given);
         std::vector<value> next{
             make<aten::add_scalar>(g, {inputs[0], scalar(std::int64_t{1})}, counter, &end)};
         for (std::size_t i = 0; i != scan_.result_count; ++i) {
@@ -134,10 +124,7 @@ private:
     }
 
     node& scan_;
-    graph& body_;
-    list<value> carried_;
-    list<value> xs_;
-    list<value> fixed_;
+    const args<higher_order::scan>& a_;
     bool slices_first_;
 };
 
@@ -157,14 +144,10 @@ struct scans_to_loops : pass {
         std::size_t count = 0;
         result<void> done;
         // Scans inside a body are then in the loop's graph, which is visited later.
-        for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr && done;) {
-                node& current = *n;
-                n = n->next;
-                if (!is<higher_order::map_impl>(current) && !is<higher_order::scan>(current)) continue;
-                done = write(current);
-                ++count;
-            }
+        for_each_node(g, [&](node& n) {
+            if (!done || (!is<higher_order::map_impl>(n) && !is<higher_order::scan>(n))) return;
+            done = write(n);
+            ++count;
         });
         if (!done) return std::move(done).error();
         return count;
@@ -182,7 +165,7 @@ private:
         if (!is_known || a.combine_graph->outputs().size() != n.result_count ||
             a.init.size() > n.result_count)
             return invalid({message_prefix(n), "its results do not match its graph"});
-        detail::scan_writer(n, *a.combine_graph, a.init, a.xs, a.additional_inputs, map != nullptr).write();
+        detail::scan_writer(n, a, map != nullptr).write();
         return {};
     }
 };

@@ -12,8 +12,7 @@ namespace headrace {
 /// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control
 /// flow extension. A loop's additional inputs become carried values that the body returns unchanged, since
 /// TOSA's loop bodies return all their inputs. The regions themselves are lowered by the other passes.
-struct legalize_control_flow : pass {
-    using phase = legalization;
+struct legalize_control_flow : pass_in<legalization> {
     using runs_after = pass_list<constants_in_regions>;
     static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
 
@@ -43,10 +42,9 @@ private:
             e.current().result_count);
     }
     static bool allowed(emitter e) {
-        const bool has_extension = e.target().has(target_feature::control_flow);
-        if (!has_extension)
-            e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
-        return has_extension;
+        if (e.target().has(target_feature::control_flow)) return true;
+        e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
+        return false;
     }
     // Makes the body also return inputs that it does not carry; the loop's results for these are unread.
     static void hand_on(graph& body, std::size_t carried) {

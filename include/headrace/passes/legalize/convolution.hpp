@@ -4,8 +4,6 @@
 #define HEADRACE_PASSES_LEGALIZE_CONVOLUTION_HPP
 
 #include <array>
-#include <span>
-#include <utility>
 
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
@@ -23,26 +21,24 @@ struct decompose_transposed_volumes;
 /// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D
 /// (TOSA 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension
 /// becomes two, the first of size 1.
-struct legalize_convolution : pass {
-    using phase = legalization;
+struct legalize_convolution : pass_in<legalization> {
     using runs_after =
         pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
     static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
 
-    static auto rewrites() { return rules(on<aten::convolution> = code<convolved>()); }
-
-private:
-    static value convolved(emit<build::convolution_ops> e, const args<aten::convolution>& a) {
-        const int_list result = e.result_meta().shape;
-        return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
+    using made = build::convolution_ops;
+    static auto rewrites() {
+        return rules(on<aten::convolution> = code<made>([](emit<made> e, const auto& a) {
+            const int_list result = e.result_meta().shape;
+            return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_convolution);
 
 /// Lowers pooling over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
 /// transposes to and from channels-last. A divisor given by the caller becomes a factor.
-struct legalize_pooling : pass {
-    using phase = legalization;
+struct legalize_pooling : pass_in<legalization> {
     using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
     static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
 
@@ -87,8 +83,7 @@ HEADRACE_COMPILED_PASS(legalize_pooling);
 /// channels. Integers that are not quantized: MATMUL takes int8; for other dtypes, each row is multiplied by
 /// each column and summed. Results of 8 and 16 bits wrap around, as in PyTorch; TOSA does not specify the
 /// result of an INT32 overflow.
-struct legalize_matmul : pass {
-    using phase = legalization;
+struct legalize_matmul : pass_in<legalization> {
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
 
@@ -148,24 +143,18 @@ private:
 HEADRACE_COMPILED_PASS(legalize_matmul);
 
 /// Lowers upsampling to RESIZE (TOSA 1.0, 2.11.1).
-struct legalize_resize : pass {
-    using phase = legalization;
+struct legalize_resize : pass_in<legalization> {
     static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
 
+    using made = build::resize_ops;
+    using upsampling = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     static auto rewrites() {
-        return rules(
-            on_each<joined<linear_ops, nearest_ops, nearest_exact_ops>> = code<build::resize_ops>(
-                [](auto op, emit<build::resize_ops> e, const auto& a) { return resized(op, e, a); }));
-    }
-
-private:
-    template <op_tag Op>
-    static value resized(Op, emit<build::resize_ops> e, const args<Op>& a) {
-        if (!has_trait<Op>(trait::nearest) && !is_floating(e.result_meta().dtype)) {
+        return rules(on_each<upsampling> = code<made>([]<op_tag Op>(Op, emit<made> e, const args<Op>& a) {
+            if (has_trait<Op>(trait::nearest) || is_floating(e.result_meta().dtype))
+                return build::resize<Op>(e, a).image;
             return e.unsupported(
                 "TOSA's RESIZE gives interpolated integers another type; interpolate floats");
-        }
-        return build::resize<Op>(e, a).image;
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_resize);

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -18,8 +18,7 @@ namespace headrace {
 struct decompose_division;
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
-struct legalize_cast : pass {
-    using phase = legalization;
+struct legalize_cast : pass_in<legalization> {
     using runs_after = pass_list<canonical_casts>;
     static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
 
@@ -34,8 +33,7 @@ HEADRACE_COMPILED_PASS(legalize_cast);
 /// Lowers elementwise functions that TOSA also has (TOSA 1.0, 2.3 and 2.5). PyTorch returns floats for
 /// integers: the operand is first cast to the dtype of the result. floor and ceil of integers are the
 /// identity; integers are negated as 0 - x, and if TOSA has no ABS for them, it is the larger of x and -x.
-struct legalize_unary : pass {
-    using phase = legalization;
+struct legalize_unary : pass_in<legalization> {
     static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
     static auto rewrites() {
@@ -50,21 +48,13 @@ struct legalize_unary : pass {
             on<aten::neg> =
                 [](auto x) {
                     return choose(
-                        is_floating(x.dtype()), [&] { return code<build::negate>(x); },
-                        [&] { return code<build::cut>(negated(wide(x))); });
+                        !is_floating(x.dtype()), [&] { return code<build::cut>(negated(wide(x))); },
+                        [&] { return code<build::negate>(x); });
                 },
             on<aten::abs> =
                 [](auto x) {
-                    const auto of_integers = [&] {
-                        const auto y = wide(x);
-                        const bool has_abs =
-                            build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
-                        return code<build::cut>(choose(
-                            has_abs, [&] { return call<tosa::abs>(y); },
-                            [&] { return call<aten::maximum>(y, negated(y)); }));
-                    };
-                    return of_floats<tosa::abs>(
-                        x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
+                    return of_floats<tosa::abs>(x,
+                        [&] { return choose(is_boolean(x.dtype()), x, [&] { return abs_of_integers(x); }); });
                 });
     }
 
@@ -74,8 +64,13 @@ private:
     }
     template <op_tag Op>
     static auto of_floats(const auto& x, const auto& otherwise) {
-        return choose(
-            is_floating(x.dtype()), [&] { return call<Op>(x); }, otherwise);
+        return choose(!is_floating(x.dtype()), otherwise, [&] { return call<Op>(x); });
+    }
+    static auto abs_of_integers(const auto& x) {
+        const auto y = wide(x);
+        const bool has_abs = build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
+        const auto larger = [&] { return call<aten::maximum>(y, negated(y)); };
+        return code<build::cut>(choose(!has_abs, larger, [&] { return call<tosa::abs>(y); }));
     }
     static auto wide(const auto& x) { return code<build::widen_number>(x, dtype::int32); }
     static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
@@ -85,8 +80,7 @@ HEADRACE_COMPILED_PASS(legalize_unary);
 /// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A missing limit is infinity, or the limit
 /// of the dtype; if the lower limit is above the upper one, the result is the upper one, as in PyTorch. CLAMP
 /// does not take INT32: there the limits become operands of maximum and minimum.
-struct legalize_clamp : pass {
-    using phase = legalization;
+struct legalize_clamp : pass_in<legalization> {
     static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
 
     static auto rewrites() { return rules(on<aten::clamp> = code<clamped>()); }
@@ -123,51 +117,45 @@ HEADRACE_COMPILED_PASS(legalize_clamp);
 /// Lowers arithmetic on two tensors (TOSA 1.0, 2.4) in the dtype to which PyTorch promotes them. Integers are
 /// computed in 32 bits and truncated, which makes narrow ones wrap around as in PyTorch. The sum of booleans
 /// is their `or`, the product their `and`. Truncating division of integers is INTDIV.
-struct legalize_binary : pass {
-    using phase = legalization;
+struct legalize_binary : pass_in<legalization> {
     using runs_after = pass_list<unit_alpha, decompose_division>;
     static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
     static auto rewrites() {
-        return rules(rules_with<in_32_bits>(
-                         on<aten::add_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
-                                     [&] { return call<tosa::add>(x, y); });
-                             },
-                         on<aten::sub_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     !is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
-                                     refused(x, "sub: PyTorch does not subtract booleans"));
-                             },
-                         on<aten::mul_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
-                                     [&] { return code<build::multiply>(x, y); });
-                             },
-                         on<aten::div_tensor_mode> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
-                                     refused(x, "div: only integers can be divided toward zero here"));
-                             },
-                         on<aten::pow_tensor_tensor> =
-                             [](auto x, auto y) {
-                                 return choose(
-                                     is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
-                                     refused(x, "pow: TOSA's POW takes floating-point operands only"));
-                             }),
+        const auto arithmetic = rules_with<in_32_bits>(
+            on<aten::add_tensor> =
+                [](auto x, auto y) {
+                    const auto either = [&] { return call<tosa::logical_or>(x, y); };
+                    return choose(is_boolean(x.dtype()), either, [&] { return call<tosa::add>(x, y); });
+                },
+            on<aten::sub_tensor> =
+                [](auto x, auto y) {
+                    return refuse_if(is_boolean(x.dtype()), x, "sub: PyTorch does not subtract booleans",
+                        [&] { return call<tosa::sub>(x, y); });
+                },
+            on<aten::mul_tensor> =
+                [](auto x, auto y) {
+                    const auto both = [&] { return call<tosa::logical_and>(x, y); };
+                    return choose(is_boolean(x.dtype()), both, [&] { return code<build::multiply>(x, y); });
+                },
+            on<aten::div_tensor_mode> =
+                [](auto x, auto y) {
+                    return refuse_if(!is_integral(x.dtype()), x,
+                        "div: only integers can be divided toward zero here",
+                        [&] { return call<tosa::intdiv>(x, y); });
+                },
+            on<aten::pow_tensor_tensor> =
+                [](auto x, auto y) {
+                    return refuse_if(!is_floating(x.dtype()), x,
+                        "pow: TOSA's POW takes floating-point operands only",
+                        [&] { return call<tosa::pow>(x, y); });
+                });
+        return rules(arithmetic,
             rules_with<operands_by<promoted>>(on<aten::maximum> = code<build::extremum<tosa::maximum>>(),
                 on<aten::minimum> = code<build::extremum<tosa::minimum>>()));
     }
 
 private:
-    static auto refused(const auto& x, const char* reason) {
-        return [=] { return x.unsupported(reason); };
-    }
     static value promoted(emit<build::promote_ops> e, value v) {
         return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
@@ -175,8 +163,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_binary);
 
 /// Lowers comparisons (TOSA 1.0, 2.7), in the dtype to which PyTorch promotes the operands.
-struct legalize_comparison : pass {
-    using phase = legalization;
+struct legalize_comparison : pass_in<legalization> {
     static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
 
     static auto rewrites() {
@@ -196,8 +183,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_comparison);
 
 /// Lowers logical operations (TOSA 1.0, 2.4 and 2.5). Numbers are true unless they are 0.
-struct legalize_logical : pass {
-    using phase = legalization;
+struct legalize_logical : pass_in<legalization> {
     static constexpr std::string_view summary =
         "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 
@@ -212,8 +198,7 @@ HEADRACE_COMPILED_PASS(legalize_logical);
 /// Lowers bitwise operations (TOSA 1.0, 2.4 and 2.5); for booleans, they become logical ones. Without the
 /// integer profile there are no BITWISE operators: not(x) is then -1 - x, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
-struct legalize_bitwise : pass {
-    using phase = legalization;
+struct legalize_bitwise : pass_in<legalization> {
     static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
     static auto rewrites() {
@@ -242,36 +227,32 @@ private:
     struct of_bits {
         auto operator()(const auto& x, const auto& y) const {
             const dtype type = x.dtype();
-            const auto without_profile = [&] {
-                return x.unsupported("bitwise: integers need the profile INT; add it to the target");
-            };
-            const auto without_type = [&] {
+            const auto allows = [&](dtype t) { return build::allows<OfBits>(x.target(), {t, t, t}); };
+            const auto refused = [&] {
+                if (!allows(dtype::int32))
+                    return x.unsupported("bitwise: integers need the profile INT; add it to the target");
                 return x.unsupported(
                     {"bitwise: TOSA has no such operator of ", name_of(type), "; cast to int32 before"});
             };
-            constexpr auto whole = dtype::int32;
+            const auto of_truth = [&] { return call<OfTruth>(x, y); };
             return choose(
-                is_boolean(type), [&] { return call<OfTruth>(x, y); },
-                build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
-                build::allows<OfBits>(x.target(), {whole, whole, whole}), without_type, without_profile);
+                is_boolean(type), of_truth, !allows(type), refused, [&] { return call<OfBits>(x, y); });
         }
     };
 };
 HEADRACE_COMPILED_PASS(legalize_bitwise);
 
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), in the dtype to which PyTorch promotes the operands.
-struct legalize_where : pass {
-    using phase = legalization;
+struct legalize_where : pass_in<legalization> {
     static constexpr std::string_view summary = "where to SELECT";
 
     static auto rewrites() {
         return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
             const dtype type = narrowed(x.result_meta().dtype);
             const auto operand = [&](const auto& v) { return code<build::promote>(v, type); };
-            return choose(
-                is_boolean(condition.dtype()),
-                [&] { return code<build::select>(condition, operand(x), operand(y)); },
-                [&] { return condition.unsupported("SELECT takes conditions of bool alone; cast it"); });
+            return refuse_if(!is_boolean(condition.dtype()), condition,
+                "SELECT takes conditions of bool alone; cast it",
+                [&] { return code<build::select>(condition, operand(x), operand(y)); });
         });
     }
 };

@@ -12,34 +12,31 @@ namespace headrace {
 /// Lowers ops that select rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
 /// where N and C are the axes before and after the indexed one; torch.gather selects single elements, at
 /// computed positions.
-struct legalize_gather : pass {
-    using phase = legalization;
+struct legalize_gather : pass_in<legalization> {
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
 
     static auto rewrites() {
-        return rules(on<aten::index_select> = code<selected>(), on<aten::embedding> = code<embedded>(),
+        return rules(on<aten::index_select> = code<made>([](emit<made> e, const auto& a) {
+            const value self = build::at_least_1d(e, a.self);
+            return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
+        }),
+            on<aten::embedding> =
+                code<made>([](emit<made> e, const auto& a) { return rows(e, a.weight, 0, a.indices); }),
             on<aten::gather> = code<gathered>());
     }
 
 private:
     using made = joined<build::gather_ops, build::position_ops>;
-    static value selected(emit<made> e, const args<aten::index_select>& a) {
-        const value self = build::at_least_1d(e, a.self);
-        return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
-    }
-    static value embedded(emit<made> e, const args<aten::embedding>& a) {
-        return rows(e, a.weight, 0, a.indices);
-    }
     static value gathered(emit<made> e, const args<aten::gather>& a) {
         const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
-        if (refuse_empty(e)) return {};
+        if (build::refuse_empty(e)) return {};
         const auto at = build::positions_along(e, a.index, e.shape(self), axis);
         const value elements = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
         return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
     }
     static value rows(emit<made> e, value v, std::size_t axis, value index) {
-        if (refuse_empty(e)) return {};
+        if (build::refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
         index = build::index_number(e, index);
         index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
@@ -47,20 +44,13 @@ private:
             build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
-    // Refuses results without elements; returns true if the rewrite has failed, now or before.
-    static bool refuse_empty(emitter e) {
-        if (e.result_meta().elements() == 0)
-            e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
-        return e.failed();
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_gather);
 
 /// Lowers ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which requires
 /// distinct indices, as PyTorch does if the result would otherwise depend on the order. Ops that add allow
 /// repeats, and sum by comparison.
-struct legalize_scatter : pass {
-    using phase = legalization;
+struct legalize_scatter : pass_in<legalization> {
     static constexpr std::string_view summary =
         "scatter, index_copy and index_add to SCATTER, or sums by comparison";
 
@@ -95,18 +85,16 @@ private:
     }
     static value copied(emit<made> e, const args<aten::index_copy>& a) {
         const value self = build::at_least_1d(e, a.self);
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
+        const build::three_axes k = build::around(e.shape(self), build::axis_in(e, a.dim, e.rank(self)));
         if (e.failed()) return {};
-        const build::three_axes k = build::around(e.shape(self), axis);
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
         return replaced(e, self, k, index, a.source, count);
     }
     static value added_rows(emit<made> e, const args<aten::index_add>& a) {
         const value self = build::at_least_1d(e, a.self);
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
+        const build::three_axes k = build::around(e.shape(self), build::axis_in(e, a.dim, e.rank(self)));
         if (e.failed()) return {};
-        const build::three_axes k = build::around(e.shape(self), axis);
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
@@ -148,23 +136,21 @@ private:
 HEADRACE_COMPILED_PASS(legalize_scatter);
 
 /// one_hot(i, n)[…, k] = (i == k), for a known number of classes.
-struct legalize_one_hot : pass {
-    using phase = legalization;
+struct legalize_one_hot : pass_in<legalization> {
     static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
 
-    static auto rewrites() { return rules(on<aten::one_hot> = code<compared>()); }
-
-private:
     using made = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
-    static value compared(emit<made> e, const args<aten::one_hot>& a) {
-        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it as a number");
-        const dtype key = build::number_for_bool(e);
-        shape_builder shape(e.shape(a.self));
-        shape.push_back(1);
-        const value wanted = build::reshape(e, build::widen(e, a.self, key), shape);
-        const value classes = build::iota(e, a.num_classes, 1, shape.size() - 1, shape.size(), key);
-        const value hot = build::as_number(e, e.make<tosa::equal>(wanted, classes));
-        return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
+    static auto rewrites() {
+        return rules(on<aten::one_hot> = code<made>([](emit<made> e, const auto& a) {
+            if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it as a number");
+            const dtype key = build::number_for_bool(e);
+            shape_builder shape(e.shape(a.self));
+            shape.push_back(1);
+            const value wanted = build::reshape(e, build::widen(e, a.self, key), shape);
+            const value classes = build::iota(e, a.num_classes, 1, shape.size() - 1, shape.size(), key);
+            const value hot = build::as_number(e, e.make<tosa::equal>(wanted, classes));
+            return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_one_hot);

@@ -111,6 +111,12 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
     return from_number(e, written, e.dtype(values));
 }
 
+/// Refuses results without elements; returns true if the rewrite has failed, now or before.
+inline bool refuse_empty(emitter e) {
+    if (e.result_meta().elements() == 0)
+        e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
+    return e.failed();
+}
 /// Views a tensor of rank 0 as an axis of one element, as PyTorch does for indexing.
 inline value at_least_1d(emit<reshape_ops> e, value v) {
     return with_rank(e, v, std::max<std::size_t>(e.rank(v), 1));

@@ -4,8 +4,6 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_PROMOTING_HPP
 #define HEADRACE_PASSES_LEGALIZE_PROMOTING_HPP
 
-#include <utility>
-
 #include <headrace/infer/promotion.hpp>
 #include <headrace/pass/rules.hpp>
 #include <headrace/passes/support/casting.hpp>

@@ -4,15 +4,11 @@
 #define HEADRACE_PASSES_LEGALIZE_REDUCTION_HPP
 
 #include <algorithm>
-#include <tuple>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
-#include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
-#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
@@ -26,48 +22,41 @@ inline value widen_to_sum(emit<widen_ops> e, value v) {
 
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Half-precision floats are summed in FP32
 /// and narrow integers in INT32, as in PyTorch.
-struct legalize_sums : pass {
-    using phase = legalization;
+struct legalize_sums : pass_in<legalization> {
     static constexpr std::string_view summary = "sum to REDUCE_SUM";
 
     static auto rewrites() {
-        return rules(on<aten::sum, aten::sum_dim_intlist> =
-                         code<made>([](emit<made> e, const auto& a) { return summed(e, a); }));
+        return rules(on<aten::sum, aten::sum_dim_intlist> = code<made>([](emit<made> e, const auto& a) {
+            const value sum = build::reduce(e, build::widen_to_sum(e, a.self), a,
+                [&](value v, std::size_t axis) { return build::along<tosa::reduce_sum>(e, v, axis); });
+            return build::cast_directly(e, sum, narrowed(e.result_meta().dtype));
+        }));
     }
 
 private:
     using made = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
-    static value summed(emit<made> e, const auto& a) {
-        const value sum = build::reduce(e, build::widen_to_sum(e, a.self), a,
-            [&](value v, std::size_t axis) { return build::along<tosa::reduce_sum>(e, v, axis); });
-        return build::cast_directly(e, sum, narrowed(e.result_meta().dtype));
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_sums);
 
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats only; for integers, the halves of
 /// the axis are multiplied until one element is left.
-struct legalize_products : pass {
-    using phase = legalization;
+struct legalize_products : pass_in<legalization> {
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
 
     static auto rewrites() {
-        return rules(on<aten::prod, aten::prod_dim_int> =
-                         code<made>([](emit<made> e, const auto& a) { return multiplied(e, a); }));
+        return rules(on<aten::prod, aten::prod_dim_int> = code<made>([](emit<made> e, const auto& a) {
+            const dtype type = narrowed(e.result_meta().dtype);
+            const auto step = [&](value v, std::size_t axis) {
+                return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis)
+                                         : halved(e, v, axis);
+            };
+            return build::cast_directly(e, build::reduce(e, build::widen_to_sum(e, a.self), a, step), type);
+        }));
     }
 
 private:
     using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;
     using made = joined<build::widen_ops, build::reshape_ops, halving_ops, ops<tosa::reduce_product>>;
-    static value multiplied(emit<made> e, const auto& a) {
-        const dtype type = narrowed(e.result_meta().dtype);
-        const value product =
-            build::reduce(e, build::widen_to_sum(e, a.self), a, [&](value v, std::size_t axis) {
-                return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis)
-                                         : halved(e, v, axis);
-            });
-        return build::cast_directly(e, product, type);
-    }
     static value halved(emit<halving_ops> e, value v, std::size_t axis) {
         for (std::int64_t size = e.shape(v)[axis]; size > 1 && v; size = (size + 1) / 2) {
             const std::int64_t half = size / 2;
@@ -87,16 +76,17 @@ HEADRACE_COMPILED_PASS(legalize_products);
 
 /// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
 /// which propagate NaN as PyTorch does. For bools these are REDUCE_ANY and REDUCE_ALL.
-struct legalize_limits : pass {
-    using phase = legalization;
+struct legalize_limits : pass_in<legalization> {
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
 
     static auto rewrites() {
-        return rules(on<aten::amax> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
-            on<aten::amin> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
-            on<aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
-            on<aten::min> = code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
-            on<aten::aminmax> = code<both>());
+        return rules(
+            on<aten::amax, aten::max> = code<made>([](emit<made> e, const auto& a) { return largest(e, a); }),
+            on<aten::amin, aten::min> =
+                code<made>([](emit<made> e, const auto& a) { return smallest(e, a); }),
+            on<aten::aminmax> = code<made>([](emit<made> e, const auto& a) {
+                return std::tuple<value, value>{smallest(e, a), largest(e, a)};
+            }));
     }
 
 private:
@@ -107,9 +97,6 @@ private:
     }
     static value smallest(emit<made> e, const auto& a) {
         return reduced<tosa::reduce_min, tosa::reduce_all>(e, a);
-    }
-    static std::tuple<value, value> both(emit<made> e, const args<aten::aminmax>& a) {
-        return {smallest(e, a), largest(e, a)};
     }
     template <op_tag OfNumbers, op_tag OfBools>
     static value reduced(emit<made> e, const auto& a) {
@@ -122,8 +109,7 @@ private:
 HEADRACE_COMPILED_PASS(legalize_limits);
 
 /// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers are true if not 0.
-struct legalize_any_all : pass {
-    using phase = legalization;
+struct legalize_any_all : pass_in<legalization> {
     static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
 
     static auto rewrites() {
@@ -148,8 +134,7 @@ HEADRACE_COMPILED_PASS(legalize_any_all);
 /// equal elements and ranks NaN highest; argmin is ARGMAX of the negated tensor. For integers, ARGMAX has at
 /// most 16 bits and NEGATE overflows on the lowest value, so the first element equal to the extremum is
 /// searched for.
-struct legalize_argmax : pass {
-    using phase = legalization;
+struct legalize_argmax : pass_in<legalization> {
     static constexpr std::string_view summary =
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
 
@@ -210,28 +195,25 @@ HEADRACE_COMPILED_PASS(legalize_argmax);
 /// Computes cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): for s = 1, 2, 4, …, x[i]
 /// += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and an infinity only reaches prefixes that
 /// contain it. The number shifted in is -0, the only one that never changes a sum.
-struct legalize_cumsum : pass {
-    using phase = legalization;
+struct legalize_cumsum : pass_in<legalization> {
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
 
-    static auto rewrites() { return rules(on<aten::cumsum> = code<accumulated>()); }
-
-private:
     using made =
         joined<build::widen_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
-    static value accumulated(emit<made> e, const args<aten::cumsum>& a) {
-        value v = build::at_least_1d(e, build::widen_to_sum(e, a.self));
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
-        if (e.failed()) return {};
-        const scalar nothing = is_floating(e.dtype(v)) ? scalar(-0.0) : scalar(0);
-        const std::int64_t size = e.shape(v)[axis];
-        for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            const value moved =
-                build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0, nothing);
-            v = e.make<tosa::add>(v, moved);
-        }
-        return build::cast_directly(
-            e, build::reshape(e, v, e.result_meta().shape), narrowed(e.result_meta().dtype));
+    static auto rewrites() {
+        return rules(on<aten::cumsum> = code<made>([](emit<made> e, const auto& a) {
+            value v = build::at_least_1d(e, build::widen_to_sum(e, a.self));
+            const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+            if (e.failed()) return value();
+            const scalar nothing = is_floating(e.dtype(v)) ? scalar(-0.0) : scalar(0);
+            const std::int64_t size = e.shape(v)[axis];
+            for (std::int64_t shift = 1; shift < size; shift *= 2) {
+                const value kept = build::slice(e, v, axis, 0, size - shift);
+                v = e.make<tosa::add>(v, build::pad(e, kept, axis, shift, 0, nothing));
+            }
+            v = build::reshape(e, v, e.result_meta().shape);
+            return build::cast_directly(e, v, narrowed(e.result_meta().dtype));
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_cumsum);

@@ -3,12 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 #define HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 
-#include <algorithm>
-
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/rules.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
@@ -16,8 +12,7 @@ namespace headrace {
 
 /// Lowers every op that only changes the shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is known from
 /// inference, however the op specifies it.
-struct legalize_views : pass {
-    using phase = legalization;
+struct legalize_views : pass_in<legalization> {
     static constexpr std::string_view summary =
         "view, flatten, squeeze and other changes of shape to RESHAPE";
 
@@ -33,30 +28,26 @@ HEADRACE_COMPILED_PASS(legalize_views);
 
 /// Lowers every op that permutes axes to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE if only axes of size 1
 /// move. If the rank exceeds TOSA's limit, axes that move together are merged.
-struct legalize_permutes : pass {
-    using phase = legalization;
+struct legalize_permutes : pass_in<legalization> {
     static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
 
     static auto rewrites() {
         return rules(
             on<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist> =
-                code<made>([](emit<made> e, const auto& a) { return permuted(e, a); }));
+                code<made>([](emit<made> e, const auto& a) {
+                    const result<shape_builder> order = build::order_of(a, e.rank(a.self));
+                    return order ? build::permute(e, a.self, order.value()) : e.fail(order.error());
+                }));
     }
 
 private:
     using made = build::permute_ops;
-    static value permuted(emit<made> e, const auto& a) {
-        const result<shape_builder> order = build::order_of(a, e.rank(a.self));
-        if (!order) return e.fail(order.error());
-        return build::permute(e, a.self, order.value());
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_permutes);
 
 /// Lowers ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after adding leading axes of size 1. Expanded
 /// axes are those of size 1 whose size changes; repeats count whole copies.
-struct legalize_expand : pass {
-    using phase = legalization;
+struct legalize_expand : pass_in<legalization> {
     static constexpr std::string_view summary = "expand, repeat and tile to TILE";
 
     static auto rewrites() {
@@ -69,11 +60,9 @@ struct legalize_expand : pass {
 
 private:
     static value tiled(emit<build::broadcast_ops> e, value v, sizes repeats) {
-        const std::size_t rank = std::max(repeats.size(), e.rank(v));
-        shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
-        multiples.append(repeats);
-        v = build::with_rank(e, v, rank);
-        if (std::count(multiples.begin(), multiples.end(), 1) == static_cast<std::ptrdiff_t>(rank)) return v;
+        const shape_builder multiples = build::with_leading_ones(repeats, e.rank(v));
+        v = build::with_rank(e, v, multiples.size());
+        if (build::all_are(multiples, 1)) return v;
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };
@@ -82,28 +71,35 @@ HEADRACE_COMPILED_PASS(legalize_expand);
 /// Makes tensors whose elements are known: full, arange, eye and linspace become constants. As in PyTorch,
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
-struct legalize_creation : pass {
-    using phase = legalization;
+struct legalize_creation : pass_in<legalization> {
     using runs_after = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
 
     static auto rewrites() {
-        return rules(on<aten::full> = code<filled>(),
-            on<aten::arange> = code<none>([](emit<none> e, const auto&) { return range(e, 0, 1); }),
-            on<aten::arange_start> =
-                code<none>([](emit<none> e, const auto& a) { return range(e, a.start, 1); }),
-            on<aten::arange_start_step> =
-                code<none>([](emit<none> e, const auto& a) { return range(e, a.start, a.step); }),
-            on<aten::eye> = code<none>([](emit<none> e, const auto& a) { return identity(e, a.n); }),
-            on<aten::eye_m> = code<none>([](emit<none> e, const auto& a) { return identity(e, a.m); }),
+        return rules(on<aten::full> = code<none>([](emit<none> e, const auto& a) {
+            return computed(e, [&](std::int64_t) { return a.fill_value; });
+        }),
+            on<aten::arange, aten::arange_start, aten::arange_start_step> =
+                code<none>([](emit<none> e, const auto& a) {
+                    scalar start = 0, step = 1;
+                    if constexpr (requires { a.start; }) start = a.start;
+                    if constexpr (requires { a.step; }) step = a.step;
+                    const bool integral = !start.is_floating() && !step.is_floating();
+                    return computed(e, [&](std::int64_t i) -> scalar {
+                        if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));
+                        return start.to_double() + static_cast<double>(i) * step.to_double();
+                    });
+                }),
+            on<aten::eye, aten::eye_m> = code<none>([](emit<none> e, const auto&) {
+                const std::int64_t columns = e.result_meta().shape.back();
+                return computed(
+                    e, [&](std::int64_t i) { return scalar(i / columns == i % columns ? 1 : 0); });
+            }),
             on<aten::linspace> = code<spaced>());
     }
 
 private:
     using none = ops<>;
-    static value filled(emit<none> e, const args<aten::full>& a) {
-        return computed(e, [&](std::int64_t) { return a.fill_value; });
-    }
     static value spaced(emit<none> e, const args<aten::linspace>& a) {
         const double first = a.start.to_double();
         const double last = a.end.to_double();
@@ -125,16 +121,6 @@ private:
             return number;
         });
         return fits ? v : e.unsupported({"a number does not fit in ", name_of(type)});
-    }
-    static value range(emit<none> e, scalar start, scalar step) {
-        const bool integral = !start.is_floating() && !step.is_floating();
-        return computed(e, [&](std::int64_t i) -> scalar {
-            if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));
-            return start.to_double() + static_cast<double>(i) * step.to_double();
-        });
-    }
-    static value identity(emit<none> e, std::int64_t columns) {
-        return computed(e, [&](std::int64_t i) -> scalar { return i / columns == i % columns ? 1 : 0; });
     }
 };
 HEADRACE_COMPILED_PASS(legalize_creation);

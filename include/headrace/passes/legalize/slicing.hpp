@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -16,8 +14,7 @@ namespace headrace {
 
 /// Lowers ops that select part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n, step], of
 /// which one column is kept.
-struct legalize_slices : pass {
-    using phase = legalization;
+struct legalize_slices : pass_in<legalization> {
     static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
     static auto rewrites() {
@@ -38,102 +35,78 @@ private:
     // Slices an axis; a negative `start` counts from the end.
     static auto part(
         const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count, std::int64_t step = 1) {
-        const auto refused = [&] {
-            return x.unsupported(
-                "a slice without elements: TOSA has no empty tensors; drop it from the model");
-        };
-        const auto slice = [&] {
-            const std::int64_t first = start < 0 ? start + x.size(dim) : start;
-            return code<build::strided_slice>(x, x.axis(dim), first, count, step);
-        };
-        return choose(x.result_meta().elements() == 0, refused, slice);
+        return refuse_if(x.result_meta().elements() == 0, x,
+            "a slice without elements: TOSA has no empty tensors; drop it from the model", [&] {
+                const std::int64_t first = start < 0 ? start + x.size(dim) : start;
+                return code<build::strided_slice>(x, x.axis(dim), first, count, step);
+            });
     }
 };
 HEADRACE_COMPILED_PASS(legalize_slices);
 
 /// Lowers ops that split an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
-struct legalize_splits : pass {
-    using phase = legalization;
+struct legalize_splits : pass_in<legalization> {
     static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
 
     static auto rewrites() {
         return rules(
             on<aten::split_tensor, aten::split_sizes, aten::split_with_sizes, aten::unsafe_split_tensor,
-                aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections> =
-                code<made>([](emit<made> e, const auto& a) { return split(e, a.self, a.dim); }),
-            on<aten::tensor_split_indices> =
-                code<made>([](emit<made> e, const auto& a) { return split(e, a.self, a.dim, &a.indices); }),
-            on<aten::unbind_int> =
-                code<made>([](emit<made> e, const auto& a) { return split(e, a.self, a.dim); }));
+                aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+                aten::tensor_split_indices, aten::unbind_int> = code<made>([](emit<made> e, const auto& a) {
+                std::uint32_t i = 0;
+                return build::split(e, a, [&](std::size_t axis, std::int64_t start, std::int64_t size) {
+                    const value part = build::slice(e, a.self, axis, start, size);
+                    return build::reshape(e, part, e.result_meta(i++).shape);
+                });
+            }));
     }
 
 private:
     using made = joined<build::slice_ops, build::reshape_ops>;
-    // Parts begin at `indices`, or each where the one before ends.
-    static value_list split(emit<made> e, value v, std::int64_t dim, const int_list* indices = nullptr) {
-        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
-        value_list parts;
-        std::int64_t start = 0;
-        for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
-            const int_list& shape = e.result_meta(i).shape;
-            const std::int64_t available = e.shape(v)[axis];
-            const std::int64_t size = shape.size() == e.rank(v) ? shape[axis] : 1;  // unbind drops the axis
-            if (indices != nullptr) start = part_start(*indices, i, available);
-            start = std::min(start, available - size);
-            parts.push_back(build::reshape(e, build::slice(e, v, axis, start, size), shape));
-            start += size;
-        }
-        return parts;
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_splits);
 
 /// Lowers cat to CONCAT (TOSA 1.0, 2.9.1), in the dtype to which PyTorch promotes the tensors. Tensors
 /// without elements are left out, including the empty tensors of rank 1 that torch.cat accepts with any
 /// others.
-struct legalize_concat : pass {
-    using phase = legalization;
+struct legalize_concat : pass_in<legalization> {
     static constexpr std::string_view summary = "cat to CONCAT";
 
     static auto rewrites() {
-        return rules(on<aten::cat, aten::concat> =
-                         code<made>([](emit<made> e, const auto& a) { return joint(e, a.tensors, a.dim); }));
+        return rules(on<aten::cat, aten::concat> = code<made>([](emit<made> e, const auto& a) {
+            const dtype type = narrowed(e.result_meta().dtype);
+            pmr_vector<value> parts;
+            for (const value v : a.tensors) {
+                if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
+            }
+            if (!parts.empty())
+                return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
+            return e.unsupported(
+                "it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
+        }));
     }
 
 private:
     using made = joined<build::concat_ops, build::widen_ops>;
-    static value joint(emit<made> e, const list<value>& tensors, std::int64_t dim) {
-        const dtype type = narrowed(e.result_meta().dtype);
-        pmr_vector<value> parts;
-        for (const value v : tensors) {
-            if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
-        }
-        if (parts.empty()) {
-            return e.unsupported(
-                "it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
-        }
-        return build::concat(e, parts, build::axis_in(e, dim, e.result_meta().rank()));
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_concat);
 
 /// Lowers flip to REVERSE, one axis at a time (TOSA 1.0, 2.9.5).
-struct legalize_flip : pass {
-    using phase = legalization;
+struct legalize_flip : pass_in<legalization> {
     static constexpr std::string_view summary = "flip to REVERSE";
 
-    static auto rewrites() { return rules(on<aten::flip> = code<flipped>()); }
-
-private:
-    static value flipped(emit<build::reverse_ops> e, const args<aten::flip>& a) {
-        const auto axes = axes_of(a.dims, e.rank(a.self), no_axes::none);
-        if (!axes) return e.fail(axes.error());
-        value v = a.self;
-        for (std::size_t i = 0; i != e.rank(a.self); ++i) {
-            if (axes.value().contains(i)) v = build::reverse(e, v, i);
-        }
-        return v;
+    using made = build::reverse_ops;
+    static auto rewrites() {
+        return rules(on<aten::flip> = code<made>([](emit<made> e, const auto& a) {
+            const auto axes = axes_of(a.dims, e.rank(a.self), no_axes::none);
+            if (!axes) return e.fail(axes.error());
+            value v = a.self;
+            for (std::size_t i = 0; i != e.rank(a.self); ++i) {
+                if (axes.value().contains(i)) v = build::reverse(e, v, i);
+            }
+            return v;
+        }));
     }
 };
 HEADRACE_COMPILED_PASS(legalize_flip);
@@ -142,8 +115,7 @@ HEADRACE_COMPILED_PASS(legalize_flip);
 /// joining parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border
 /// repeated (replicate), or its other end (circular). Negative amounts crop; the other side still reflects or
 /// replicates the whole tensor.
-struct legalize_pad : pass {
-    using phase = legalization;
+struct legalize_pad : pass_in<legalization> {
     static constexpr std::string_view summary =
         "padding to PAD, or to joins of slices, borders and mirror images";
 

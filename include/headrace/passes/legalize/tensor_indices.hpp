@@ -4,11 +4,8 @@
 #define HEADRACE_PASSES_LEGALIZE_TENSOR_INDICES_HPP
 
 #include <algorithm>
-#include <optional>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -128,7 +125,6 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const std::int64_t stride =
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
-        // The number of elements that a mask selects depends on data.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
             e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
                 shape_text(e.shape(index)), " do not broadcast"});
@@ -152,27 +148,23 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
 /// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and merged;
 /// the row is the sum of the indices times their strides; negative indices count from the end. As in PyTorch
 /// and NumPy, the axes of indices that are not adjacent come first in the result.
-struct legalize_index : pass {
-    using phase = legalization;
+struct legalize_index : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] to GATHER";
 
     static auto rewrites() {
-        return rules(on<aten::index_tensor, aten::_unsafe_index_tensor> =
-                         code<made>([](emit<made> e, const auto& a) { return selected(e, a); }));
+        return rules(
+            on<aten::index_tensor, aten::_unsafe_index_tensor> = code<made>([](emit<made> e, const auto& a) {
+                if (build::refuse_empty(e)) return value();
+                const build::tensor_index_list given = build::without_masks(e, a.indices);
+                if (e.failed()) return value();
+                if (build::axes_indexed(given).empty()) return a.self;
+                const build::indexed_rows at = build::rows_at(e, a.self, given);
+                return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
+            }));
     }
 
 private:
     using made = joined<build::indexed_ops, build::gather_ops>;
-    static value selected(emit<made> e, const auto& a) {
-        if (e.result_meta().elements() == 0) {
-            return e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
-        }
-        const build::tensor_index_list given = build::without_masks(e, a.indices);
-        if (e.failed()) return {};
-        if (build::axes_indexed(given).empty()) return a.self;
-        const build::indexed_rows at = build::rows_at(e, a.self, given);
-        return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
-    }
 };
 HEADRACE_COMPILED_PASS(legalize_index);
 
@@ -181,30 +173,27 @@ HEADRACE_COMPILED_PASS(legalize_index);
 /// gathered, added to and scattered; rows that may repeat are summed by comparison. Without it, PyTorch does
 /// not specify which value is kept for a repeated index, and SCATTER forbids repeats: such constants are
 /// refused.
-struct legalize_index_put : pass {
-    using phase = legalization;
+struct legalize_index_put : pass_in<legalization> {
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
 
     static auto rewrites() {
-        return rules(on<aten::index_put, aten::_unsafe_index_put> =
-                         code<made>([](emit<made> e, const auto& a) { return written(e, a); }));
+        return rules(
+            on<aten::index_put, aten::_unsafe_index_put> = code<made>([](emit<made> e, const auto& a) {
+                const value values = build::widen(e, a.values, e.dtype(a.self));
+                if (const auto mask = only_mask(e, a.indices)) {
+                    if (const auto spread = over_mask(e, values, *mask, e.rank(a.self)))
+                        return masked(e, a.self, *mask, *spread, a.accumulate);
+                }
+                const build::tensor_index_list given = build::without_masks(e, a.indices);
+                if (e.failed()) return value();
+                if (build::axes_indexed(given).empty()) return e.unsupported("index_put needs an index");
+                return rows(e, a.self, given, values, a.accumulate);
+            }));
     }
 
 private:
     using made = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
         build::select_ops>;
-    static value written(emit<made> e, const auto& a) {
-        const value values = build::widen(e, a.values, e.dtype(a.self));
-        if (const auto mask = only_mask(e, a.indices)) {
-            if (const auto spread = over_mask(e, values, *mask, e.rank(a.self))) {
-                return masked(e, a.self, *mask, *spread, a.accumulate);
-            }
-        }
-        const build::tensor_index_list given = build::without_masks(e, a.indices);
-        if (e.failed()) return {};
-        if (build::axes_indexed(given).empty()) return e.unsupported("index_put needs an index");
-        return rows(e, a.self, given, values, a.accumulate);
-    }
     struct masked_axes {
         value mask;
         std::size_t first;

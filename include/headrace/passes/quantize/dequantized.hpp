@@ -6,18 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten/arithmetic.hpp>
 #include <headrace/infer/aten/pad.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
-#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
@@ -71,43 +66,33 @@ struct moved_axis {
     std::int64_t first = 0;
 };
 
-/// Returns the axis of equal size after equally many elements; nothing if it is split or joined.
-[[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(
-    const int_list& before, const int_list& after, std::size_t axis) {
-    const auto count_before = [](const int_list& shape, std::size_t end) {
-        return element_count(sizes(shape).first(end));
-    };
-    for (std::size_t i = 0; i != after.size(); ++i) {
-        if (after[i] == before[axis] && count_before(after, i) == count_before(before, axis))
-            return moved_axis{i};
-    }
-    return std::nullopt;
-}
-
 /// Returns the axis after an op that moves one operand's elements; nothing if it is no longer separate.
 [[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
-    const int_list& before = meta_of(n.operand(0))->shape;
-    const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {
-        for (std::size_t i = 0; i != perms.size(); ++i) {
-            if (normalized_axis(perms[i], perms.size()) == axis) return moved_axis{i};
-        }
-        return std::nullopt;
+    const sizes before = meta_of(n.operand(0))->shape;
+    const auto permuted = [&](const result<shape_builder>& order) -> std::optional<moved_axis> {
+        if (!order) return std::nullopt;
+        const auto& perms = order.value();
+        const auto* const found = std::ranges::find(perms, static_cast<std::int64_t>(axis));
+        if (found == perms.end()) return std::nullopt;
+        return moved_axis{static_cast<std::size_t>(found - perms.begin())};
     };
-    if (const auto* a = args_if<aten::permute>(n)) return permuted(a->dims);
-    if (const auto* a = args_if<tosa::transpose>(n)) return permuted(a->perms);
-    if (is<aten::t>(n)) return moved_axis{before.size() < 2 ? axis : 1 - axis};
-    if (const auto* a = args_if<aten::transpose_int>(n)) {
-        const auto x = normalized_axis(a->dim0, before.size());
-        const auto y = normalized_axis(a->dim1, before.size());
-        return moved_axis{x == axis ? *y : y == axis ? *x : axis};
-    }
+    if (const auto* a = args_if<aten::permute>(n)) return permuted(build::order_of(*a, before.size()));
+    if (const auto* a = args_if<tosa::transpose>(n)) return permuted(shape_builder(a->perms));
+    if (const auto* a = args_if<aten::t>(n)) return permuted(build::order_of(*a, before.size()));
+    if (const auto* a = args_if<aten::transpose_int>(n)) return permuted(build::order_of(*a, before.size()));
     if (const auto* a = args_if<aten::slice_tensor>(n)) {
         if (normalized_axis(a->dim, before.size()) != axis) return moved_axis{axis};
         if (a->step != 1) return std::nullopt;
         return moved_axis{axis, clamped_slice(a->start, a->end, before[axis]).start};
     }
     if (!n.op->has(trait::reshaping)) return std::nullopt;
-    return axis_after_reshape(before, n.results[0].meta->shape, axis);
+    // The axis of equal size after equally many elements, unless it is split or joined.
+    const sizes after = n.results[0].meta->shape;
+    for (std::size_t i = 0; i != after.size(); ++i) {
+        if (after[i] == before[axis] && element_count(after.first(i)) == element_count(before.first(axis)))
+            return moved_axis{i};
+    }
+    return std::nullopt;
 }
 
 /// Matches a dequantize or, if the target has no floats, a cast from integers, whose scale is 1.

@@ -7,17 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/quantize/quantizer.hpp>
-#include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
@@ -142,6 +134,14 @@ inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e
     return scaled_integers{at_scale(e, *x, scale), scale, x->reach() / scale};
 }
 
+/// Multiplies the integers, which are rounded; their scale is divided.
+inline void multiply(emit<build::saturating_rescale_ops> e, scaled_integers& x, double factor) {
+    if (factor == 1) return;
+    x.integers = build::saturating_rescale(e, x.integers, factor, x.reach, {});
+    x.scale /= factor;
+    x.reach = std::ceil(x.reach * factor);
+}
+
 /// Converts the integers back to real numbers.
 inline value dequantize(emit<dequantize_ops> e, const scaled_integers& x) {
     const auto max = static_cast<std::int64_t>(std::min(std::ceil(x.reach), 2147483647.0));
@@ -174,14 +174,11 @@ inline value joined_with_zero(emit<ops<tosa::concat>> e, value v, std::int64_t z
     pmr_vector<value> parts{v};
     for (const std::int64_t number : parts_of_negated(zero))
         parts.push_back(e.splat(number, e.dtype(v), sizes(e.shape(v))));
-    if (parts.size() == 1) return v;
-    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return build::concat(e, parts, axis);
 }
 /// Repeats the other factor once for each tensor that joined_with_zero joins.
 inline value repeated_for_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
-    const pmr_vector<value> parts(1 + parts_of_negated(zero).size(), v);
-    if (parts.size() == 1) return v;
-    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return build::concat(e, pmr_vector<value>(1 + parts_of_negated(zero).size(), v), axis);
 }
 
 /// Returns a constant bias minus z·Σ(w - w0) for each output channel, the weight's first axis; nothing if one

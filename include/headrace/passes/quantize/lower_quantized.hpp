@@ -6,17 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string_view>
 
 #include <headrace/infer/aten/reduction.hpp>
-#include <headrace/op/op_query.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/quantize/lower_quantized_pooling.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
 #include <headrace/passes/quantize/quantized_boundaries.hpp>
-#include <headrace/passes/quantize/quantizer.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -30,8 +25,9 @@ struct lower_quantized_arithmetic : pass {
     static constexpr std::string_view summary = "dq(a) + dq(b) = dq(a + b), and so on, in INT32";
 
     static auto rewrites() {
-        return rules(on<aten::mul_tensor> = code<multiplied>(), on<aten::abs> = code<magnitude>(),
-            on<aten::neg> = code<negated>(), on<aten::add_tensor> = code<at_one_scale<tosa::add>>(),
+        return rules(on<aten::mul_tensor> = code<multiplied>(), on<aten::abs> = code<of_one<tosa::abs>>(),
+            on<aten::neg> = code<of_one<tosa::negate>>(),
+            on<aten::add_tensor> = code<at_one_scale<tosa::add>>(),
             on<aten::sub_tensor> = code<at_one_scale<tosa::sub>>(),
             on<aten::maximum> = code<at_one_scale<tosa::maximum>>(),
             on<aten::minimum> = code<at_one_scale<tosa::minimum>>(),
@@ -56,16 +52,15 @@ private:
         const double scale = left * right;
         return dequantize(e, scaled_integers{product, scale, x.reach() * y.reach() / scale});
     }
-    static std::optional<value> magnitude(emit<joined<real_ops, ops<tosa::abs>>> e, value v) {
+    template <class Op>
+    static std::optional<value> of_one(emit<joined<real_ops, ops<Op>>> e, value v) {
         auto x = as_scaled_integers(e, v);
         if (!x) return std::nullopt;
-        x->integers = e.make<tosa::abs>(x->integers);
-        return dequantize(e, *x);
-    }
-    static std::optional<value> negated(emit<joined<real_ops, ops<tosa::negate>>> e, value v) {
-        auto x = as_scaled_integers(e, v);
-        if (!x) return std::nullopt;
-        x->integers = build::negate(e, x->integers);
+        if constexpr (std::is_same_v<Op, tosa::negate>) {
+            x->integers = build::negate(e, x->integers);
+        } else {
+            x->integers = e.template make<Op>(x->integers);
+        }
         return dequantize(e, *x);
     }
     // Returns dq(op(a, b)), or the booleans of a comparison.
@@ -113,8 +108,11 @@ struct lower_quantized_reductions : pass {
 
     static auto rewrites() {
         return rules(on_each<sums> = code<made>([](emit<made> e, const auto& a) { return sum(e, a); }),
-            on_each<positions> =
-                code<made>([](auto op, emit<made> e, const auto& a) { return position(op, e, a); }),
+            on_each<positions> = code<made>([]<class Op>(Op, emit<made> e, args<Op> a) {
+                const auto x = as_dequantized_per_tensor(e, a.self);
+                if (x) a.self = x->integers;
+                return x ? std::optional(e.make<Op>(a)) : std::nullopt;
+            }),
             on<aten::cumsum> = code<running_sum>());
     }
 
@@ -127,9 +125,10 @@ private:
         if (!x) return std::nullopt;
         x->integers = build::reduce(e, x->integers, a, [&](value v, std::size_t axis) {
             const auto terms = static_cast<double>(e.shape(v)[axis]);
-            v = make_room(e, *x, v, terms);
+            x->integers = v;
+            make_room(e, *x, terms);
             x->reach *= terms;
-            return build::along<tosa::reduce_sum>(e, v, axis);
+            return build::along<tosa::reduce_sum>(e, x->integers, axis);
         });
         return dequantize(e, *x);
     }
@@ -138,39 +137,27 @@ private:
     static std::optional<value> running_sum(emit<made> e, const args<aten::cumsum>& a) {
         auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
-        value v = build::with_rank(e, x->integers, std::max<std::size_t>(e.rank(a.self), 1));
+        value& v = x->integers;
+        v = build::with_rank(e, v, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return value{};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            v = make_room(e, *x, v, 2);
+            make_room(e, *x, 2);
             const value moved = build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0);
             v = e.make<tosa::add>(v, moved);
             x->reach *= 2;
         }
-        x->integers = build::reshape(e, v, e.result_meta().shape);
+        v = build::reshape(e, v, e.result_meta().shape);
         return dequantize(e, *x);
     }
 
-    template <class Op>
-    static std::optional<value> position(Op, emit<made> e, const args<Op>& a) {
-        const auto x = as_dequantized_per_tensor(e, a.self);
-        if (!x) return std::nullopt;
-        args<Op> of_integers = a;
-        of_integers.self = x->integers;
-        return e.make<Op>(of_integers);
-    }
-
-    // Rescales a result to a coarser scale if `terms` of its elements could add up to more than 2^30.
-    static value make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, value v, double terms) {
+    // Brings integers to a coarser scale if `terms` of its elements could add up to more than 2^30.
+    static void make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, double terms) {
         constexpr double room = 1 << 30;
         double factor = 1;
         while (x.reach * factor * terms > room) factor /= 2;
-        if (factor == 1) return v;
-        v = build::saturating_rescale(e, v, factor, x.reach, {});
-        x.scale /= factor;
-        x.reach = std::ceil(x.reach * factor);
-        return v;
+        multiply(e, x, factor);
     }
 };
 
@@ -181,21 +168,18 @@ struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
 
     static auto rewrites() {
-        return rules(on_each<linear_ops> =
-                         code<made>([](auto op, emit<made> e, const auto& a) { return resized(op, e, a); }));
+        return rules(on_each<linear_ops> = code<made>([]<class Op>(Op, emit<made> e, const args<Op>& a) {
+            const auto x = as_short_integers_per_tensor(e, resized_input(a));
+            if (!x || e.dtype(x->integers) != dtype::int8) return std::optional<value>();
+            const auto [image, unit] =
+                build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
+            return std::optional(dequantize_image(e, image, static_cast<double>(unit), x->parameters));
+        }));
     }
 
 private:
     using made =
         joined<build::resize_ops, reading_as_stored_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
-
-    template <class Op>
-    static std::optional<value> resized(Op, emit<made> e, const args<Op>& a) {
-        const auto x = as_short_integers_per_tensor(e, resized_input(a));
-        if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;
-        const auto [image, unit] = build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
-        return dequantize_image(e, image, static_cast<double>(unit), x->parameters);
-    }
     static value dequantize_image(emit<made> e, value image, double unit, const quantization& q) {
         if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // size is unchanged
         if (is_read_in(e.current(), q))
@@ -213,14 +197,14 @@ private:
 struct fold_quantization : pass {
     static constexpr std::string_view summary = "q(dq(x)) = rescale(x), past ops that select elements";
 
-    static auto rewrites() { return rules(on<quantized_decomposed::quantize_per_tensor> = code<folded>()); }
-
-private:
-    static std::optional<value> folded(
-        emit<quantizer_ops> e, const args<quantized_decomposed::quantize_per_tensor>& a) {
-        const quantization to = quantization_of(a);
-        quantizer quantized(e, to, a.dtype);
-        return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;
+    using made = quantizer_ops;
+    static auto rewrites() {
+        return rules(
+            on<quantized_decomposed::quantize_per_tensor> = code<made>([](emit<made> e, const auto& a) {
+                const quantization to = quantization_of(a);
+                quantizer quantized(e, to, a.dtype);
+                return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;
+            }));
     }
 };
 

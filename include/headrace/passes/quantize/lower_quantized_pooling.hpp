@@ -7,17 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
-#include <headrace/base/sizes.hpp>
-#include <headrace/infer/window.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/windows.hpp>
 
@@ -43,19 +34,16 @@ struct window_divisors {
 
     /// True if there is a window, and each window has an element.
     [[nodiscard]] bool is_sound() const {
-        const auto has_none = [](std::int64_t n) { return n == 0; };
-        return !height.empty() && !width.empty() && std::ranges::none_of(height, has_none) &&
-            std::ranges::none_of(width, has_none);
+        return !height.empty() && !width.empty() && std::ranges::count(height, 0) == 0 &&
+            std::ranges::count(width, 0) == 0;
     }
     [[nodiscard]] std::int64_t largest() const {
         return saturating_mul(*std::ranges::max_element(height), *std::ranges::max_element(width));
     }
     /// Returns the divisor of all windows, if it is the same.
     [[nodiscard]] std::optional<std::int64_t> common() const {
-        const auto is_one = [](const pmr_vector<std::int64_t>& counts) {
-            return std::ranges::all_of(counts, [&](auto n) { return n == counts.front(); });
-        };
-        return is_one(height) && is_one(width) ? std::optional(largest()) : std::nullopt;
+        const bool is_one = build::all_are(height, height.front()) && build::all_are(width, width.front());
+        return is_one ? std::optional(largest()) : std::nullopt;
     }
     /// Returns a unit that each divisor divides exactly or nearly: a multiple of all divisors or, if there is
     /// no room for it, a power of two. Nothing if a quotient would be rounded by more than a hundredth of a
@@ -212,11 +200,7 @@ private:
         double factor = 1;
         while (x->reach * factor * area > room || (!divisors.common() && !divisors.unit(x->reach * factor)))
             factor /= 2;
-        if (factor != 1) {
-            x->integers = build::saturating_rescale(e, x->integers, factor, x->reach, {});
-            x->scale /= factor;
-            x->reach = std::ceil(x->reach * factor);
-        }
+        multiply(e, *x, factor);
         value sums = x->integers;
         sums = slices_added(e, sums, 2, w[0], e.result_meta().shape[2]);
         sums = slices_added(e, sums, 3, w[1], e.result_meta().shape[3]);

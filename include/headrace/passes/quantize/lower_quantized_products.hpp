@@ -6,11 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
@@ -71,33 +67,25 @@ private:
         const dtype type = e.dtype(left->integers);
         if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
             return std::nullopt;
-        const auto zero = weight_zero(e, right->parameters);
+        auto zero = weight_zero(e, right->parameters);
         if (!zero) return value{};
-        const value accumulated =
-            product(e, {left->integers, left->parameters.zero_point()}, {right->integers, *zero});
+        std::int64_t left_zero = left->parameters.zero_point();
+        value x = left->integers, y = right->integers;
+        if (type == dtype::int16) {
+            x = joined_with_zero(e, x, left_zero, 2);
+            y = repeated_for_zero(e, y, left_zero, 1);
+            x = repeated_for_zero(e, x, *zero, 2);
+            y = joined_with_zero(e, y, *zero, 1);
+            left_zero = *zero = 0;
+        }
+        const value accumulated = e.make<tosa::matmul>({.a = x,
+            .b = y,
+            .a_zp = build::zero_point(e, type, left_zero),
+            .b_zp = build::zero_point(e, type, *zero),
+            .output_type = build::accumulator_of(type)});
         const auto terms = static_cast<double>(e.shape(a)[2]);
         const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
         return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
-    }
-
-    struct matrix {
-        value integers;
-        std::int64_t zero;
-    };
-    static value product(emit<ops<tosa::matmul, tosa::concat>> e, matrix a, matrix b) {
-        const dtype type = e.dtype(a.integers);
-        if (type == dtype::int16) {
-            a.integers = joined_with_zero(e, a.integers, a.zero, 2);
-            b.integers = repeated_for_zero(e, b.integers, a.zero, 1);
-            a.integers = repeated_for_zero(e, a.integers, b.zero, 2);
-            b.integers = joined_with_zero(e, b.integers, b.zero, 1);
-            a.zero = b.zero = 0;
-        }
-        return e.make<tosa::matmul>({.a = a.integers,
-            .b = b.integers,
-            .a_zp = build::zero_point(e, type, a.zero),
-            .b_zp = build::zero_point(e, type, b.zero),
-            .output_type = build::accumulator_of(type)});
     }
 
     // A target with floats computes the op in floats.

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/preconditions.hpp>

@@ -5,17 +5,11 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZED_BOUNDARIES_HPP
 
 #include <algorithm>
-#include <initializer_list>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {
@@ -146,8 +140,6 @@ private:
 
     // --- the quantization of regions' results -------------------------------------------------------------
 
-    static std::optional<dequantized> match_per_tensor(value v) { return if_per_tensor(match_dequantize(v)); }
-
     // Returns INT32 with room for all operands, and for values computed from them.
     static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {
         return {quantization::symmetric(working_scale(e, operands), 1 << 30), dtype::int32};
@@ -171,7 +163,8 @@ private:
         if (auto common = coding_of_readers(e.current(), i)) return common;
         pmr_vector<fixed_point> given;
         for (const graph* branch : {&on_true, &on_false}) {
-            if (auto read = match_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
+            if (auto read = if_per_tensor(match_dequantize(branch->outputs()[i])))
+                given.push_back({std::move(read)});
         }
         if (given.empty()) return std::nullopt;
         const dequantized& first = *given.front().read;
@@ -184,7 +177,7 @@ private:
     static std::optional<std::pair<coding, value>> carry_integers(
         emit<fixed_point_ops> e, value first, value next, const node* input) {
         const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
-        auto given = match_per_tensor(next);
+        auto given = if_per_tensor(match_dequantize(next));
         if (!x || (!x->read && !given)) return std::nullopt;
         if (x->read && is_quantized_alike(next, input, x->read->parameters))
             return std::pair(coding{x->read->parameters, e.dtype(x->read->integers)}, x->read->integers);

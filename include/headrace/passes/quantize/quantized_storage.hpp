@@ -5,19 +5,12 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZED_STORAGE_HPP
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <span>
-#include <string_view>
 
 #include <headrace/base/text.hpp>
-#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -151,23 +144,19 @@ struct pack_int4_weights : pass {
     static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
 
     static auto rewrites() {
-        return rules(on_each<made> = code<made>(
-                         [](auto op, emit<made> e, const auto& a) { return with_packed_weight(op, e, a); }));
+        return rules(on_each<made> = code<made>([]<class Op>(Op, emit<made> e, args<Op> a) {
+            if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8)
+                return std::optional<value>();
+            const auto weight = packed(e, a.weight, a.weight_zp);
+            if (!weight) return std::optional<value>();
+            a.weight = *weight;
+            a.weight_zp = e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
+            return std::optional(e.make<Op>(a));
+        }));
     }
 
 private:
     using made = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
-    template <class Op>
-    static std::optional<value> with_packed_weight(Op, emit<made> e, const args<Op>& a) {
-        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
-        const auto weight = packed(e, a.weight, a.weight_zp);
-        if (!weight) return std::nullopt;
-        args<Op> with_int4 = a;
-        with_int4.weight = *weight;
-        with_int4.weight_zp =
-            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
-        return e.make<Op>(with_int4);
-    }
     static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
         const auto numbers = constant_integers(weight);
         const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };

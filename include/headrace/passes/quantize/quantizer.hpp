@@ -6,15 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/aten/creation.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
-#include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 

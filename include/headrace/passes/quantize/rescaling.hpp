@@ -8,18 +8,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/dialect/tosa.hpp>
-#include <headrace/infer/tosa.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>

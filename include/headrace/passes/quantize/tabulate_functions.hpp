@@ -4,13 +4,8 @@
 #define HEADRACE_PASSES_QUANTIZE_TABULATE_FUNCTIONS_HPP
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
-#include <utility>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 
@@ -47,7 +42,12 @@ private:
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
         const function f(a.input);
         if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
-        return a.dtype == dtype::int8 ? table_of_8_bits(e, f) : table_of_16_bits(e, f);
+        if (a.dtype == dtype::int8)
+            return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
+        // TABLE of INT16 returns INT32 with seven fractional bits.
+        constexpr int step = 128;
+        const value table = table_of(e, f, dtype::int32, -32768, step, 513);
+        return build::rescale(e, e.make<tosa::table>(f.source(), table), 1.0 / step, {.to = dtype::int16});
     }
 
     /// The nodes between a quantize and the only integer tensor that it depends on.
@@ -169,16 +169,6 @@ private:
         const value all = e.constant_of(
             type, shape, [&](std::size_t i) { return first + step * static_cast<std::int64_t>(i); });
         return build::reshape(e, f.applied(e, all, shape), shape_builder{count});
-    }
-    static value table_of_8_bits(emit<made> e, const function& f) {
-        return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
-    }
-    // TABLE of INT16 returns INT32 with seven fractional bits.
-    static value table_of_16_bits(emit<made> e, const function& f) {
-        constexpr int step = 128;
-        const value table = table_of(e, f, dtype::int32, -32768, step, 513);
-        const value fine = e.make<tosa::table>(f.source(), table);
-        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16});
     }
 };
 HEADRACE_COMPILED_PASS(tabulate_functions);

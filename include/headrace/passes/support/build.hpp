@@ -104,11 +104,15 @@ inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
     return is_identity(perms) ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
+/// Puts sizes of 1 before a shape, up to that rank.
+[[nodiscard]] constexpr shape_builder with_leading_ones(sizes shape, std::size_t rank) {
+    shape_builder result = shape_builder::filled(rank - std::min(rank, shape.size()), 1);
+    result.append(shape);
+    return result;
+}
 /// Adds leading axes of size 1 to `v` up to that rank: TOSA broadcasts only tensors of equal rank.
 inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
-    shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
-    shape.append(e.shape(v));
-    return reshape(e, v, shape);
+    return reshape(e, v, with_leading_ones(e.shape(v), rank));
 }
 
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;

@@ -60,6 +60,26 @@ inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t st
     return slice_at(e, v, starts, with_axis(e.shape(v), axis, count));
 }
 
+/// Returns the parts of an axis, one for each result, which has its size, or lacks the axis: `part(axis,
+/// start, size)` makes one. They begin at the `indices` of the arguments, or each where the one before ends.
+template <class Args>
+value_list split(emit<ops<>> e, const Args& a,
+    function_ref<value(std::size_t axis, std::int64_t start, std::int64_t size)> part) {
+    const std::size_t axis = axis_in(e, a.dim, e.rank(a.self));
+    value_list parts;
+    std::int64_t start = 0;
+    for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
+        const int_list& shape = e.result_meta(i).shape;
+        const std::int64_t available = e.shape(a.self)[axis];
+        const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;
+        if constexpr (requires { a.indices; }) start = part_start(a.indices, i, available);
+        start = std::min(start, available - size);
+        parts.push_back(part(axis, start, size));
+        start += size;
+    }
+    return parts;
+}
+
 using concat_ops = ops<tosa::concat>;
 
 /// Concatenates the parts. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
