@@ -6,7 +6,7 @@
 
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/audit.hpp>
+#include <headrace/pass/emission_record.hpp>
 #include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/pass/pipeline.hpp>
 

@@ -44,13 +44,6 @@ namespace headrace {
 /// which returns the number of rewritten nodes, and lists in `removes` the ops that are gone afterwards.
 struct pass {};
 
-/// Base of a pass that extends other passes: their targets are also its own.
-template <class... Bases>
-struct extends : Bases... {
-    using base_passes = std::tuple<Bases...>*;
-    using Bases::operator()...;
-};
-
 /// A list of passes or properties, with which passes state their order; see headrace::property.
 template <class... Passes>
 struct pass_list {
@@ -132,26 +125,10 @@ auto own_aten_ops() {
 }
 
 template <class P>
-struct listed_targets;
-template <class Bases>
-struct targets_of_bases;
-template <class... Bases>
-struct targets_of_bases<std::tuple<Bases...>*> {
-    using type = joined<typename listed_targets<Bases>::type...>;
-};
-template <class P>
-auto base_targets() {
-    if constexpr (requires { typename P::base_passes; }) {
-        return typename targets_of_bases<typename P::base_passes>::type{};
-    } else {
-        return ops<>{};
-    }
-}
-template <class P>
 struct listed_targets {
     using type = joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()),
         decltype(own_target_ops<P>()), decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-        decltype(own_aten_ops<P>()), decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
+        decltype(own_aten_ops<P>()), typename list_facts<rules_of<P>>::targets>;
 };
 
 template <class P>
@@ -227,7 +204,7 @@ auto find_targets() {
 }  // namespace detail
 
 /// The ops that a pass targets: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
-/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`, without duplicates.
+/// `edge_ops` and `aten_ops`, whichever it has, without duplicates.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines audits of passes for tests: headrace::unlisted_handlers finds handlers without a target,
-// headrace::emission_record finds ops that a pass declares and never emits.
-#ifndef HEADRACE_PASS_AUDIT_HPP
-#define HEADRACE_PASS_AUDIT_HPP
+// Defines headrace::emission_record, with which tests find ops that a pass declares and never emits.
+#ifndef HEADRACE_PASS_EMISSION_RECORD_HPP
+#define HEADRACE_PASS_EMISSION_RECORD_HPP
 
 #include <algorithm>
 #include <span>
@@ -14,35 +13,6 @@
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
-
-namespace detail {
-
-template <class P, class Op, class... Targets>
-constexpr bool handled_but_unlisted(ops<Targets...>) {
-    if constexpr ((__is_same(Op, Targets) || ...)) {
-        return false;
-    } else {
-        return handles_args<P, Op> || handles_tag<P, Op>;  // the ops of rules are always targets
-    }
-}
-
-template <class P, class Dialect, class... Ops>
-constexpr auto find_unlisted(ops<Ops...>) {
-    op_set<Dialect> found;
-    // An array instead of a fold: clang nests folds, and a dialect has more ops than its nesting limit.
-    const bool visited[] = {
-        (handled_but_unlisted<P, Ops>(targets_of<P>{}) && (found.template insert<Ops>(), true))..., true};
-    static_cast<void>(visited);
-    return found;
-}
-
-}  // namespace detail
-
-/// The ops of a dialect for which a pass has a handler but no target, so that the handler never runs:
-/// `static_assert(unlisted_handlers<decompose_addmm, aten::dialect>.empty());` Use it only in tests: it
-/// checks the pass against every op of the dialect.
-template <pass_type P, class Dialect>
-inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
 
 /// Records the ops that passes emit during its lifetime, so that a test can check that a pass declares no
 /// more than that. An op in `produces` that no handler emits weakens the proof:
