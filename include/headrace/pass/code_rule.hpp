@@ -15,7 +15,6 @@
 
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/code.hpp>
-#include <headrace/pass/rule_diagnoses.hpp>
 #include <headrace/pass/rules.hpp>
 
 namespace headrace::detail {

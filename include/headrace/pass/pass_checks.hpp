@@ -116,37 +116,17 @@ inline constexpr bool is_pass_list<pass_list<Passes...>> = true;
 // Returns the first member that should be a list but is not one.
 template <class P>
 auto find_other_list() {
-    if constexpr (requires { requires !is_op_list<typename P::targets>; }) {
-        return not_a_list<P, "targets", typename P::targets>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::targeted_ops>; }) {
-        return not_a_list<P, "targeted_ops", typename P::targeted_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::target_ops>; }) {
-        return not_a_list<P, "target_ops", typename P::target_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::supported_ops>; }) {
-        return not_a_list<P, "supported_ops", typename P::supported_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::edge_ops>; }) {
-        return not_a_list<P, "edge_ops", typename P::edge_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::aten_ops>; }) {
-        return not_a_list<P, "aten_ops", typename P::aten_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::produces>; }) {
-        return not_a_list<P, "produces", typename P::produces>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::removes>; }) {
-        return not_a_list<P, "removes", typename P::removes>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::requires_before>; }) {
-        return not_a_list<P, "requires_before", typename P::requires_before>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::requires_after>; }) {
-        return not_a_list<P, "requires_after", typename P::requires_after>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::runs_before>; }) {
-        return not_a_list<P, "runs_before", typename P::runs_before>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::runs_after>; }) {
-        return not_a_list<P, "runs_after", typename P::runs_after>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::ensures>; }) {
-        return not_a_list<P, "ensures", typename P::ensures>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::invalidates>; }) {
-        return not_a_list<P, "invalidates", typename P::invalidates>{};
-    } else {
-        return no_fault{};
-    }
+#define HEADRACE_OTHER_LIST(name, is_list)                           \
+    if constexpr (requires { requires !is_list<typename P::name>; }) \
+        return not_a_list<P, #name, typename P::name>{};             \
+    else
+#define HEADRACE_NO_OPS(name) HEADRACE_OTHER_LIST(name, is_op_list)
+#define HEADRACE_NO_PASSES(name) HEADRACE_OTHER_LIST(name, is_pass_list)
+    HEADRACE_TARGET_LISTS(HEADRACE_NO_OPS)
+    HEADRACE_EFFECT_LISTS(HEADRACE_NO_OPS) HEADRACE_ORDER_LISTS(HEADRACE_NO_PASSES) return no_fault{};
+#undef HEADRACE_NO_PASSES
+#undef HEADRACE_NO_OPS
+#undef HEADRACE_OTHER_LIST
 }
 
 // Returns a fault if the function `rewrites` does not return rules.

@@ -8,10 +8,25 @@
 #include <type_traits>
 
 #include <headrace/pass/order.hpp>
+#include <headrace/pass/order_check.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_checks.hpp>
 
 namespace headrace {
+
+/// Diagnoses of the order of passes, for compile errors.
+template <class Pass, class Dependency>
+struct unmet {};
+template <class Pass, class Dependency>
+struct misordered {};
+template <class Pass, class Property, class InvalidatedBy>
+struct invalidated {};
+template <class Pass, class Property, class Op>
+struct too_early {};
+/// Replaces a pass in a diagnosis if `to<...>` of the pipeline requires a property.
+struct end_of_pipeline {};
+/// Replaces a pass in a diagnosis if `from<...>` of the pipeline states a property.
+struct start_of_pipeline {};
 
 /// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> if a pass makes the op.
 template <class Op, class LastPass, class... Origin>

@@ -14,11 +14,11 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/constant_evaluator.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
-#include <headrace/pass/constant_evaluator.hpp>
 
 namespace headrace::detail {
 
