@@ -21,30 +21,12 @@ concept counts_nodes = graph_pass<P> && requires(const P& p, graph& g, pass_cont
     { p.run(g, c) } -> std::same_as<result<node_counts>>;
 };
 
-inline void append(value_list& out, value v) { out.push_back(v); }
-inline void append(value_list& out, const value_list& items) {
-    for (const value v : items) out.push_back(v);
-}
-template <class... Ts>
-void append(value_list& out, const std::tuple<Ts...>& items) {
-    std::apply([&](const auto&... v) { (out.push_back(v), ...); }, items);
-}
-
 /// `kept`: the handler returned the node's own results.
 enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
 
-/// Runs the handler of `Op` and flattens its result.
-template <class P, class Op>
-outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>>& e, value_list& out) {
-    auto returned = call_handler<P, Op>(p, a, e);
+inline outcome_kind outcome_of(emitter e, bool rewritten) {
     if (e.failed()) return outcome_kind::failed;
-    if constexpr (is_optional<decltype(returned)>) {
-        if (!returned) return outcome_kind::declined;
-        append(out, *returned);
-    } else {
-        append(out, returned);
-    }
-    return outcome_kind::replaced;
+    return rewritten ? outcome_kind::replaced : outcome_kind::declined;
 }
 
 /// A handler with erased types, so that drivers are compiled once instead of once per pass and target.
@@ -56,13 +38,12 @@ struct handler {
 template <class P, class Op>
 outcome_kind call_erased(const void* pass, emitter any, value_list& with) {
     emit<declared_by<P>> e(any);
-    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(e.current()), e, with);
+    auto returned = call_handler<P, Op>(*static_cast<const P*>(pass), args_of<Op>(e.current()), e);
+    return outcome_of(any, take_result<identity_policy>(any, returned, with));
 }
 template <class Rules>
 outcome_kind call_rules(const void*, emitter e, value_list& with) {
-    const bool rewritten = Rules::run(e, e.current(), with);
-    if (e.failed()) return outcome_kind::failed;
-    return rewritten ? outcome_kind::replaced : outcome_kind::declined;
+    return outcome_of(e, Rules::run(e, e.current(), with));
 }
 template <class P, class Op>
 constexpr handler handler_for() {

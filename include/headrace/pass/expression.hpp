@@ -98,6 +98,10 @@ const T& as_argument(const T& argument) {
 }
 inline value as_argument(const term& argument) { return argument.value(); }
 template <class... Ts>
+auto as_argument(const std::tuple<Ts...>& arguments) {
+    return std::apply([](const Ts&... each) { return std::tuple(as_argument(each)...); }, arguments);
+}
+template <class... Ts>
 auto as_argument(const tensors_expression<Ts...>& argument) {
     struct held {
         std::array<value, sizeof...(Ts)> values;

@@ -82,17 +82,19 @@ inline constexpr bool calls_fit<in_rewrite<Pass, Op, Diagnosis>> = calls_fit<Dia
 
 /// The policy of how operands enter a rule's expression and results leave it: unchanged. Other policies have
 /// the same members; `made` is the set of ops that they make.
-struct as_they_are {
+struct identity_policy {
     static constexpr op_set<> made{};
     static term operand(const term& x) { return x; }
     static term result(const term& y, std::uint32_t) { return y; }
 };
 
+using as_they_are [[deprecated("say identity_policy")]] = identity_policy;
+
 /// One rewrite. `F` is a stateless callable. It takes the operands of a node of `Op` that are neither
 /// optional nor lists, in order, and optionally the node's `args` after them. It may take fewer operands if
 /// the next parameter is a `const args<Op>&`. It returns the replacing expression: a std::tuple of them if
 /// the op has several results; `unchanged`, or a choice with it, to decline.
-template <class Op, class F, class Policy = as_they_are>
+template <class Op, class F, class Policy = identity_policy>
 struct rule {};
 
 /// A list of rules, as a type.
@@ -126,13 +128,13 @@ using symbol_at = reading_at<operand_symbol, I>;
 // The parameters of a rule's callable: the number of operands, and whether the arguments follow. All operands
 // come first; a callable that takes fewer shows it by the type of the next parameter. Compilers read its
 // whole body for this, with symbols or with terms; code that runs a rule uses only terms.
-struct rule_call {
+struct rule_arity {
     std::size_t operands = 0;
     bool arguments = false;
     bool found = false;
 };
 template <class Op, class F, class Reading, std::size_t... I>
-constexpr rule_call try_call(std::index_sequence<I...>) {
+constexpr rule_arity try_call(std::index_sequence<I...>) {
     if constexpr (requires(const F& f) { f(std::declval<reading_at<Reading, I>>()...); }) {
         return {sizeof...(I), false, true};
     } else if constexpr (requires(const F& f, const args<Op>& a) {
@@ -146,14 +148,14 @@ constexpr rule_call try_call(std::index_sequence<I...>) {
     }
 }
 template <class Op, class F, class Reading>
-inline constexpr rule_call call_of_rule =
+inline constexpr rule_arity arity_of_rule =
     try_call<Op, F, Reading>(std::make_index_sequence<plain_operands<Op>>{});
 
 template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
-    if constexpr (!call_of_rule<Op, F, Reading>.found) {
+    if constexpr (!arity_of_rule<Op, F, Reading>.found) {
         return unchanged;  // pipelines report the fault
-    } else if constexpr (call_of_rule<Op, F, Reading>.arguments) {
+    } else if constexpr (arity_of_rule<Op, F, Reading>.arguments) {
         // After an error in its body, clang no longer finds the callable.
         if constexpr (requires { F{}(operands..., a); }) {
             return F{}(operands..., a);
@@ -173,7 +175,7 @@ auto read_rule(std::index_sequence<I...>)
 // The return type of a rule called with symbols.
 template <class Op, class F>
 using rule_result =
-    decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
+    decltype(read_rule<Op, F>(std::make_index_sequence<arity_of_rule<Op, F, operand_symbol>.operands>{}));
 
 // Reads rules with symbols, with few templates between them and the pipeline: a compile error in the body of
 // a callable then has few lines. First without the node's arguments, then with them.
@@ -262,7 +264,7 @@ template <class Op, class F>
 auto diagnose_rule() {
     if constexpr (!called_op_is_sound<field_fault<Op>>) {
         return field_fault<Op>{};
-    } else if constexpr (!call_of_rule<Op, F, operand_symbol>.found) {
+    } else if constexpr (!arity_of_rule<Op, F, operand_symbol>.found) {
         constexpr bool is_read = has_error<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
         return std::conditional_t<is_read, unreadable, not_callable_with<Op>>{};
     } else {

@@ -133,31 +133,46 @@ struct rule_under<reported_rule, Policy> {
     using type = reported_rule;
 };
 
+// Appends the results of a rewrite, which a policy converts: terms, or the values of code.
 template <class Policy>
-void append_term(value_list& out, const term& y) {
+void append_result(emitter, value_list& out, const term& y) {
     out.push_back(Policy::result(y, static_cast<std::uint32_t>(out.size())).value());
 }
-template <class Policy, class... Ts>
-void append_term(value_list& out, const std::tuple<Ts...>& ys) {
-    std::apply([&](const Ts&... each) { (append_term<Policy>(out, each), ...); }, ys);
+template <class Policy>
+void append_result(emitter e, value_list& out, value v) {
+    if constexpr (std::is_same_v<Policy, identity_policy>) {
+        out.push_back(v);
+    } else {
+        append_result<Policy>(e, out, term(e, v));
+    }
 }
-// Flattens the return value of a rule; returns false if it declined.
+template <class Policy>
+void append_result(emitter e, value_list& out, const value_list& values) {
+    for (const value v : values) append_result<Policy>(e, out, v);
+}
+template <class Policy, class... Ts>
+void append_result(emitter e, value_list& out, const std::tuple<Ts...>& items) {
+    std::apply([&](const Ts&... each) { (append_result<Policy>(e, out, each), ...); }, items);
+}
+// Returns false if the rewrite declined or failed.
 template <class Policy, class Returned>
-bool take_result(const Returned& returned, value_list& out) {
+bool take_result(emitter e, const Returned& returned, value_list& out) {
     if constexpr (std::is_same_v<Returned, unchanged_type>) {
         return false;
+    } else if (e.failed()) {
+        return false;
     } else if constexpr (is_optional<Returned>) {
-        if (returned) append_term<Policy>(out, *returned);
+        if (returned) append_result<Policy>(e, out, *returned);
         return returned.has_value();
     } else {
-        append_term<Policy>(out, returned);
+        append_result<Policy>(e, out, returned);
         return true;
     }
 }
 
 template <class Op, class F, class Policy>
 bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
-    static constexpr rule_call call = call_of_rule<Op, F, term>;
+    static constexpr rule_arity call = arity_of_rule<Op, F, term>;
     const auto* bytes = static_cast<const std::byte*>(n.arguments);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto operand = [&](std::size_t i) {
@@ -165,7 +180,7 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& 
         };
         static_cast<void>(operand);
         return take_result<Policy>(
-            apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...), out);
+            e, apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...), out);
     }(std::make_index_sequence<call.operands>{});
 }
 
