@@ -11,29 +11,21 @@
 
 namespace headrace {
 
+HEADRACE_FAULT(production, only_emits_what_it_produces);
+HEADRACE_FAULT(inference, results_are_inferred);
+HEADRACE_FAULT(members, members_fit);
+
 /// Names an op that a pass emits without listing it in `produces`, in the compile error.
 template <class Op, class Produces>
-struct not_produced {};
-template <class Diagnosis>
-inline constexpr bool only_emits_what_it_produces = true;
-template <class Op, class Produces>
-inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
+struct not_produced : faults::production {};
 
 /// Names an op that a pass emits although it has no inference, in the compile error.
 template <class Op>
-struct no_inference {};
-template <class Diagnosis>
-inline constexpr bool results_are_inferred = true;
-template <class Op>
-inline constexpr bool results_are_inferred<no_inference<Op>> = false;
+struct no_inference : faults::inference {};
 
 /// Names an op that a pass calls with members of the wrong types or number, in the compile error.
 template <class Op, class... Types>
-struct no_such_members {};
-template <class Diagnosis>
-inline constexpr bool members_fit = true;
-template <class Op, class... Types>
-inline constexpr bool members_fit<no_such_members<Op, Types...>> = false;
+struct no_such_members : faults::members {};
 
 namespace detail {
 template <class Some, class All>

@@ -12,6 +12,7 @@
 
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
+#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass_lists.hpp>
 
 namespace headrace {
@@ -49,20 +50,14 @@ inline constexpr bool visits_in_execution_order = [] {
     }
 }();
 
+HEADRACE_FAULT(completeness, handlers_complete);
+HEADRACE_FAULT(result, results_are_values);
+
 /// Diagnoses that name the culprit in compile errors; see no_fault.
 template <class Pass, class Op>
-struct no_handler {};
+struct no_handler : faults::completeness {};
 template <class Pass, class Op, class Result>
-struct wrong_result {};
-
-template <class Diagnosis>
-inline constexpr bool handlers_complete = true;
-template <class Pass, class Op>
-inline constexpr bool handlers_complete<no_handler<Pass, Op>> = false;
-template <class Diagnosis>
-inline constexpr bool results_are_values = false;
-template <>
-inline constexpr bool results_are_values<no_fault> = true;
+struct wrong_result : faults::result {};
 
 namespace detail {
 

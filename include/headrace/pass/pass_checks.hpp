@@ -8,62 +8,40 @@
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
+HEADRACE_FAULT(type, is_a_pass);
+HEADRACE_FAULT(definition, is_defined);
+HEADRACE_FAULT(constness, handlers_are_const);
+HEADRACE_FAULT(handler, handlers_fit);
+HEADRACE_FAULT(list, lists_are_lists);
+HEADRACE_FAULT(rewrites, rewrites_are_rules);
+HEADRACE_FAULT(targets, handlers_have_targets);
+
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
-struct not_a_pass {};
+struct not_a_pass : faults::type {};
 /// The pass is only declared as `struct Pass;`, and headrace::compiled does not have it.
 template <class Pass>
-struct only_declared {};
+struct only_declared : faults::definition {};
 template <class Pass, class Op>
-struct handler_not_const {};
+struct handler_not_const : faults::constness {};
 /// `Handler` is the type of the pass's only handler, which fits none of its targets.
 template <class Pass, class Op, class Handler>
-struct wrong_handler {};
+struct wrong_handler : faults::handler {};
 /// A pass has handlers but no targets, so nothing would call them.
 template <class Pass>
-struct no_targets {};
+struct no_targets : faults::targets {};
 /// The function `rewrites` of a pass returns something other than rules, or is not static.
 template <class Pass, class Result>
-struct no_rules {};
+struct no_rules : faults::rewrites {};
 struct not_static {};
 /// A member of a pass is a `T` instead of an `ops` or a `pass_list`.
 template <class Pass, fixed_string Member, class T>
-struct not_a_list {};
-
-// One trait per message; each fails only for its own diagnosis. Each entry point repeats these assertions: a
-// shared helper would lengthen the backtrace.
-template <class Diagnosis>
-inline constexpr bool is_a_pass = true;
-template <class T>
-inline constexpr bool is_a_pass<not_a_pass<T>> = false;
-template <class Diagnosis>
-inline constexpr bool is_defined = true;
-template <class Pass>
-inline constexpr bool is_defined<only_declared<Pass>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_are_const = true;
-template <class Pass, class Op>
-inline constexpr bool handlers_are_const<handler_not_const<Pass, Op>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_fit = true;
-template <class Pass, class Op, class Handler>
-inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
-template <class Diagnosis>
-inline constexpr bool lists_are_lists = true;
-template <class Pass, fixed_string Member, class T>
-inline constexpr bool lists_are_lists<not_a_list<Pass, Member, T>> = false;
-template <class Diagnosis>
-inline constexpr bool rewrites_are_rules = true;
-template <class Pass, class Result>
-inline constexpr bool rewrites_are_rules<no_rules<Pass, Result>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_have_targets = true;
-template <class Pass>
-inline constexpr bool handlers_have_targets<no_targets<Pass>> = false;
+struct not_a_list : faults::list {};
 
 namespace detail {
 

@@ -15,6 +15,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emitter.hpp>
+#include <headrace/pass/messages.hpp>
 
 namespace headrace {
 
@@ -79,9 +80,10 @@ struct ill_formed : symbol_answers {
     template <class T>
     constexpr ill_formed(const T&) {}
 };
+HEADRACE_FAULT(results, rule_gives_results);
 /// Diagnosis: a type that is not an expression where one is expected.
 template <class T>
-struct not_an_expression {};
+struct not_an_expression : faults::results {};
 
 /// A value of the graph, with the emitter that creates the nodes of an expression.
 class term {
