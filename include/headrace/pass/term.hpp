@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <span>
 #include <string_view>
 #include <type_traits>
