@@ -21,7 +21,7 @@ struct preferring : pass {
 /// Base of such a pass that rewrites TOSA after layouts are chosen.
 template <auto Preference>
 struct tuned_for : preferring<Preference> {
-    using phase = tuning;
+    using phase = target_optimization;
 };
 
 }  // namespace headrace

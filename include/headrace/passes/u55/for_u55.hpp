@@ -11,7 +11,7 @@ namespace headrace {
 /// Base of passes that run only if the graph's target is Ethos-U55: they express TOSA operators that it lacks
 /// (target/u55_verify.hpp) by those that it has.
 struct for_u55 : pass {
-    using phase = expansion;
+    using phase = u55_legalization;
 
     [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };
