@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/fx/pass_order.hpp>
 #include <headrace/pass/any_pass.hpp>
 #include <headrace/pass/pass_registry.hpp>

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/pass/any_pass.hpp>
 
 namespace headrace::detail {

@@ -4,7 +4,6 @@
 #define HEADRACE_PASS_EMISSION_RECORD_HPP
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -15,10 +14,10 @@
 namespace headrace {
 
 /// Records the ops that passes emit during its lifetime, so that a test can check that a pass declares no
-/// more than that. An op in `produces` that no handler emits weakens the proof:
+/// more than that. An op in `produces` that no handler or code emits weakens the proof:
 ///
 ///     emission_record emitted(context);
-///     ... apply_pass(my_pass{}, g, context) to a graph for each of its handlers ...
+///     ... apply_pass(my_pass{}, g, context) to a graph for each of its targets ...
 ///     CHECK(emitted.never<my_pass>().empty());
 class emission_record {
 public:
@@ -39,19 +38,16 @@ public:
     [[nodiscard]] pmr_vector<std::string_view> never() const {
         using facts = detail::pass_facts<P>;
         using declared = joined<detail::declared_by<facts>, detail::emitted_by_rules<facts>>;
-        return missing_of(detail::infos_in<declared>::value);
+        pmr_vector<std::string_view> missing;
+        for (const op_info* op : detail::infos_in<declared>::value) {
+            if (!contains(*op)) missing.push_back(op->name);
+        }
+        return missing;
     }
 
 private:
     void add(const op_info& op) {
         if (!contains(op)) emitted_.push_back(&op);
-    }
-    [[nodiscard]] pmr_vector<std::string_view> missing_of(std::span<const op_info* const> declared) const {
-        pmr_vector<std::string_view> missing;
-        for (const op_info* op : declared) {
-            if (!contains(*op)) missing.push_back(op->name);
-        }
-        return missing;
     }
 
     pass_context& context_;

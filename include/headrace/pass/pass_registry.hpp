@@ -13,6 +13,7 @@
 
 #include <headrace/base/edit_distance.hpp>
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/pass/any_pass.hpp>
 
 namespace headrace {
