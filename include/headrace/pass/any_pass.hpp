@@ -106,8 +106,9 @@ inline constexpr pass_info info_of_pass = [] {
     static_assert(results_are_values<faulty_handler_of<P>>, HEADRACE_WRONG_RESULT);
     static_assert(results_are_inferred<inference_fault_of<P>>, HEADRACE_NO_INFERENCE);
     constexpr const auto& targets = effects_of<P>::target_set;
+    using words = std::span<const std::uint64_t>;
     return pass_info{pass_name<P>(), pass_summary<P>(), replaces_skip_test<P>, graph_pass<P>,
-        detail::has_no_state<P>, targets.words(),
+        detail::has_no_state<P>, targets_of<P>::size == 0 ? words() : words(targets.words()),
         detail::infos_of_dialects<typename std::remove_cvref_t<decltype(targets)>::dialect_list>::value,
         detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_before>>::value,
         detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_after>>::value,
