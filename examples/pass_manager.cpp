@@ -2,8 +2,8 @@
 // A pipeline that is assembled at run time: passes by name, in an order that is solved, with checks.
 #include <cstdio>
 
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/pass_manager.hpp>
 
 #include "my_passes.hpp"
 #include "small_graph.hpp"

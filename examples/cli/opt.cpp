@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/lower_package.hpp>

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/base/edit_distance.hpp>
 
 namespace headrace::cli {
 
@@ -29,7 +29,7 @@ std::vector<std::string_view> closest(
     const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const std::string_view candidate : candidates) {
-        const std::size_t distance = headrace::detail::edit_distance(wanted, in_lower_case(candidate));
+        const std::size_t distance = headrace::edit_distance(wanted, in_lower_case(candidate));
         if (distance <= max_distance) ranked.emplace_back(distance, candidate);
     }
     std::ranges::stable_sort(ranked, {}, [](const auto& r) { return r.first; });

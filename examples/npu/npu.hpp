@@ -9,7 +9,7 @@
 #include <headrace_passes.hpp>
 #else
 #include <headrace/infer/aten.hpp>
-#include <headrace/pass/op_map.hpp>
+#include <headrace/op/op_map.hpp>
 #endif
 
 //! [ops]

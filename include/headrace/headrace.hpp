@@ -35,8 +35,8 @@
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/audit.hpp>
 #include <headrace/pass/description.hpp>
+#include <headrace/pass/emission_record.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/version.hpp>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/fx/pass_manager.hpp>
 
 #include "../support/toy.hpp"
 

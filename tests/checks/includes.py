@@ -54,16 +54,6 @@ MAX_LINES = 300
 LONG = {
     "dialect/aten.hpp": "one declaration for each of ATen's ops",
     "dialect/tosa.hpp": "one declaration for each of TOSA's ops",
-    **dict.fromkeys([
-        "pass/driver_definition.hpp",
-        "pass/emit.hpp",
-        "pass/expression.hpp",
-        "pass/order.hpp",
-        "pass/pass.hpp",
-        "pass/pass_manager.hpp",
-        "pass/pipeline.hpp",
-        "pass/rules.hpp",
-    ], "several concepts that are still to be parted"),
 }
 MAX_FILES = 40
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"

@@ -16,10 +16,10 @@ import subprocess
 import sys
 
 PASSES = pathlib.Path(__file__).resolve().parents[2] / "include" / "headrace" / "passes"
-# A struct whose bases include headrace::pass, passes that it extends, or a base that passes share.
+# A struct whose bases include headrace::pass or a base that passes share.
 SHARED = ("for_u55", "pass_in", "preferring", "prepared_for", "tuned_for")
 PASS = re.compile(r"^\s*struct\s+(\w+)\s*(?:final\s*)?:(?!:)([^;{]*)\{", re.M)
-SHARED_BASE = rf"(?:extends|{'|'.join(SHARED)})\s*(?:<[^{{;]*>)?"
+SHARED_BASE = rf"(?:{'|'.join(SHARED)})\s*(?:<[^{{;]*>)?"
 BASE = re.compile(rf"(?<![\w:])(?:headrace::)?(?:pass|{SHARED_BASE})(?!\w|::)")
 NOT_CODE = re.compile(r"//.*|^\s*#\s*include.*", re.M)
 README = PASSES / "README.md"

@@ -2,7 +2,7 @@
 // Lists a pass that needs an argument in a registry, which constructs its passes itself.
 // EXPECT: pass_registry: a pass in the list cannot be default-constructed
 
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/pass/pass_registry.hpp>
 
 #include "../support/toy.hpp"
 

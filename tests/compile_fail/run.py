@@ -186,9 +186,15 @@ def twins_to_check(compiler, cases, include):
     return alone
 
 
+def named_messages(include):
+    """Returns the messages that several static_asserts share, by the names of their macros."""
+    text = read(os.path.join(include, "headrace/pass/messages.hpp")).replace("\\\n", "")
+    return {name: "".join(re.findall(r'"([^"]*)"', said)) for name, said in re.findall(r'#define (\w+) +(".*")', text)}
+
+
 def check_messages(include, cases):
     """Yields the faults of the messages of static_asserts."""
-    messages = []
+    messages, named = [], named_messages(include)
     for folder in ASSERTING:
         path = pathlib.Path(include, "headrace", folder)
         for header in sorted(path.rglob("*.hpp")):
@@ -199,8 +205,9 @@ def check_messages(include, cases):
                 while depth:
                     depth += {"(": 1, ")": -1}.get(text[end], 0)
                     end += 1
-                literal = re.search(r',\s*((?:"[^"]*"\s*)+)\)$', text[found.start():end])
-                message = "".join(re.findall(r'"([^"]*)"', literal[1])) if literal else ""
+                said = re.search(r',\s*((?:"[^"]*"\s*)+|HEADRACE_\w+)\)$', text[found.start():end])
+                message = said[1] if said else ""
+                message = named.get(message, "".join(re.findall(r'"([^"]*)"', message)))
                 messages.append(message)
                 if not MESSAGE.fullmatch(message):
                     yield f"{folder}/{name}: message must be '<entity>: <what is wrong>; <how to fix>': '{message}'"

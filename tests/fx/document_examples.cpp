@@ -9,10 +9,10 @@
 
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/fx/export_pass.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/fx/pattern_pass.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/pass/pass_manager.hpp>
 
 #include "../support/pass_test.hpp"
 #include "../support/same_graph.hpp"

@@ -7,11 +7,11 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/fx/export_pass.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/pass_manager.hpp>
 
 #include "../support/pass_test.hpp"
 #include "../support/same_graph.hpp"

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/infer/delegate.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
-#include <headrace/pass/pass_manager.hpp>
 
 #include "../support/pass_test.hpp"
 

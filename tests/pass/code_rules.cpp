@@ -4,10 +4,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/pass/audit.hpp>
-#include <headrace/fx/fused_sweeps.hpp>
+#include <headrace/pass/emission_record.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/pass_test.hpp"

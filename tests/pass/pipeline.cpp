@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/fx/export_pass.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/algebra.hpp>
-#include <headrace/fx/export_pass.hpp>
-#include <headrace/pass/pass_manager.hpp>
 
 #include "../support/toy.hpp"
 

@@ -38,8 +38,8 @@
 #include <headrace/memory/order_solver_definition.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/driver_definition.hpp>
-#include <headrace/pass/emit.hpp>
-#include <headrace/pass/emit_definition.hpp>
+#include <headrace/pass/emitter.hpp>
+#include <headrace/pass/emitter_definition.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/pass/pass_context_definition.hpp>
 #include <headrace/pass/pipeline_run.hpp>

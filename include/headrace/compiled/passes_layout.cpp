@@ -9,6 +9,6 @@
 namespace headrace {
 
 template struct detail::pass_codes<layout_passes>;
-template struct detail::pass_codes<settling_passes>;
+template struct detail::pass_codes<cleanup_passes>;
 
 }  // namespace headrace

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_EVAL_FOLD_HPP
 #define HEADRACE_EVAL_FOLD_HPP
 
-#include <headrace/pass/constant_evaluator.hpp>
+#include <headrace/infer/constant_evaluator.hpp>
 
 namespace headrace::eval {
 

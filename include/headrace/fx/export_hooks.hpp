@@ -79,7 +79,7 @@ struct export_hooks {
     }
     template <class Returned>
     static outcome_kind give(const export_interpreter& e, const Returned& returned, value_list& with) {
-        append(with, returned);
+        append_result<identity_policy>(e, with, returned);
         if (e.failed()) return outcome_kind::failed;
         return e.is_unchanged(with) ? outcome_kind::kept : outcome_kind::replaced;
     }

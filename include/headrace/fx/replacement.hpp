@@ -107,14 +107,7 @@ public:
             emission made(site.g, &site.current, site.before, site.context);
             emit<produces> e(made);
             auto returned = f(m, e);
-            if (e.failed()) return detail::outcome_kind::failed;
-            if constexpr (is_optional<decltype(returned)>) {
-                if (!returned) return detail::outcome_kind::declined;
-                detail::append(with, *returned);
-            } else {
-                detail::append(with, returned);
-            }
-            return detail::outcome_kind::replaced;
+            return detail::outcome_of(e, detail::take_result<identity_policy>(e, returned, with));
         };
     }
 

@@ -6,7 +6,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/partition/operator_support.hpp>
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/pass/pass_registry.hpp>
 
 namespace headrace {
 

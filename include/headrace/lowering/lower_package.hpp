@@ -17,7 +17,7 @@
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
 #include <headrace/pass/pass_context.hpp>
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/pass/pass_registry.hpp>
 
 namespace headrace {
 

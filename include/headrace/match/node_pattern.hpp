@@ -21,7 +21,7 @@ using pattern_of = decltype(expression_of(std::declval<const P&>()));
 }  // namespace detail
 
 /// The rule that rewrites nodes matching the pattern of `P` by `F`; see on_match.
-template <class P, class F, class Policy = as_they_are>
+template <class P, class F, class Policy = identity_policy>
 struct match_rule {};
 
 namespace detail {
@@ -126,7 +126,7 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return take_result<Policy>(
-            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+            e, apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 
@@ -194,12 +194,12 @@ struct rule_facts<match_rule<P, coded<List, F>, Policy>> {
         constexpr std::size_t count = input_count<P>;
         node_matcher<pattern_of<P>, count> matcher;
         if (!matcher.match(n)) return false;
-        if constexpr (!std::is_same_v<Policy, as_they_are>) {
+        if constexpr (!std::is_same_v<Policy, identity_policy>) {
             for (value& v : matcher.inputs) v = Policy::operand(term(any, v)).value();
         }
         const node_match<pattern_of<P>, F> found{matcher.found};
         emit<List> e(any);
-        return take_values<Policy>(any,
+        return take_result<Policy>(any,
             call_code_of_match<F>(e, matcher.inputs.data(), found, std::make_index_sequence<count>{}), out);
     }
 };

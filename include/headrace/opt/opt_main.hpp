@@ -9,9 +9,9 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/eval/evaluation.hpp>
+#include <headrace/fx/pass_manager.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/text/graph_text.hpp>
-#include <headrace/pass/pass_manager.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 

@@ -45,62 +45,26 @@ HEADRACE_BINARY(max, aten::maximum)
 HEADRACE_BINARY(min, aten::minimum)
 #undef HEADRACE_BINARY
 
-template <reading X>
-auto operator-(const X& x) {
-    return call<aten::neg>(x);
-}
-template <reading X>
-auto operator!(const X& x) {
-    return call<aten::logical_not>(x);
-}
-template <reading X>
-auto abs(const X& x) {
-    return call<aten::abs>(x);
-}
-template <reading X>
-auto reciprocal(const X& x) {
-    return call<aten::reciprocal>(x);
-}
-template <reading X>
-auto rsqrt(const X& x) {
-    return call<aten::rsqrt>(x);
-}
-template <reading X>
-auto exp(const X& x) {
-    return call<aten::exp>(x);
-}
-template <reading X>
-auto log(const X& x) {
-    return call<aten::log>(x);
-}
-template <reading X>
-auto sin(const X& x) {
-    return call<aten::sin>(x);
-}
-template <reading X>
-auto cos(const X& x) {
-    return call<aten::cos>(x);
-}
-template <reading X>
-auto tanh(const X& x) {
-    return call<aten::tanh>(x);
-}
-template <reading X>
-auto sigmoid(const X& x) {
-    return call<aten::sigmoid>(x);
-}
-template <reading X>
-auto erf(const X& x) {
-    return call<aten::erf>(x);
-}
-template <reading X>
-auto floor(const X& x) {
-    return call<aten::floor>(x);
-}
-template <reading X>
-auto ceil(const X& x) {
-    return call<aten::ceil>(x);
-}
+#define HEADRACE_UNARY(name, Op) \
+    template <reading X>         \
+    auto name(const X& x) {      \
+        return call<Op>(x);      \
+    }
+HEADRACE_UNARY(operator-, aten::neg)
+HEADRACE_UNARY(operator!, aten::logical_not)
+HEADRACE_UNARY(abs, aten::abs)
+HEADRACE_UNARY(reciprocal, aten::reciprocal)
+HEADRACE_UNARY(rsqrt, aten::rsqrt)
+HEADRACE_UNARY(exp, aten::exp)
+HEADRACE_UNARY(log, aten::log)
+HEADRACE_UNARY(sin, aten::sin)
+HEADRACE_UNARY(cos, aten::cos)
+HEADRACE_UNARY(tanh, aten::tanh)
+HEADRACE_UNARY(sigmoid, aten::sigmoid)
+HEADRACE_UNARY(erf, aten::erf)
+HEADRACE_UNARY(floor, aten::floor)
+HEADRACE_UNARY(ceil, aten::ceil)
+#undef HEADRACE_UNARY
 
 template <reading A, reading B>
 auto operator<(const A& a, const B& b) {
@@ -210,13 +174,14 @@ template <reading X>
     return as(x, is_floating(type) ? dtype::float32 : type);
 }
 /// The policy of arithmetic on both real numbers and integers.
-struct widely : rounded_once {
+struct wide_policy : rounded_once {
     static term operand(const reading auto& x) { return in_wide_type(x); }
 };
+using widely [[deprecated("say wide_policy")]] = wide_policy;
 /// Rules for both real numbers and integers.
 template <class... Lists>
 constexpr auto arithmetic_rules(Lists... lists) {
-    return rules_with<widely>(lists...);
+    return rules_with<wide_policy>(lists...);
 }
 
 /// Exact for 0 and infinity, NaN below 0.

@@ -10,34 +10,25 @@
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/op.hpp>
+#include <headrace/pass/messages.hpp>
 
 namespace headrace {
 
+HEADRACE_FAULT(op, calls_known_ops);
+HEADRACE_FAULT(arity, arity_fits);
+HEADRACE_FAULT(argument_kind, arguments_fit);
+
 /// Diagnoses of calls, for compile errors; see no_fault.
 template <class T>
-struct unknown_op {};
+struct unknown_op : faults::op {};
 template <class Op, std::size_t Given, std::size_t Takes>
-struct wrong_arity {};
+struct wrong_arity : faults::arity {};
 /// The call has a `Given` for the op's field of that name, which is a `Takes`.
 template <class Op, fixed_string Field, class Given, class Takes>
-struct wrong_argument {};
+struct wrong_argument : faults::argument_kind {};
 template <class Op, fixed_string Field>
-struct no_such_field {};
+struct no_such_field : faults::argument_kind {};
 
-template <class Diagnosis>
-inline constexpr bool calls_known_ops = true;
-template <class T>
-inline constexpr bool calls_known_ops<unknown_op<T>> = false;
-template <class Diagnosis>
-inline constexpr bool arity_fits = true;
-template <class Op, std::size_t Given, std::size_t Takes>
-inline constexpr bool arity_fits<wrong_arity<Op, Given, Takes>> = false;
-template <class Diagnosis>
-inline constexpr bool arguments_fit = true;
-template <class Op, fixed_string Field, class Given, class Takes>
-inline constexpr bool arguments_fit<wrong_argument<Op, Field, Given, Takes>> = false;
-template <class Op, fixed_string Field>
-inline constexpr bool arguments_fit<no_such_field<Op, Field>> = false;
 /// True if the field names of the called op are those of its arguments.
 template <class Diagnosis>
 inline constexpr bool called_op_is_sound = true;

@@ -51,11 +51,6 @@ template <class T>
 auto as_terms(emitter e, const std::optional<T>& values) {
     return values ? std::optional(as_terms(e, *values)) : std::nullopt;
 }
-inline value as_values(const term& x) { return x.value(); }
-template <class... Ts>
-auto as_values(const std::tuple<Ts...>& items) {
-    return std::apply([](const Ts&... each) { return std::tuple(as_values(each)...); }, items);
-}
 
 template <class List, class Returned, class F, class... Arguments>
 constexpr auto expression_of_code(const F& f, const Arguments&... arguments) {
@@ -118,7 +113,7 @@ auto emit<Produces>::build(const F& expression, Values... operands) const {
     static_assert(calls_fit<fault>, "emit: a call does not fit its op; see the diagnosis, fix that call");
     if constexpr (std::is_same_v<fault, no_fault>) {
         emit<list_of_set<detail::made_in<returned>::value>> checked(*this);
-        return detail::as_values(expression(term(checked, operands)...));
+        return detail::as_argument(expression(term(checked, operands)...));
     } else {
         return value();
     }

@@ -15,40 +15,9 @@
 
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/code.hpp>
-#include <headrace/pass/rule_diagnoses.hpp>
 #include <headrace/pass/rules.hpp>
 
 namespace headrace::detail {
-
-// Appends the results of code, which a policy converts.
-template <class Policy>
-void append_values(emitter e, value_list& out, value v) {
-    if constexpr (std::is_same_v<Policy, as_they_are>) {
-        out.push_back(v);
-    } else {
-        append_term<Policy>(out, term(e, v));
-    }
-}
-template <class Policy>
-void append_values(emitter e, value_list& out, const value_list& values) {
-    for (const value v : values) append_values<Policy>(e, out, v);
-}
-template <class Policy, class... Ts>
-void append_values(emitter e, value_list& out, const std::tuple<Ts...>& values) {
-    std::apply([&](const Ts&... each) { (append_values<Policy>(e, out, each), ...); }, values);
-}
-// Returns false if the code declined or failed.
-template <class Policy, class Returned>
-bool take_values(emitter e, const Returned& returned, value_list& out) {
-    if (e.failed()) return false;
-    if constexpr (is_optional<Returned>) {
-        if (returned) append_values<Policy>(e, out, *returned);
-        return returned.has_value();
-    } else {
-        append_values<Policy>(e, out, returned);
-        return true;
-    }
-}
 
 // The number of values in what code returns: 0 if it is something else, any_number if it is a value_list.
 inline constexpr std::size_t any_number = SIZE_MAX;
@@ -181,15 +150,15 @@ struct rule_facts<rule<Op, coded<List, F>, Policy>> {
     using targets = ops<Op>;
     static bool run(emitter any, const node& n, value_list& out) {
         emit<List> e(any);
-        if constexpr (std::is_same_v<Policy, as_they_are>) {
-            return take_values<Policy>(any, call_code<Op, List, F>(e, args_of<Op>(n)), out);
+        if constexpr (std::is_same_v<Policy, identity_policy>) {
+            return take_result<Policy>(any, call_code<Op, List, F>(e, args_of<Op>(n)), out);
         } else {
             args<Op> a = args_of<Op>(n);
             for (std::size_t i = 0; i != plain_operands<Op>; ++i) {
                 value& operand = operand_at<Op>(i, a);
                 operand = Policy::operand(term(any, operand)).value();
             }
-            return take_values<Policy>(any, call_code<Op, List, F>(e, a), out);
+            return take_result<Policy>(any, call_code<Op, List, F>(e, a), out);
         }
     }
 };

@@ -3,111 +3,12 @@
 #ifndef HEADRACE_PASS_DRIVER_HPP
 #define HEADRACE_PASS_DRIVER_HPP
 
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string_view>
-
+#include <headrace/pass/erased_pass.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
 namespace detail {
-
-/// Matches graph passes that return node_counts.
-template <class P>
-concept counts_nodes = graph_pass<P> && requires(const P& p, graph& g, pass_context& c) {
-    { p.run(g, c) } -> std::same_as<result<node_counts>>;
-};
-
-inline void append(value_list& out, value v) { out.push_back(v); }
-inline void append(value_list& out, const value_list& items) {
-    for (const value v : items) out.push_back(v);
-}
-template <class... Ts>
-void append(value_list& out, const std::tuple<Ts...>& items) {
-    std::apply([&](const auto&... v) { (out.push_back(v), ...); }, items);
-}
-
-/// `kept`: the handler returned the node's own results.
-enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
-
-/// Runs the handler of `Op` and flattens its result.
-template <class P, class Op>
-outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>>& e, value_list& out) {
-    auto returned = call_handler<P, Op>(p, a, e);
-    if (e.failed()) return outcome_kind::failed;
-    if constexpr (is_optional<decltype(returned)>) {
-        if (!returned) return outcome_kind::declined;
-        append(out, *returned);
-    } else {
-        append(out, returned);
-    }
-    return outcome_kind::replaced;
-}
-
-/// A handler with erased types, so that drivers are compiled once instead of once per pass and target.
-struct handler {
-    const op_info* op;
-    outcome_kind (*call)(const void* pass, emitter e, value_list& with);  // for the current node
-};
-
-template <class P, class Op>
-outcome_kind call_erased(const void* pass, emitter any, value_list& with) {
-    emit<declared_by<P>> e(any);
-    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(e.current()), e, with);
-}
-template <class Rules>
-outcome_kind call_rules(const void*, emitter e, value_list& with) {
-    const bool rewritten = Rules::run(e, e.current(), with);
-    if (e.failed()) return outcome_kind::failed;
-    return rewritten ? outcome_kind::replaced : outcome_kind::declined;
-}
-template <class P, class Op>
-constexpr handler handler_for() {
-    if constexpr (has_rule<P, Op>) {
-        return {&info_of<Op>, &call_rules<rules_for_op<P, Op>>};
-    } else {
-        return {&info_of<Op>, &call_erased<P, Op>};
-    }
-}
-
-template <class P, class Targets>
-struct handlers_in;
-template <class P, class... Ops>
-struct handlers_in<P, ops<Ops...>> {
-    static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
-};
-
-/// The ops of a list, as data for code that is compiled once.
-template <class List>
-struct infos_in;
-template <class... Ops>
-struct infos_in<ops<Ops...>> {
-    static constexpr std::array<const op_info*, sizeof...(Ops)> value{&info_of<Ops>...};
-};
-
-/// True if a graph or one of its regions has a node of one of these ops.
-bool has_any_of(const graph& g, std::span<const op_info* const> ops);
-
-class retracing_run;
-
-/// The type-erased form of a pass, for the drivers.
-struct erased_pass {
-    const void* object;
-    std::string_view name;
-    std::span<const handler> handlers;
-    bool in_execution_order;
-    // Used only by interpreters, see export_pass.
-    const handler* fallback = nullptr;  ///< for operators without a handler
-    bool changes_metadata = false;      ///< values that depend on a changed type are inferred again
-    result<void> (*submodule)(
-        const void* pass, retracing_run& run, graph& region, node& holder, pass_context& context) = nullptr;
-};
-template <class P>
-erased_pass erase_type(const P& p) {
-    return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
-}
 
 result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context, driver_kind driver);
 /// Continues a run in a region of the visited node.

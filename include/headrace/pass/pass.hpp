@@ -1,235 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass, the base of passes, and headrace::effects_of, the effects of a pass by its
-// signatures.
+// Defines the handlers of a pass, headrace::effects_of, its effects by its signatures, and its name.
 #ifndef HEADRACE_PASS_PASS_HPP
 #define HEADRACE_PASS_PASS_HPP
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <tuple>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include <headrace/base/result.hpp>
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/code_rule.hpp>
-#include <headrace/pass/emit.hpp>
-#include <headrace/pass/pass_code.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/pass/messages.hpp>
+#include <headrace/pass/pass_lists.hpp>
 
 namespace headrace {
-
-/// Base of every pass. A pass is a stateless struct of handlers, one per op that it rewrites:
-///
-///     struct decompose_addmm : pass {
-///         using targeted_ops = ops<aten::addmm>;
-///         using produces = ops<aten::mm, aten::add_tensor>;
-///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
-///     };
-///
-/// Rewrites that are expressions only need a list (pass/rules.hpp), from which targets and effects follow:
-///
-///     struct decompose_silu : pass {
-///         static auto rewrites() { return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); }); }
-///     };
-///
-/// A handler that returns `value` (or a std::tuple of values, or value_list) always rewrites its op; one that
-/// returns a std::optional of these may decline. A family of ops can share a handler template whose first
-/// parameter is the tag:
-///
-///     template <one_of<targeted_ops> Op>
-///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
-///
-/// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
-/// which returns the number of rewritten nodes, and lists in `removes` the ops that are gone afterwards.
-struct pass {};
-
-/// Base of a pass that extends other passes: their targets are also its own.
-template <class... Bases>
-struct extends : Bases... {
-    using base_passes = std::tuple<Bases...>*;
-    using Bases::operator()...;
-};
-
-/// A list of passes or properties, with which passes state their order; see headrace::property.
-template <class... Passes>
-struct pass_list {
-    static constexpr std::size_t size = sizeof...(Passes);
-};
-
-/// The declaration of a pass whose code headrace::compiled has: its lists and flags, and in `removes` the ops
-/// that are gone after it, without handlers. passes/declared_passes.hpp specializes it.
-template <class P>
-struct declared_pass {};
-
-/// Matches passes with a declaration. Pipelines read everything from the declaration, whether or not the
-/// definition is included: such passes may be incomplete types.
-template <class P>
-concept is_declared = requires { typename declared_pass<P>::removes; };
-
-namespace detail {
-
-// The type from which a pass's facts are read: its declaration if it has one.
-template <class P>
-using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
-
-}  // namespace detail
-
-/// Matches passes: structs derived from headrace::pass that are defined, or declared as above.
-template <class T>
-concept pass_type =
-    requires { sizeof(detail::pass_facts<T>); } && std::is_base_of_v<pass, detail::pass_facts<T>>;
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_op_list = false;
-template <class... Ops>
-inline constexpr bool is_op_list<ops<Ops...>> = true;
-
-// One trait per name under which passes list their targets.
-template <class P>
-auto own_targets() {
-    if constexpr (requires { requires is_op_list<typename P::targets>; })
-        return typename P::targets{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_targeted_ops() {
-    if constexpr (requires { requires is_op_list<typename P::targeted_ops>; })
-        return typename P::targeted_ops{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_target_ops() {
-    if constexpr (requires { requires is_op_list<typename P::target_ops>; })
-        return typename P::target_ops{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_supported_ops() {
-    if constexpr (requires { requires is_op_list<typename P::supported_ops>; })
-        return typename P::supported_ops{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_edge_ops() {
-    if constexpr (requires { requires is_op_list<typename P::edge_ops>; })
-        return typename P::edge_ops{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_aten_ops() {
-    if constexpr (requires { requires is_op_list<typename P::aten_ops>; })
-        return typename P::aten_ops{};
-    else
-        return ops<>{};
-}
-
-template <class P>
-struct listed_targets;
-template <class Bases>
-struct targets_of_bases;
-template <class... Bases>
-struct targets_of_bases<std::tuple<Bases...>*> {
-    using type = joined<typename listed_targets<Bases>::type...>;
-};
-template <class P>
-auto base_targets() {
-    if constexpr (requires { typename P::base_passes; }) {
-        return typename targets_of_bases<typename P::base_passes>::type{};
-    } else {
-        return ops<>{};
-    }
-}
-template <class P>
-struct listed_targets {
-    using type = joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()),
-        decltype(own_target_ops<P>()), decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-        decltype(own_aten_ops<P>()), decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
-};
-
-template <class P>
-auto own_produces() {
-    if constexpr (requires { requires is_op_list<typename P::produces>; })
-        return typename P::produces{};
-    else
-        return ops<>{};
-}
-template <class P>
-auto own_removes() {
-    if constexpr (requires { requires is_op_list<typename P::removes>; })
-        return typename P::removes{};
-    else
-        return ops<>{};
-}
-
-}  // namespace detail
-
-/// Matches passes over the whole graph.
-template <class P>
-concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, graph& g, pass_context& c) {
-    { p(g, c) } -> std::same_as<result<std::size_t>>;
-};
-
-namespace detail {
-
-// The ops that the handlers of a pass may emit. Together with those of its rules, the pass produces them.
-template <class P>
-using declared_by = decltype(own_produces<P>());
-template <class P>
-inline constexpr const auto& made_by_rules = list_effects<rules_of<P>>::made;
-// Those that the code in its rules may emit.
-template <class P>
-using emitted_by_rules = typename ops_of_codes<rules_of<P>>::type;
-
-template <class P>
-auto find_produces() {
-    if constexpr (std::is_same_v<rules_of<P>, rule_list<>>) {
-        return declared_by<P>{};
-    } else {
-        return joined<declared_by<P>, list_of_set<made_by_rules<P>>>{};
-    }
-}
-
-}  // namespace detail
-
-/// The ops that a pass may emit: those that its expressions make, and those in `produces` for its handlers.
-template <class P>
-using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
-
-/// The ops that are gone after a pass over the whole graph; for other passes, signatures state them.
-template <class P>
-using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
-
-namespace detail {
-
-// A pass over the whole graph with targets must also run for the ops that it promises to remove.
-template <class P>
-auto find_targets() {
-    if constexpr (is_declared<P>) {
-        return typename declared_pass<P>::targets{};
-    } else {
-        using listed = typename listed_targets<P>::type;
-        if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
-            return listed{};
-        } else {
-            return joined<listed, removes_of<P>>{};
-        }
-    }
-}
-
-}  // namespace detail
-
-/// The ops that a pass targets: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
-/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`, without duplicates.
-template <class P>
-using targets_of = decltype(detail::find_targets<P>());
 
 namespace detail {
 
@@ -247,32 +33,11 @@ auto call_handler(const P& p, const args<Op>& a, emit<declared_by<P>>& e) {
     }
 }
 
-template <class T>
-inline constexpr bool is_replacement = std::is_same_v<T, value> || std::is_same_v<T, value_list>;
-template <class... Ts>
-inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, value> && ...);
-
 }  // namespace detail
 
 /// Matches a pass and an op for which it has a rule or a handler.
 template <class P, class Op>
 concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
-
-/// Matches passes whose should_run replaces the generated skip test: `bool should_run(const graph&, bool
-/// has_targets) const`, which gets the result of that test.
-template <class P>
-concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
-    { p.should_run(g, true) } -> std::same_as<bool>;
-};
-
-/// Matches passes that decide whether they run: `bool should_run(const graph&) const`, which is called only
-/// if the graph has targets of the pass and so narrows the generated skip test, or a should_run that replaces
-/// the test.
-template <class P>
-concept decides_itself =
-    replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
-        { p.should_run(g) } -> std::same_as<bool>;
-    });
 
 /// True if nodes are visited in execution order instead of op by op. Set `static constexpr bool
 /// in_execution_order = true` in a pass whose handlers depend on rewrites of earlier nodes.
@@ -285,50 +50,35 @@ inline constexpr bool visits_in_execution_order = [] {
     }
 }();
 
+HEADRACE_FAULT(completeness, handlers_complete);
+HEADRACE_FAULT(result, results_are_values);
+
 /// Diagnoses that name the culprit in compile errors; see no_fault.
 template <class Pass, class Op>
-struct no_handler {};
+struct no_handler : faults::completeness {};
 template <class Pass, class Op, class Result>
-struct wrong_result {};
-
-template <class Diagnosis>
-inline constexpr bool handlers_complete = true;
-template <class Pass, class Op>
-inline constexpr bool handlers_complete<no_handler<Pass, Op>> = false;
-template <class Diagnosis>
-inline constexpr bool results_are_values = false;
-template <>
-inline constexpr bool results_are_values<no_fault> = true;
+struct wrong_result : faults::result {};
 
 namespace detail {
 
 enum class handler_kind : std::uint8_t { none, wrong, rewrites, may_decline };
 
 template <class P, class Op>
-auto handler_result() {
-    if constexpr (handles_args<P, Op>) {
-        return std::type_identity<decltype(std::declval<const P&>()(
-            std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
-    } else {
-        return std::type_identity<decltype(std::declval<const P&>()(
-            Op{}, std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
-    }
-}
-template <class P, class Op>
-using handler_result_t = typename decltype(handler_result<P, Op>())::type;
+using handler_result = decltype(call_handler<P, Op>(
+    std::declval<const P&>(), std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()));
 
 template <class Result>
-inline constexpr handler_kind kind_of_result = is_replacement<Result> ? handler_kind::rewrites
-    : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type>
-    ? handler_kind::may_decline
-    : handler_kind::wrong;
+constexpr handler_kind kind_of_result() {
+    if (values_in<Result> == 0) return handler_kind::wrong;
+    return is_optional<Result> ? handler_kind::may_decline : handler_kind::rewrites;
+}
 
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
     if constexpr (has_rule<P, Op>) {
         return rules_for_op<P, Op>::may_decline() ? handler_kind::may_decline : handler_kind::rewrites;
     } else if constexpr (handles<P, Op>) {
-        return kind_of_result<handler_result_t<P, Op>>;
+        return kind_of_result<handler_result<P, Op>>();
     } else {
         return handler_kind::none;
     }
@@ -363,7 +113,7 @@ struct handler_table<P, ops<Ops...>> {
             return no_fault{};
         } else {
             using op_type = typename type_at<wrong, ops<Ops...>>::type;
-            return wrong_result<P, op_type, handler_result_t<P, op_type>>{};
+            return wrong_result<P, op_type, handler_result<P, op_type>>{};
         }
     }
 
@@ -374,6 +124,26 @@ struct handler_table<P, ops<Ops...>> {
         static_cast<void>(i);
     }
 };
+
+}  // namespace detail
+
+/// Matches passes whose should_run replaces the generated skip test: `bool should_run(const graph&, bool
+/// has_targets) const`, which gets the result of that test.
+template <class P>
+concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
+    { p.should_run(g, true) } -> std::same_as<bool>;
+};
+
+/// Matches passes that decide whether they run: `bool should_run(const graph&) const`, which is called only
+/// if the graph has targets of the pass and so narrows the generated skip test, or a should_run that replaces
+/// the test.
+template <class P>
+concept decides_itself =
+    replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
+        { p.should_run(g) } -> std::same_as<bool>;
+    });
+
+namespace detail {
 
 template <class Set, class... Ops>
 constexpr void insert_all(Set& set, ops<Ops...>) {

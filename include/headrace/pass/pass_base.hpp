@@ -26,23 +26,33 @@ concept has_guarantee = requires(const P& p, const graph& g) {
     { p.ensure(g) } -> std::same_as<result<void>>;
 };
 
+namespace detail {
+
+// The skip test, as narrowed or replaced by the pass's own should_run.
+template <class P>
+bool wants_to_run(
+    [[maybe_unused]] const P& p, [[maybe_unused]] const graph& g, [[maybe_unused]] bool has_targets) {
+    if constexpr (replaces_skip_test<P>) {
+        return p.should_run(g, has_targets);
+    } else if constexpr (decides_itself<P>) {
+        return has_targets && p.should_run(g);
+    } else {
+        return has_targets;
+    }
+}
+
+}  // namespace detail
+
 /// True if a pass has work: the generated skip test, which looks for its targets, as narrowed or replaced by
 /// the pass's own should_run. Pipelines, managers, apply_pass and passes called as functions use it, unless
 /// the context forces passes to run.
 template <class P>
-[[nodiscard]] bool is_due(
-    [[maybe_unused]] const P& p, [[maybe_unused]] const graph& g, const pass_context& context) {
+[[nodiscard]] bool is_due(const P& p, const graph& g, const pass_context& context) {
     if (context.forces_passes()) return true;
-    [[maybe_unused]] bool present = true;
+    bool present = true;
     if constexpr (targets_of<P>::size != 0)
         present = detail::has_any_of(g, detail::infos_in<targets_of<P>>::value);
-    if constexpr (replaces_skip_test<P>) {
-        return p.should_run(g, present);
-    } else if constexpr (decides_itself<P>) {
-        return present && p.should_run(g);
-    } else {
-        return present;
-    }
+    return detail::wants_to_run(p, g, present);
 }
 
 namespace detail {

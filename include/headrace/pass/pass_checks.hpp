@@ -8,62 +8,40 @@
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
+HEADRACE_FAULT(type, is_a_pass);
+HEADRACE_FAULT(definition, is_defined);
+HEADRACE_FAULT(constness, handlers_are_const);
+HEADRACE_FAULT(handler, handlers_fit);
+HEADRACE_FAULT(list, lists_are_lists);
+HEADRACE_FAULT(rewrites, rewrites_are_rules);
+HEADRACE_FAULT(targets, handlers_have_targets);
+
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
-struct not_a_pass {};
+struct not_a_pass : faults::type {};
 /// The pass is only declared as `struct Pass;`, and headrace::compiled does not have it.
 template <class Pass>
-struct only_declared {};
+struct only_declared : faults::definition {};
 template <class Pass, class Op>
-struct handler_not_const {};
+struct handler_not_const : faults::constness {};
 /// `Handler` is the type of the pass's only handler, which fits none of its targets.
 template <class Pass, class Op, class Handler>
-struct wrong_handler {};
+struct wrong_handler : faults::handler {};
 /// A pass has handlers but no targets, so nothing would call them.
 template <class Pass>
-struct no_targets {};
+struct no_targets : faults::targets {};
 /// The function `rewrites` of a pass returns something other than rules, or is not static.
 template <class Pass, class Result>
-struct no_rules {};
+struct no_rules : faults::rewrites {};
 struct not_static {};
 /// A member of a pass is a `T` instead of an `ops` or a `pass_list`.
 template <class Pass, fixed_string Member, class T>
-struct not_a_list {};
-
-// One trait per message; each fails only for its own diagnosis. Each entry point repeats these assertions: a
-// shared helper would lengthen the backtrace.
-template <class Diagnosis>
-inline constexpr bool is_a_pass = true;
-template <class T>
-inline constexpr bool is_a_pass<not_a_pass<T>> = false;
-template <class Diagnosis>
-inline constexpr bool is_defined = true;
-template <class Pass>
-inline constexpr bool is_defined<only_declared<Pass>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_are_const = true;
-template <class Pass, class Op>
-inline constexpr bool handlers_are_const<handler_not_const<Pass, Op>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_fit = true;
-template <class Pass, class Op, class Handler>
-inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
-template <class Diagnosis>
-inline constexpr bool lists_are_lists = true;
-template <class Pass, fixed_string Member, class T>
-inline constexpr bool lists_are_lists<not_a_list<Pass, Member, T>> = false;
-template <class Diagnosis>
-inline constexpr bool rewrites_are_rules = true;
-template <class Pass, class Result>
-inline constexpr bool rewrites_are_rules<no_rules<Pass, Result>> = false;
-template <class Diagnosis>
-inline constexpr bool handlers_have_targets = true;
-template <class Pass>
-inline constexpr bool handlers_have_targets<no_targets<Pass>> = false;
+struct not_a_list : faults::list {};
 
 namespace detail {
 
@@ -116,37 +94,17 @@ inline constexpr bool is_pass_list<pass_list<Passes...>> = true;
 // Returns the first member that should be a list but is not one.
 template <class P>
 auto find_other_list() {
-    if constexpr (requires { requires !is_op_list<typename P::targets>; }) {
-        return not_a_list<P, "targets", typename P::targets>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::targeted_ops>; }) {
-        return not_a_list<P, "targeted_ops", typename P::targeted_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::target_ops>; }) {
-        return not_a_list<P, "target_ops", typename P::target_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::supported_ops>; }) {
-        return not_a_list<P, "supported_ops", typename P::supported_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::edge_ops>; }) {
-        return not_a_list<P, "edge_ops", typename P::edge_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::aten_ops>; }) {
-        return not_a_list<P, "aten_ops", typename P::aten_ops>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::produces>; }) {
-        return not_a_list<P, "produces", typename P::produces>{};
-    } else if constexpr (requires { requires !is_op_list<typename P::removes>; }) {
-        return not_a_list<P, "removes", typename P::removes>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::requires_before>; }) {
-        return not_a_list<P, "requires_before", typename P::requires_before>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::requires_after>; }) {
-        return not_a_list<P, "requires_after", typename P::requires_after>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::runs_before>; }) {
-        return not_a_list<P, "runs_before", typename P::runs_before>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::runs_after>; }) {
-        return not_a_list<P, "runs_after", typename P::runs_after>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::ensures>; }) {
-        return not_a_list<P, "ensures", typename P::ensures>{};
-    } else if constexpr (requires { requires !is_pass_list<typename P::invalidates>; }) {
-        return not_a_list<P, "invalidates", typename P::invalidates>{};
-    } else {
-        return no_fault{};
-    }
+#define HEADRACE_OTHER_LIST(name, is_list)                           \
+    if constexpr (requires { requires !is_list<typename P::name>; }) \
+        return not_a_list<P, #name, typename P::name>{};             \
+    else
+#define HEADRACE_NO_OPS(name) HEADRACE_OTHER_LIST(name, is_op_list)
+#define HEADRACE_NO_PASSES(name) HEADRACE_OTHER_LIST(name, is_pass_list)
+    HEADRACE_TARGET_LISTS(HEADRACE_NO_OPS)
+    HEADRACE_EFFECT_LISTS(HEADRACE_NO_OPS) HEADRACE_ORDER_LISTS(HEADRACE_NO_PASSES) return no_fault{};
+#undef HEADRACE_NO_PASSES
+#undef HEADRACE_NO_OPS
+#undef HEADRACE_OTHER_LIST
 }
 
 // Returns a fault if the function `rewrites` does not return rules.

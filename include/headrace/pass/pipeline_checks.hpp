@@ -7,52 +7,48 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <headrace/pass/messages.hpp>
 #include <headrace/pass/order.hpp>
+#include <headrace/pass/order_check.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_checks.hpp>
 
 namespace headrace {
 
+HEADRACE_FAULT(dependency, dependencies_met);
+HEADRACE_FAULT(sequence, order_kept);
+HEADRACE_FAULT(property, properties_hold);
+HEADRACE_FAULT(too_early, ops_are_gone);
+HEADRACE_FAULT(legality, ends_in_legal_ops);
+HEADRACE_FAULT(repetition, listed_once);
+
+/// Diagnoses of the order of passes, for compile errors.
+template <class Pass, class Dependency>
+struct unmet : faults::dependency {};
+template <class Pass, class Dependency>
+struct misordered : faults::sequence {};
+template <class Pass, class Property, class InvalidatedBy>
+struct invalidated : faults::property {};
+template <class Pass, class Property, class Op>
+struct too_early : faults::too_early {};
+/// Replaces a pass in a diagnosis if `to<...>` of the pipeline requires a property.
+struct end_of_pipeline {};
+/// Replaces a pass in a diagnosis if `from<...>` of the pipeline states a property.
+struct start_of_pipeline {};
+
 /// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> if a pass makes the op.
 template <class Op, class LastPass, class... Origin>
-struct survives {};
+struct survives : faults::legality {};
 template <class Pass>
 struct emitted_by {};
 /// Up to max_survivors surviving ops.
 template <class... Survivors>
-struct survivors {};
+struct survivors : faults::legality {};
 inline constexpr std::size_t max_survivors = 20;
 template <class Pass>
-struct listed_twice {};
+struct listed_twice : faults::repetition {};
 /// Replaces the pass in a diagnosis if none targets the op.
 struct no_pass {};
-
-template <class Diagnosis>
-inline constexpr bool ends_in_legal_ops = false;
-template <>
-inline constexpr bool ends_in_legal_ops<no_fault> = true;
-template <class Diagnosis>
-inline constexpr bool listed_once = false;
-template <>
-inline constexpr bool listed_once<no_fault> = true;
-
-// One trait per message about order; each fails only for its own diagnosis.
-template <class Diagnosis>
-inline constexpr bool dependencies_met = true;
-template <class Pass, class Dependency>
-inline constexpr bool dependencies_met<unmet<Pass, Dependency>> = false;
-template <class Diagnosis>
-inline constexpr bool order_kept = true;
-template <class Pass, class Dependency>
-inline constexpr bool order_kept<misordered<Pass, Dependency>> = false;
-template <class Diagnosis>
-inline constexpr bool properties_hold = true;
-template <class Pass, class Property, class By>
-inline constexpr bool properties_hold<invalidated<Pass, Property, By>> = false;
-template <class Diagnosis>
-inline constexpr bool ops_are_gone = true;
-template <class Pass, class Property, class Op>
-inline constexpr bool ops_are_gone<too_early<Pass, Property, Op>> = false;
 
 namespace detail {
 

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PASS_PIPELINE_STEP_HPP
 #define HEADRACE_PASS_PIPELINE_STEP_HPP
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,7 +26,50 @@ struct run_options {
     void* observer = nullptr;
     result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
     bool skip = true;  ///< if false, run every pass, for measurements, like pass_context::force_passes
+
+    /// Runs a pass by `run()`, and records its counts and time.
+    template <class Run>
+    result<void> measure(pass_record& record, graph& g, Run&& run) const {
+        const std::uint64_t begin = clock == nullptr ? 0 : clock();
+        HEADRACE_TRY(counts, run());
+        record.nodes = counts;
+        if (clock != nullptr) record.nanoseconds = clock() - begin;
+        return {};
+    }
+    result<void> tell_observer(const pass_record& record, graph& g) const {
+        return after_pass == nullptr ? result<void>() : after_pass(observer, record, g);
+    }
 };
+
+namespace detail {
+
+template <class Dialects>
+struct infos_of_dialects;
+template <class... Ds>
+struct infos_of_dialects<dialects<Ds...>> {
+    static constexpr std::array<const dialect_info*, sizeof...(Ds)> value{&info_of_dialect<Ds>...};
+};
+
+/// True if a graph or one of its regions has an op of a set: its bits, by dialect.
+inline bool has_any_of(
+    const graph& g, std::span<const std::uint64_t> words, std::span<const dialect_info* const> dialects) {
+    for (const dialect_info* d : dialects) {
+        if (words.empty()) break;
+        const std::size_t count = words_for(d->op_count);
+        std::uint64_t wanted = 0;
+        for (const std::uint64_t w : words.first(count)) wanted |= w;
+        if (wanted != 0) {
+            const std::span<const std::uint64_t> present = g.census().present(*d);
+            for (std::size_t w = 0; w != present.size(); ++w) {
+                if ((words[w] & present[w]) != 0) return true;
+            }
+        }
+        words = words.subspan(count);
+    }
+    return false;
+}
+
+}  // namespace detail
 
 /// A pass of a pipeline: the data and functions that a run needs.
 struct pipeline_step {
@@ -44,21 +88,7 @@ struct pipeline_steps {
 
     /// The generated skip test: true if the graph, including nested regions, has a target of the pass.
     [[nodiscard]] bool has_targets(const pipeline_step& step, const graph& g) const {
-        std::span<const std::uint64_t> words = step.targets;
-        for (const dialect_info* d : dialects) {
-            if (words.empty()) break;
-            const std::size_t count = detail::words_for(d->op_count);
-            std::uint64_t wanted = 0;
-            for (const std::uint64_t w : words.first(count)) wanted |= w;
-            if (wanted != 0) {
-                const std::span<const std::uint64_t> present = g.census().present(*d);
-                for (std::size_t w = 0; w != present.size(); ++w) {
-                    if ((words[w] & present[w]) != 0) return true;
-                }
-            }
-            words = words.subspan(count);
-        }
-        return false;
+        return detail::has_any_of(g, step.targets, dialects);
     }
     /// Decides whether a pass runs. Call it just before that: earlier passes may make its targets.
     [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
@@ -79,20 +109,11 @@ struct pipeline_steps {
             if (steps[i].run == nullptr) continue;
             record.status = decide(steps[i], g, context, options);
             if (record.status != pass_status::ran) continue;
-            HEADRACE_TRY(run_pass(steps[i], g, context, options, record));
+            HEADRACE_TRY(
+                options.measure(record, g, [&] { return steps[i].run(g, context, options.driver); }));
+            HEADRACE_TRY(options.tell_observer(record, g));
         }
         return statistics;
-    }
-
-private:
-    static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
-        const run_options& options, pass_record& record) {
-        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        HEADRACE_TRY(counts, step.run(g, context, options.driver));
-        record.nodes = counts;
-        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
-        if (options.after_pass == nullptr) return {};
-        return options.after_pass(options.observer, record, g);
     }
 };
 

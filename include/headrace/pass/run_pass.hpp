@@ -48,11 +48,7 @@ result<node_counts> pass_code<P>::run_default(graph& g, pass_context& context, d
 }
 template <class P>
 bool pass_code<P>::should_run(const graph& g, bool has_targets) {
-    if constexpr (replaces_skip_test<P>) {
-        return P{}.should_run(g, has_targets);
-    } else {
-        return has_targets && P{}.should_run(g);
-    }
+    return detail::wants_to_run(P{}, g, has_targets);
 }
 
 }  // namespace headrace

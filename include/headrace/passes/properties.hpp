@@ -113,17 +113,20 @@ struct layout_preparation {
 };
 /// From TOSA to equivalent operators that the target runs faster. Layouts are chosen before, since they
 /// determine which axis is the channels; weights rearranged here are folded afterwards.
-struct tuning {
+struct target_optimization {
     using runs_after = pass_list<tosa_only, layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes, constants_folded>;
     using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
 };
 /// From TOSA's integer profile to the subset that Ethos-U55 supports. Constants are folded and layouts chosen
 /// before, since known values and layouts determine what must be computed.
-struct expansion {
+struct u55_legalization {
     using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
 };
+
+using tuning [[deprecated("say target_optimization")]] = target_optimization;
+using expansion [[deprecated("say u55_legalization")]] = u55_legalization;
 
 }  // namespace headrace
 

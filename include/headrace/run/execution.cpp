@@ -20,7 +20,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/out_variant.hpp>
 #include <headrace/partition/extract.hpp>
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/regions.hpp>
 #include <headrace/run/oversized.hpp>

@@ -5,11 +5,11 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/constant_evaluator.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
-#include <headrace/pass/constant_evaluator.hpp>
 #include <headrace/pass/emit.hpp>
 
 namespace headrace::detail {

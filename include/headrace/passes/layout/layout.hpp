@@ -23,7 +23,8 @@ using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_no
     fold_constants, choose_layouts, crop_after_transpose, transpose_by_convolution, merge_transposed_axes>;
 
 /// Folds weights that have been transposed or rearranged into constants again.
-using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants>;
+using cleanup_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants>;
+using settling_passes [[deprecated("say cleanup_passes")]] = cleanup_passes;
 
 }  // namespace headrace
 

@@ -28,7 +28,7 @@ struct prepared_for : preferring<Preference> {
 /// Base of such a pass that rewrites TOSA after layouts are chosen.
 template <auto Preference>
 struct tuned_for : preferring<Preference> {
-    using phase = tuning;
+    using phase = target_optimization;
 };
 
 /// The ops that Vela fuses into the convolution before them.
@@ -37,7 +37,7 @@ inline constexpr auto fused_into_convolutions = ops_in<tosa::rescale, tosa::clam
 /// Base of passes that run only if the graph's target is Ethos-U55: they express TOSA operators that it lacks
 /// (target/u55_verify.hpp) by those that it has.
 struct for_u55 : pass {
-    using phase = expansion;
+    using phase = u55_legalization;
 
     [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };

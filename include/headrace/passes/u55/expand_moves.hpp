@@ -23,7 +23,7 @@ struct expand_moves;
 /// fused into the convolution before it. Per-channel factors need separate channels: the last axis must
 /// remain the last, or become a multiple of itself.
 struct rescale_before_moving : preferring<&target_preferences::rescales_first> {
-    using phase = expansion;
+    using phase = u55_legalization;
     using runs_before = pass_list<expand_moves>;
     static constexpr std::string_view summary =
         "moves a RESCALE of accumulators ahead of the ops that only move its operand";

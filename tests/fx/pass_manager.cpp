@@ -5,7 +5,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/pass_manager.hpp>
+#include <headrace/fx/pass_manager.hpp>
 
 #include "../support/same_graph.hpp"
 #include "../support/toy.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::op_map, a compile-time map from ops to ops, for passes that treat a family of ops alike.
-#ifndef HEADRACE_PASS_OP_MAP_HPP
-#define HEADRACE_PASS_OP_MAP_HPP
+#ifndef HEADRACE_OP_OP_MAP_HPP
+#define HEADRACE_OP_OP_MAP_HPP
 
 #include <type_traits>
 
 #include <headrace/op/op.hpp>
-#include <headrace/pass/pass.hpp>
+#include <headrace/op/op_list.hpp>
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::constant_evaluator, the functions that compute constants for passes.
-#ifndef HEADRACE_PASS_CONSTANT_EVALUATOR_HPP
-#define HEADRACE_PASS_CONSTANT_EVALUATOR_HPP
+#ifndef HEADRACE_INFER_CONSTANT_EVALUATOR_HPP
+#define HEADRACE_INFER_CONSTANT_EVALUATOR_HPP
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of pass/emit.hpp.
-#ifndef HEADRACE_PASS_EMIT_DEFINITION_HPP
-#define HEADRACE_PASS_EMIT_DEFINITION_HPP
+// Defines the functions of pass/emitter.hpp.
+#ifndef HEADRACE_PASS_EMITTER_DEFINITION_HPP
+#define HEADRACE_PASS_EMITTER_DEFINITION_HPP
 
 #include <bit>
 #include <cstring>
