@@ -99,7 +99,7 @@ private:
         const bool forced = !options.skip || context.forces_passes();
         record.status = forced ? pass_status::ran : p.decide(g);
         if (record.status != pass_status::ran) return {};
-        result<void> done = options.measure(record, g, [&] { return p.run(g, context, options.driver); });
+        result<void> done = options.measure(record, [&] { return p.run(g, context, options.driver); });
         if (!done) return located(p, std::move(done).error());
         if (options_.run_checks_after_each_pass) {
             HEADRACE_TRY(run_checks(g, p.name()));

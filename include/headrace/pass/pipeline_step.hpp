@@ -29,7 +29,7 @@ struct run_options {
 
     /// Runs a pass by `run()`, and records its counts and time.
     template <class Run>
-    result<void> measure(pass_record& record, graph& g, Run&& run) const {
+    result<void> measure(pass_record& record, Run&& run) const {
         const std::uint64_t begin = clock == nullptr ? 0 : clock();
         HEADRACE_TRY(counts, run());
         record.nodes = counts;
@@ -110,7 +110,7 @@ struct pipeline_steps {
             record.status = decide(steps[i], g, context, options);
             if (record.status != pass_status::ran) continue;
             HEADRACE_TRY(
-                options.measure(record, g, [&] { return steps[i].run(g, context, options.driver); }));
+                options.measure(record, [&] { return steps[i].run(g, context, options.driver); }));
             HEADRACE_TRY(options.tell_observer(record, g));
         }
         return statistics;
