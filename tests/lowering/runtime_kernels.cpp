@@ -167,6 +167,17 @@ TEST_CASE("executorch: what has no elements is not computed", "[executorch]") {
     CHECK_FALSE(nothing.calls("aten::narrow_copy.out"));
 }
 
+TEST_CASE("executorch: a range of one step is its start, as in PyTorch", "[executorch]") {
+    for (const std::int64_t steps : {1, 2, 5}) {
+        const auto range = lower(dtype::float32, {1}, {1}, [&](testing::program& p, value x) {
+            return p.make<aten::mul_tensor>(
+                {x, p.make<aten::linspace>({.start = 2, .end = 6, .steps = steps})});
+        });
+        const numbers five{2, 3, 4, 5, 6};
+        CHECK(are_same(range.got, steps == 1 ? numbers{2} : steps == 2 ? numbers{2, 6} : five));
+    }
+}
+
 TEST_CASE("executorch: where a kernel is wrong, lowering gives PyTorch's numbers", "[executorch]") {
     const auto rest = lower(dtype::int64, {4}, {-5, 5, -3, 0}, [](testing::program& p, value x) {
         return p.make<aten::remainder_scalar>({x, 3});

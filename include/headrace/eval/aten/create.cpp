@@ -8,6 +8,7 @@
 #include <headrace/eval/element.hpp>
 #include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
+#include <headrace/infer/aten/linspace.hpp>
 
 namespace headrace::eval {
 
@@ -62,17 +63,9 @@ void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation&
 void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
     count_up(e, a.start, a.step);
 }
-/// Counts from both ends towards the middle, as PyTorch does, so that both ends are exact.
 void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& e) {
-    const double start = a.start.to_double();
-    const double end = a.end.to_double();
-    const double step = a.steps > 1 ? (end - start) / static_cast<double>(a.steps - 1) : 0;
     std::vector<double> out;
-    for (std::int64_t i = 0; i != e.output().size(); ++i) {
-        const bool first_half = i < a.steps / 2 || a.steps == 1;
-        out.push_back(first_half ? start + step * static_cast<double>(i)
-                                 : end - step * static_cast<double>(a.steps - 1 - i));
-    }
+    for (std::int64_t i = 0; i != e.output().size(); ++i) out.push_back(linspace_element(a, i));
     e.output().assign(out);
 }
 template <one_of<ops<aten::eye, aten::eye_m>> Op>

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include <headrace/infer/aten/linspace.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/executorch/kernel_resizing.hpp>
 #include <headrace/passes/support/permuting.hpp>
@@ -47,7 +48,12 @@ struct spell_kernel_ops : pass {
             }),
             on<aten::pad> = code<padded>(),
             on<aten::eye, aten::eye_m> = code<made>([](emit<made> e, const auto&) { return identity(e); }),
-            on<aten::linspace> = code<evenly_spaced>(),
+            on<aten::linspace> = code<ops<>>([](emit<ops<>> e, const auto& a) {
+                return e.constant_of(
+                    e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) -> scalar {
+                        return linspace_element(a, static_cast<std::int64_t>(i));
+                    });
+            }),
             on<aten::rand_like> =
                 code<made>([](emit<made> e, const auto&) { return uniform(e, e.result_meta().dtype); }),
             on<aten::randn_like> = code<made>([](emit<made> e, const auto&) {
@@ -183,17 +189,6 @@ private:
         const value rows = e.make<aten::unsqueeze>({.self = numbers(meta.shape[0]), .dim = 1});
         const value equal = e.make<aten::eq_tensor>(rows, numbers(meta.shape[1]));
         return e.make<aten::_to_copy>({.self = equal, .dtype = meta.dtype});
-    }
-    // From both ends to the middle, as PyTorch computes it.
-    static value evenly_spaced(emit<ops<>> e, const args<aten::linspace>& a) {
-        const double start = a.start.to_double();
-        const double end = a.end.to_double();
-        const double step = a.steps > 1 ? (end - start) / static_cast<double>(a.steps - 1) : 0;
-        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            return scalar(at < a.steps / 2 ? start + step * static_cast<double>(at)
-                                           : end - step * static_cast<double>(a.steps - 1 - at));
-        });
     }
     // Puts the end of each padded axis before it and its beginning after it; the last axis is listed first.
     static value padded_circularly(emit<ops<aten::narrow, aten::cat>> e, const args<aten::pad>& a) {

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten/linspace.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/permuting.hpp>
@@ -95,20 +96,13 @@ struct legalize_creation : pass_in<legalization> {
                 return computed(
                     e, [&](std::int64_t i) { return scalar(i / columns == i % columns ? 1 : 0); });
             }),
-            on<aten::linspace> = code<spaced>());
+            on<aten::linspace> = code<none>([](emit<none> e, const auto& a) {
+                return computed(e, [&](std::int64_t i) -> scalar { return linspace_element(a, i); });
+            }));
     }
 
 private:
     using none = ops<>;
-    static value spaced(emit<none> e, const args<aten::linspace>& a) {
-        const double first = a.start.to_double();
-        const double last = a.end.to_double();
-        const double step = a.steps > 1 ? (last - first) / static_cast<double>(a.steps - 1) : 0;
-        return computed(e, [&](std::int64_t i) -> scalar {
-            return i < a.steps / 2 || a.steps == 1 ? first + step * static_cast<double>(i)
-                                                   : last - step * static_cast<double>(a.steps - 1 - i);
-        });
-    }
     // Makes a constant for the result, whose element i in row-major order is at(i).
     static value computed(emit<none> e, const auto& at) {
         const dtype type = narrowed(e.result_meta().dtype);
