@@ -12,6 +12,7 @@
 #include <headrace/io/tosa/backend.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/io/tosa/reader.hpp>
+#include <headrace/partition/to_backend.hpp>
 
 #include "../../support/program.hpp"
 

@@ -9,6 +9,7 @@
 
 #include <headrace/io/tosa/backend.hpp>
 #include <headrace/io/tosa/delegate.hpp>
+#include <headrace/partition/to_backend.hpp>
 
 #include "../../support/pass_test.hpp"
 
