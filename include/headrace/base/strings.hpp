@@ -4,32 +4,18 @@
 #define HEADRACE_BASE_STRINGS_HPP
 
 #include <charconv>
-#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <headrace/base/text.hpp>
+
 namespace headrace {
 
-namespace detail {
-
-inline void append_part(std::string& out, std::string_view part) { out += part; }
-inline void append_part(std::string& out, char part) { out += part; }
-template <std::integral Number>
-    requires(!std::same_as<Number, char>)
-void append_part(std::string& out, Number number) {
-    char digits[24];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-
-}  // namespace detail
-
-/// Concatenates strings, characters and integers.
+/// Concatenates strings, characters and integers, as text_of does.
 template <class... Parts>
 [[nodiscard]] std::string join_text(const Parts&... parts) {
-    std::string out;
-    (detail::append_part(out, parts), ...);
-    return out;
+    return std::string(text_of({text_part(parts)...}));
 }
 
 /// Returns the fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. There

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines functions that find the graphs of nodes: for_each_region, holds_regions, live_regions,
-// for_each_graph, sum_over_graphs and change_nodes.
+// for_each_graph, sum_over_graphs, for_each_node and change_nodes.
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
@@ -68,16 +68,21 @@ std::size_t sum_over_graphs(graph& g, F&& f) {
     for_each_graph(g, [&](graph& sub) { sum += f(sub); });
     return sum;
 }
-/// Calls `f(node&)` for each node of these graphs, and returns for how many nodes it returned true. It may
-/// erase the node, and insert nodes before it, or between it and the next one.
+/// Calls `f(node&)` for each node of these graphs. It may erase the node, and insert nodes before it, or
+/// between it and the next one.
+template <class F>
+void for_each_node(graph& g, F&& f) {
+    for_each_graph(g, [&](graph& sub) {
+        const auto nodes = sub.nodes();
+        for (auto at = nodes.begin(); at != nodes.end();) f(*at++);
+    });
+}
+/// Calls `f(node&)` likewise, and returns for how many nodes it returned true.
 template <class F>
 std::size_t change_nodes(graph& g, F&& f) {
-    return sum_over_graphs(g, [&](graph& sub) {
-        std::size_t changed = 0;
-        const auto nodes = sub.nodes();
-        for (auto at = nodes.begin(); at != nodes.end();) changed += f(*at++) ? 1U : 0U;
-        return changed;
-    });
+    std::size_t changed = 0;
+    for_each_node(g, [&](node& n) { changed += f(n) ? 1U : 0U; });
+    return changed;
 }
 
 }  // namespace headrace

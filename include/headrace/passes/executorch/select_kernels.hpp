@@ -30,11 +30,7 @@ struct select_kernels : pass {
     using targeted_ops = joined<executorch::kernel_ops, views>;
     using produces = joined<executorch::kernels, ops<executorch::reshape>>;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t count = 0;
-        for_each_node(g, [&](node& n) { count += select(n); });
-        return count;
-    }
+    result<std::size_t> operator()(graph& g, pass_context&) const { return change_nodes(g, select); }
 
 protected:
     static bool select(node& n) {
@@ -159,22 +155,20 @@ struct store_empty_results : pass {
     using produces = ops<builtin::constant>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t count = 0;
-        for_each_node(g, [&](node& n) {
+        return change_nodes(g, [](node& n) {
             const auto is_empty = [](const auto& r) { return r.meta && element_count(r.meta->shape) == 0; };
             const std::span results(n.results, n.result_count);
             if (is_of_dialect<builtin::dialect>(n) || !is_pure(n) || results.empty() ||
                 !std::ranges::all_of(results, is_empty))
-                return;
+                return false;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const auto nothing = [](std::span<std::byte>) {};
                 n.owner->replace_all_uses(
                     n.result(i), create_constant(*n.owner, *n.results[i].meta, &n, nothing));
             }
             n.owner->erase(n);
-            ++count;
+            return true;
         });
-        return count;
     }
 };
 HEADRACE_COMPILED_PASS(store_empty_results);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::inline_region, which copies the nodes of a region to where the region is called, and
-// headrace::for_each_node.
+// Defines headrace::inline_region, which copies the nodes of a region to where the region is called.
 #ifndef HEADRACE_PASSES_SUPPORT_INLINING_HPP
 #define HEADRACE_PASSES_SUPPORT_INLINING_HPP
 
@@ -38,17 +37,6 @@ inline pmr_vector<value> inline_region(const graph& region, node& call, std::spa
     pmr_vector<value> outputs;
     for (const value v : region.outputs()) outputs.push_back(mapped(v));
     return outputs;
-}
-
-/// Calls `f(node&)`, which may erase the node, for each node of a graph and of those nested in it.
-template <class F>
-void for_each_node(graph& g, F&& f) {
-    for_each_graph(g, [&](graph& sub) {
-        for (node *n = sub.first(), *next; n != nullptr; n = next) {
-            next = n->next;
-            f(*n);
-        }
-    });
 }
 
 /// Erases the nodes of a region that is no longer called, so that no pass visits them.
