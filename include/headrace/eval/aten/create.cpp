@@ -8,7 +8,7 @@
 #include <headrace/eval/element.hpp>
 #include <headrace/eval/kernels.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/infer/aten/linspace.hpp>
+#include <headrace/passes/support/linspace.hpp>
 
 namespace headrace::eval {
 

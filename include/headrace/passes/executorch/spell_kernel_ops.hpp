@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
-#include <headrace/infer/aten/linspace.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/passes/executorch/kernel_resizing.hpp>
+#include <headrace/passes/support/linspace.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -4,8 +4,8 @@
 #define HEADRACE_PASSES_LEGALIZE_SHAPE_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten/linspace.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/linspace.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 #include <headrace/passes/support/permuting.hpp>
 

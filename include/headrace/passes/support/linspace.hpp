@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::linspace_element, the numbers of aten.linspace.
-#ifndef HEADRACE_INFER_ATEN_LINSPACE_HPP
-#define HEADRACE_INFER_ATEN_LINSPACE_HPP
+#ifndef HEADRACE_PASSES_SUPPORT_LINSPACE_HPP
+#define HEADRACE_PASSES_SUPPORT_LINSPACE_HPP
 
 #include <cstdint>
 
