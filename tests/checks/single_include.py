@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the single headers: headrace.hpp is the core, the umbrella with contracts, enum arguments, listings and
-captures, headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the
+"""Writes the single headers: headrace.hpp is the core, the umbrella with contracts, enum arguments, maps of ops,
+listings and captures, headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the
 rest of the toolkit does: patterns, rewriters and interpreters (fx), the pass manager, partitions, memory plans.
 
     single_include.py FOLDER      writes them into FOLDER: the tests compile what they write into the build folder
@@ -22,7 +22,8 @@ OUTPUTS = {
     # Contracts are part of the core, as a contract by `headrace contract` includes no other file; so are enum arguments,
     # `listing` and captures, with which dialects and their passes are written.
     "headrace.hpp": (["headrace/headrace.hpp", "headrace/contract/contract.hpp", "headrace/op/custom.hpp",
-                      "headrace/ir/listing.hpp", "headrace/match/node_pattern.hpp"], "its core in one header"),
+                      "headrace/op/op_map.hpp", "headrace/ir/listing.hpp", "headrace/match/node_pattern.hpp"],
+                     "its core in one header"),
     "headrace_passes.hpp": (["headrace/passes/passes.hpp", "headrace/passes/layout/remaining_transposes.hpp"],
                             "its passes and standard pipeline in one header"),
 }
