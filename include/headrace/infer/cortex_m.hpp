@@ -179,6 +179,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         return invalid({"weight ", shape_text(weight), " does not divide ", channels,
             " input channels and its own result channels into groups"});
     }
+    if (weight[3] != channels && !a.bias)  // CMSIS-NN reads one from where none is
+        return unsupported("the kernel of convolutions in groups needs a bias");
     return detail::infer_windowed_image(
         out, input, axes, weight[0], {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }

@@ -124,7 +124,7 @@ inline result<void> require_transposed(
     const bool fits =
         saturating_add(rows.stride, rows.before) <= saturating_add(rows.kernel, height.output_padding) &&
         saturating_mul(height.size, rows.stride) >= rows.before;
-    return fits ? result<void>() : refuse("needs a height of at least stride and padding");
+    return fits ? result<void>() : refuse("needs a weight as high as stride and padding");
 }
 
 /// Refuses arguments of a pooling that its kernel does not take: each window must reach into the input.
