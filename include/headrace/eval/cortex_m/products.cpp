@@ -43,8 +43,8 @@ void evaluate(
     }
 }
 
-/// As in Python's reference, sums of the weights (which have the bias in them) take the place of the input's
-/// offset and of the bias. On the device it depends on the core: those with MVE read the sums and refuse to
+/// Sums of the weights, which have the bias in them, take the place of the input's offset and of the bias, as
+/// in Python's reference. On the device it depends on the core: those with MVE read the sums and refuse to
 /// run without them, others read the bias alone. A program has one of the two. All results have the first
 /// multiplier and shift.
 void evaluate(cortex_m::quantized_linear, const args<cortex_m::quantized_linear>& a, evaluation& e) {

@@ -18,8 +18,8 @@ namespace headrace::eval {
 /// Python's reference shifts to the left in 64, which differs once a multiplier's left shift overflows.
 [[nodiscard]] constexpr std::int32_t in_word(std::int64_t x) { return static_cast<std::int32_t>(x); }
 
-/// arm_nn_divide_by_power_of_two: halves away from 0. An exponent above 31 gives 0, as the variant of CMSIS-NN
-/// in assembly does; in C, it is undefined.
+/// arm_nn_divide_by_power_of_two: halves away from 0. An exponent above 31, as for the softmax of a row with
+/// 512 maxima, gives 0, as the variant of CMSIS-NN in assembly does; in C, it is undefined.
 [[nodiscard]] constexpr std::int32_t divide_by_power_of_two(std::int32_t x, std::int32_t exponent) {
     const std::int64_t mask = (std::int64_t{1} << exponent) - 1;
     const std::int64_t quotient = std::int64_t{x} >> exponent;
@@ -44,7 +44,7 @@ struct fixed_point_factor {
     return {in_word(multiplier), in_word(shift)};
 }
 
-/// Where quantized results go: to a zero point, within bounds.
+/// The zero point and the bounds of quantized results.
 struct quantized_result {
     std::int64_t zero_point, lowest = -128, highest = 127;
 
