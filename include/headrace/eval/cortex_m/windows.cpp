@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the kernels of the cortex_m dialect's convolutions and poolings. All compute in the order N, H, W, C
-// of the device's memory, whichever the logical order of the op.
+// of the device's memory, whichever the logical order of the op. The device refuses tensors of ops in the order
+// N, C, H, W that are not channels_last in memory; values here have no order in memory.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -82,77 +83,93 @@ void for_each_tap(const Args& a, const image_size& image, std::array<std::int64_
 
 // --- convolutions ----------------------------------------------------------------------
 
+/// The operands of a convolution, and the image that its kernel writes.
+template <class Op>
+struct convolution {
+    tensor in;
+    const tensor& weight;
+    tensor out;
+    image_size from, to;
+    std::vector<fixed_point_factor> factors;
+    std::vector<std::int32_t> first;  ///< the sum of each result channel before any product
+    quantized_result result;
+    std::int32_t offset;  ///< added to each element of the input
+
+    /// Fails if the factors are not sound.
+    convolution(const args<Op>& a, evaluation& e)
+        : in(input_as_nhwc<Op>(e.input(a.input))),
+          weight(e.input(a.weight)),
+          out(result_as_nhwc<Op>(e)),
+          from(in.shape()),
+          to(out.shape()),
+          factors(factors_of(e, e.input(a.requantize_multipliers), e.input(a.requantize_shifts))),
+          first(first_sums(e, a.bias, to.channels)),
+          result{a.output_offset, a.activation_min, a.activation_max},
+          offset(in_word(a.input_offset)) {}
+
+    [[nodiscard]] std::array<std::int64_t, 2> taps() const { return {weight.dim(1), weight.dim(2)}; }
+    [[nodiscard]] std::span<const std::int8_t> pixel(std::int64_t n, std::int64_t y, std::int64_t x) const {
+        return in.data<std::int8_t>().subspan(idx(from.pixel(n, y, x)), idx(from.channels));
+    }
+    /// Adds the products of some channels of a pixel with the weights of a tap for result channel c.
+    [[nodiscard]] std::int32_t with_products(std::int32_t sum, std::span<const std::int8_t> pixel,
+        std::int64_t c, std::int64_t tap_y, std::int64_t tap_x) const {
+        const std::int64_t tap = (c * weight.dim(1) + tap_y) * weight.dim(2) + tap_x;
+        const std::int8_t* weights = weight.data<std::int8_t>().data() + tap * weight.dim(3);
+        return dot_product(pixel, offset, weights, 0, sum);
+    }
+};
+
 /// Weights are (out, height, width, in / groups). Padding counts as the input's zero point, so that it adds
 /// nothing.
 template <one_of<cortex_m::conv2d_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    const tensor in = input_as_nhwc<Op>(e.input(a.input));
-    const tensor& weight = e.input(a.weight);
-    tensor out = result_as_nhwc<Op>(e);
-    const image_size from(in.shape());
-    const image_size to(out.shape());
-    const std::vector<fixed_point_factor> factors =
-        factors_of(e, e.input(a.requantize_multipliers), e.input(a.requantize_shifts));
+    convolution<Op> of(a, e);
     if (e.failed()) return;
-    const std::vector<std::int32_t> first = first_sums(e, a.bias, to.channels);
-    const quantized_result result{a.output_offset, a.activation_min, a.activation_max};
-    const std::int32_t offset = in_word(a.input_offset);
-    const std::int64_t depth = weight.dim(3);
-    const std::int64_t in_group = to.channels / (from.channels / depth);  // results of a group
-    const std::span<const std::int8_t> elements = in.data<std::int8_t>();
-    const std::int8_t* weights = weight.data<std::int8_t>().data();
-    std::int8_t* codes = out.mutable_data<std::int8_t>().data();
+    const std::int64_t depth = of.weight.dim(3);
+    const std::int64_t groups = of.from.channels / depth;
+    const std::int64_t in_group = of.to.channels / groups;  // results of a group
+    std::int8_t* codes = of.out.template mutable_data<std::int8_t>().data();
     std::vector<std::int32_t> sums;
-    for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
-        sums = first;
-        for_each_tap(a, from, {weight.dim(1), weight.dim(2)}, oy, ox,
+    for_each_pixel(of.to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
+        sums = of.first;
+        for_each_tap(a, of.from, of.taps(), oy, ox,
             [&](std::int64_t i, std::int64_t k, std::int64_t y, std::int64_t x) {
-                for (std::int64_t c = 0; c != to.channels; ++c) {
-                    const auto pixel =
-                        elements.subspan(idx(from.pixel(n, y, x) + c / in_group * depth), idx(depth));
-                    const std::int64_t tap = (c * weight.dim(1) + i) * weight.dim(2) + k;
-                    std::int32_t& sum = sums[idx(c)];
-                    sum = dot_product(pixel, offset, weights + tap * depth, 0, sum);
+                for (std::int64_t group = 0; group != groups; ++group) {
+                    const auto channels = of.pixel(n, y, x).subspan(idx(group * depth), idx(depth));
+                    for (std::int64_t c = group * in_group; c != (group + 1) * in_group; ++c)
+                        sums[idx(c)] = of.with_products(sums[idx(c)], channels, c, i, k);
                 }
             });
-        for (std::size_t c = 0; c != sums.size(); ++c) *codes++ = result.of(factors[c].times(sums[c]));
+        for (std::size_t c = 0; c != sums.size(); ++c) *codes++ = of.result.of(of.factors[c].times(sums[c]));
     });
-    set_result<Op>(e, out);
+    set_result<Op>(e, of.out);
 }
 /// Weights are (1, height, width, out); channel c of the input gives the `depth_multiplier` results from
 /// c * depth_multiplier on.
 template <one_of<cortex_m::depthwise_conv2d_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    const tensor in = input_as_nhwc<Op>(e.input(a.input));
-    const tensor& weight = e.input(a.weight);
-    tensor out = result_as_nhwc<Op>(e);
-    const image_size from(in.shape());
-    const image_size to(out.shape());
-    const std::vector<fixed_point_factor> factors =
-        factors_of(e, e.input(a.requantize_multipliers), e.input(a.requantize_shifts));
+    convolution<Op> of(a, e);
     if (e.failed()) return;
-    const std::vector<std::int32_t> first = first_sums(e, a.bias, to.channels);
-    const quantized_result result{a.output_offset, a.activation_min, a.activation_max};
-    const std::int32_t offset = in_word(a.input_offset);
-    const std::int8_t* elements = in.data<std::int8_t>().data();
-    const std::int8_t* weights = weight.data<std::int8_t>().data();
-    std::int8_t* codes = out.mutable_data<std::int8_t>().data();
+    const std::int8_t* weights = of.weight.template data<std::int8_t>().data();
+    std::int8_t* codes = of.out.template mutable_data<std::int8_t>().data();
     std::vector<word_sum> sums;
-    for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
-        sums.assign(first.begin(), first.end());
-        for_each_tap(a, from, {weight.dim(1), weight.dim(2)}, oy, ox,
+    for_each_pixel(of.to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
+        sums.assign(of.first.begin(), of.first.end());
+        for_each_tap(a, of.from, of.taps(), oy, ox,
             [&](std::int64_t i, std::int64_t k, std::int64_t y, std::int64_t x) {
-                const std::int8_t* pixel = elements + from.pixel(n, y, x);
-                const std::int8_t* row = weights + (i * weight.dim(2) + k) * to.channels;
-                for (std::int64_t c = 0; c != to.channels; ++c) {
-                    const std::int64_t element = pixel[c / a.depth_multiplier];
-                    sums[idx(c)].add_product(in_word(element + offset), row[c]);
+                const std::int8_t* row = weights + (i * of.weight.dim(2) + k) * of.to.channels;
+                auto sum = sums.begin();
+                for (const std::int8_t code : of.pixel(n, y, x)) {
+                    const std::int32_t element = in_word(std::int64_t{code} + of.offset);
+                    for (std::int64_t m = 0; m != a.depth_multiplier; ++m)
+                        sum++->add_product(element, *row++);
                 }
             });
         for (std::size_t c = 0; c != sums.size(); ++c)
-            *codes++ = result.of(factors[c].times(sums[c].value()));
+            *codes++ = of.result.of(of.factors[c].times(sums[c].value()));
     });
-    set_result<Op>(e, out);
+    set_result<Op>(e, of.out);
 }
 /// Weights are (out, height, width, in). The sums are exact modulo 2^32; Python's reference adds them up in
 /// float, which rounds those past 2^24. CMSIS-NN before its commit 4a8f5b5d of July 2026 shifts rows if the
@@ -160,37 +177,23 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 /// cortex_m::require_transposed); this kernel computes what newer ones do.
 template <one_of<cortex_m::transpose_conv2d_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    const tensor in = input_as_nhwc<Op>(e.input(a.input));
-    const tensor& weight = e.input(a.weight);
-    tensor out = result_as_nhwc<Op>(e);
-    const image_size from(in.shape());
-    const image_size to(out.shape());
-    const std::vector<fixed_point_factor> factors =
-        factors_of(e, e.input(a.requantize_multipliers), e.input(a.requantize_shifts));
+    convolution<Op> of(a, e);
     if (e.failed()) return;
-    const std::vector<std::int32_t> first = first_sums(e, a.bias, to.channels);
-    const quantized_result result{a.output_offset, a.activation_min, a.activation_max};
-    const std::int32_t offset = in_word(a.input_offset);
-    const std::span<const std::int8_t> elements = in.data<std::int8_t>();
-    const std::int8_t* weights = weight.data<std::int8_t>().data();
+    const std::span<std::int8_t> codes = of.out.template mutable_data<std::int8_t>();
     std::vector<std::int32_t> sums;
-    sums.reserve(idx(out.size()));
-    while (sums.size() != idx(out.size())) sums.insert(sums.end(), first.begin(), first.end());
-    for_each_pixel(from, [&](std::int64_t n, std::int64_t iy, std::int64_t ix) {
-        const auto pixel = elements.subspan(idx(from.pixel(n, iy, ix)), idx(from.channels));
-        for_each_tap(a, to, {weight.dim(1), weight.dim(2)}, iy, ix,
-            [&](std::int64_t i, std::int64_t k, std::int64_t y, std::int64_t x) {
-                std::int32_t* sum = sums.data() + to.pixel(n, y, x);
-                for (std::int64_t c = 0; c != to.channels; ++c) {
-                    const std::int64_t tap = (c * weight.dim(1) + i) * weight.dim(2) + k;
-                    sum[c] = dot_product(pixel, offset, weights + tap * from.channels, 0, sum[c]);
-                }
+    sums.reserve(codes.size());
+    while (sums.size() != codes.size()) sums.insert(sums.end(), of.first.begin(), of.first.end());
+    for_each_pixel(of.from, [&](std::int64_t n, std::int64_t iy, std::int64_t ix) {
+        for_each_tap(
+            a, of.to, of.taps(), iy, ix, [&](std::int64_t i, std::int64_t k, std::int64_t y, std::int64_t x) {
+                std::int32_t* sum = sums.data() + of.to.pixel(n, y, x);
+                for (std::int64_t c = 0; c != of.to.channels; ++c)
+                    sum[c] = of.with_products(sum[c], of.pixel(n, iy, ix), c, i, k);
             });
     });
-    const std::span<std::int8_t> codes = out.mutable_data<std::int8_t>();
     for (std::size_t i = 0; i != codes.size(); ++i)
-        codes[i] = result.of(factors[i % factors.size()].times(sums[i]));
-    set_result<Op>(e, out);
+        codes[i] = of.result.of(of.factors[i % of.factors.size()].times(sums[i]));
+    set_result<Op>(e, of.out);
 }
 
 // --- poolings --------------------------------------------------------------------------
