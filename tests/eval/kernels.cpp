@@ -10,6 +10,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/device.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
@@ -43,8 +44,9 @@ void check_kernels() {
 }  // namespace
 
 TEST_CASE("each op has a kernel") {
-    check_kernels<aten::dialect, builtin::dialect, delegate::dialect, device::dialect, dim_order_ops::dialect,
-        higher_order::dialect, memory::dialect, quantized_decomposed::dialect, tosa::dialect>();
+    check_kernels<aten::dialect, builtin::dialect, cortex_m::dialect, delegate::dialect, device::dialect,
+        dim_order_ops::dialect, higher_order::dialect, memory::dialect, quantized_decomposed::dialect,
+        tosa::dialect>();
 }
 
 TEST_CASE("no op has a kernel in two sources") {

@@ -263,6 +263,7 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     conv.stride = {2, 2};
     conv.padding = {1, 1};
     conv.dilation = {1, 1};
+    conv.requantize_multipliers = conv.requantize_shifts = tensor(dtype::int32, {6});
     CHECK(infer<cortex_m::quantized_conv2d_nhwc>(conv) == "int8[1, 4, 4, 6]");
     CHECK(infer<builtin::opaque>({"custom.op", {}}) == "the shapes that custom.op gives are not known");
     graph& region = g.create_region();

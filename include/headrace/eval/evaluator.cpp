@@ -22,6 +22,7 @@
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/builtin.hpp>
+#include <headrace/infer/cortex_m.hpp>
 #include <headrace/infer/delegate.hpp>
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
@@ -61,8 +62,8 @@ struct known_dialects {
     [[nodiscard]] static inference_rule rule_of(const op_info& op) { return find_rule<Dialects...>(op); }
 };
 using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-    higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect, memory::dialect,
-    builtin::dialect>;
+    cortex_m::dialect, higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect,
+    memory::dialect, builtin::dialect>;
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));
@@ -256,8 +257,9 @@ std::span<const kernel_list* const> kernel_lists() {
         &aten_index_tensor_kernels, &aten_join_kernels, &aten_logic_kernels, &aten_matmul_kernels,
         &aten_norm_kernels, &aten_pool_kernels, &aten_recurrent_kernels, &aten_reduce_kernels,
         &aten_resize_kernels, &aten_softmax_kernels, &aten_unary_kernels, &aten_view_kernels,
-        &builtin_kernels, &quantized_decomposed_kernels, &tosa_convert_kernels, &tosa_elementwise_kernels,
-        &tosa_layout_kernels, &tosa_tensor_kernels};
+        &builtin_kernels, &cortex_m_elementwise_kernels, &cortex_m_product_kernels, &cortex_m_window_kernels,
+        &quantized_decomposed_kernels, &tosa_convert_kernels, &tosa_elementwise_kernels, &tosa_layout_kernels,
+        &tosa_tensor_kernels};
     return lists;
 }
 

@@ -9,6 +9,7 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/cortex_m.hpp>
 #include <headrace/infer/delegate.hpp>
 #include <headrace/infer/device.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
@@ -67,7 +68,7 @@ std::uint64_t executed_bytes(const tensor_meta& meta) { return eval::evaluated_b
 namespace {
 
 inference_rule rule_of_any(const op_info& op) {
-    return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+    return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
         higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect, memory::dialect>(
         executorch::functional_of(out::functional_of(op)));
 }
