@@ -76,7 +76,7 @@ struct node_test {
 
 }  // namespace
 
-TEST_CASE("a factor rounds twice, halves up and then away from 0") {
+TEST_CASE("cortex_m: a factor rounds twice, halves up and then away from 0") {
     using eval::fixed_point_factor;
     const auto times = [](const integers& numbers, fixed_point_factor factor) {
         integers products;
@@ -92,7 +92,7 @@ TEST_CASE("a factor rounds twice, halves up and then away from 0") {
     CHECK(times({1 << 30, 3 << 29}, {1 << 30, 1}) == integers{INT32_MIN / 2, INT32_MIN / 4 * 3 + (1 << 30)});
 }
 
-TEST_CASE_METHOD(node_test, "quantization of cortex_m rounds halves to even and saturates") {
+TEST_CASE_METHOD(node_test, "cortex_m: quantization rounds halves to even and saturates") {
     using quantize = cortex_m::quantize_per_tensor;
     const value x = put(f32({8}, {0.25, 0.75, -0.25, 1000, -1000, infinity, -infinity, not_a_number}));
     CHECK(codes<quantize>({x, 0.5, 3, -128, 127, dtype::int8}) ==
@@ -111,7 +111,7 @@ TEST_CASE_METHOD(node_test, "quantization of cortex_m rounds halves to even and 
     CHECK(refuse(x, -128, 32768, dtype::int16).starts_with("quant_max is 32768, but must be "));
 }
 
-TEST_CASE_METHOD(node_test, "dequantization of cortex_m") {
+TEST_CASE_METHOD(node_test, "cortex_m: dequantization") {
     using dequantize = cortex_m::dequantize_per_tensor;
     const value x = put(bytes({3}, {-128, 3, 127}));
     const auto numbers = run<dequantize>({x, 0.5, 3, -128, 127, dtype::int8});
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(node_test, "dequantization of cortex_m") {
         "zero_point is 128, but must be from -128 to 127");
 }
 
-TEST_CASE_METHOD(node_test, "sums of quantized values") {
+TEST_CASE_METHOD(node_test, "cortex_m: sums of quantized values") {
     using add = cortex_m::quantized_add;
     const value a = put(bytes({6}, {10, -10, 127, -128, 5, -5}));
     const value b = put(bytes({6}, {20, 21, 127, -128, 6, -7}));
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(node_test, "sums of quantized values") {
     CHECK(refuse(b, half, INT64_MIN).starts_with("other_shift is "));
 }
 
-TEST_CASE_METHOD(node_test, "products of quantized values") {
+TEST_CASE_METHOD(node_test, "cortex_m: products of quantized values") {
     using mul = cortex_m::quantized_mul;
     const value a = put(bytes({6}, {10, -10, 127, -128, 3, -3}));
     const value b = put(bytes({6}, {20, 21, 127, -128, 3, 3}));
@@ -165,7 +165,7 @@ TEST_CASE_METHOD(node_test, "products of quantized values") {
               .ends_with("or one of them a number for each channel"));
 }
 
-TEST_CASE_METHOD(node_test, "quotients of quantized values") {
+TEST_CASE_METHOD(node_test, "cortex_m: quotients of quantized values") {
     using div = cortex_m::quantized_div;
     const value a = put(bytes({6}, {5, -5, 7, 100, 1, 2}));
     const value b = put(bytes({6}, {3, 3, 3, 2, 1, 0}));
@@ -180,7 +180,7 @@ TEST_CASE_METHOD(node_test, "quotients of quantized values") {
     CHECK(refusal<div>({none, 0, put(f32({0}, {})), 0, 0, 1.0}) == "other is float32, but must be int8");
 }
 
-TEST_CASE_METHOD(node_test, "maximum and minimum broadcast where the device does") {
+TEST_CASE_METHOD(node_test, "cortex_m: maximum and minimum broadcast where the device does") {
     const value a = put(bytes({2, 2}, {1, -5, 7, -128}));
     const value row = put(bytes({2}, {0, -6}));
     CHECK(codes<cortex_m::maximum>({a, row}) == integers{1, -5, 7, -6});
@@ -194,7 +194,7 @@ TEST_CASE_METHOD(node_test, "maximum and minimum broadcast where the device does
         "self [1, 1, 1, 1, 1] must have rank 0 to 4");
 }
 
-TEST_CASE_METHOD(node_test, "activations by table") {
+TEST_CASE_METHOD(node_test, "cortex_m: activations by table") {
     const value x = put(bytes({4}, {-128, -1, 0, 127}));
     CHECK(codes<cortex_m::quantized_activation>({x, put(wave({256}, 5, 3))}) == integers{5, -126, -123, 2});
     CHECK(refusal<cortex_m::quantized_activation>({x, put(wave({255}, 0, 0))}) ==
@@ -203,7 +203,7 @@ TEST_CASE_METHOD(node_test, "activations by table") {
         refusal<cortex_m::quantized_activation>({put(words({1})), x}) == "input is int32, but must be int8");
 }
 
-TEST_CASE_METHOD(node_test, "softmax of quantized values") {
+TEST_CASE_METHOD(node_test, "cortex_m: softmax of quantized values") {
     using softmax = cortex_m::softmax;
     const value x = put(bytes({3, 4}, {10, 20, 30, 40, -128, 127, 0, 0, 5, 5, 5, 5}));
     CHECK(codes<softmax>({x, -1, 0, -128, half, 23, -255}) ==
@@ -221,7 +221,7 @@ TEST_CASE_METHOD(node_test, "softmax of quantized values") {
     CHECK(refuse(1, -128, -1) == "input_shift is -1, but must be at least 0");
 }
 
-TEST_CASE_METHOD(node_test, "batched matrix products") {
+TEST_CASE_METHOD(node_test, "cortex_m: batched matrix products") {
     using matmul = cortex_m::quantized_batch_matmul;
     const value lhs = put(wave({2, 2, 3}, -70, 31));
     const value rhs = put(wave({2, 2, 3}, -128, 45));
@@ -239,7 +239,7 @@ TEST_CASE_METHOD(node_test, "batched matrix products") {
     CHECK(refusal<matmul>({lhs, 5, rhs, -9, 3, half, -32, none}).starts_with("output_shift is -32"));
 }
 
-TEST_CASE_METHOD(node_test, "linear layers have a bias or sums of their weights") {
+TEST_CASE_METHOD(node_test, "cortex_m: linear layers have a bias or sums of their weights") {
     using linear = cortex_m::quantized_linear;
     const value x = put(wave({2, 4}, -70, 31));
     const value w = put(wave({3, 4}, -128, 45));
@@ -259,7 +259,7 @@ TEST_CASE_METHOD(node_test, "linear layers have a bias or sums of their weights"
     CHECK(refuse(w, bias, {}) == "requantize_multipliers and requantize_shifts must not be empty");
 }
 
-TEST_CASE_METHOD(node_test, "convolutions in both layouts") {
+TEST_CASE_METHOD(node_test, "cortex_m: convolutions in both layouts") {
     const integers nhwc{-100, -20, -63, 17, -26, 54, 11, 91, 48, -128, 85, -91, 122, -54, -97, -17, -60, 20,
         -23, 57, 14, 94, 51, -125, 88, -88, 125, -51, -94, -14, -57, 23};
     const value x = put(wave({1, 2, 4, 4}, -100, 37));
@@ -319,7 +319,7 @@ TEST_CASE_METHOD(node_test, "convolutions in both layouts") {
     }) == "the kernel of convolutions in groups needs a bias");
 }
 
-TEST_CASE_METHOD(node_test, "depthwise convolutions have results for each channel") {
+TEST_CASE_METHOD(node_test, "cortex_m: depthwise convolutions have results for each channel") {
     const integers nhwc{-100, -20, -63, 17, -26, 54, 11, 91, 48, -128, 85, -91, 122, -54, -97, -17, -60, 20,
         -23, 57, 14, 94, 51, -125, 88, -88, 125, -51, -94, -14, -57, 23};
     const value x = put(wave({1, 2, 4, 4}, -100, 37));
@@ -350,7 +350,7 @@ TEST_CASE_METHOD(node_test, "depthwise convolutions have results for each channe
     CHECK(refuse(x, 0) == "depth_multiplier is 0, but must be at least 1");
 }
 
-TEST_CASE_METHOD(node_test, "transposed convolutions") {
+TEST_CASE_METHOD(node_test, "cortex_m: transposed convolutions") {
     const value x = put(wave({1, 2, 2, 2}, -60, 29));
     const value w = put(wave({2, 3, 3, 2}, -90, 53));
     const value bias = put(words({50, -700}));
@@ -395,7 +395,7 @@ TEST_CASE_METHOD(node_test, "transposed convolutions") {
     CHECK(refuse([](auto& c) { c.padding = {9, 0}; }) == "the padding is larger than the result");
 }
 
-TEST_CASE_METHOD(node_test, "means over windows") {
+TEST_CASE_METHOD(node_test, "cortex_m: means over windows") {
     using pool = cortex_m::quantized_avg_pool2d;
     const value x = put(bytes({1, 2, 2, 4}, {1, 2, 3, 4, -1, -2, -3, -4, 5, 5, 6, 6, -5, -5, -6, -7}));
     // Python's reference rounds the last mean, -6.5, to -6; around a zero point of 1, also 1.5 to 1.
@@ -416,7 +416,7 @@ TEST_CASE_METHOD(node_test, "means over windows") {
         "a window of 3 does not fit in an axis padded to 2");
 }
 
-TEST_CASE_METHOD(node_test, "maxima over windows") {
+TEST_CASE_METHOD(node_test, "cortex_m: maxima over windows") {
     using pool = cortex_m::quantized_max_pool2d;
     const value x = put(bytes({1, 1, 3, 3}, {-128, 3, 90, -7, -100, 5, 12, -128, 127}));
     const args<pool> a{x, {2, 2}, {2, 2}, {1, 1}, {1, 1}, false, 4, 4, -90, 100};
@@ -441,7 +441,7 @@ TEST_CASE_METHOD(node_test, "maxima over windows") {
     }).starts_with("input [1, 1, 0, 3]"));
 }
 
-TEST_CASE_METHOD(node_test, "padding is in the order of memory") {
+TEST_CASE_METHOD(node_test, "cortex_m: padding is in the order of memory") {
     const value x = put(bytes({1, 2, 1, 2}, {1, 2, 3, 4}));
     const int_list before{0, 0, 1, 0};
     const int_list after{0, 0, 0, 1};
@@ -465,7 +465,7 @@ TEST_CASE_METHOD(node_test, "padding is in the order of memory") {
     CHECK(refusal<cortex_m::pad>({x, {0, 0, 0, INT64_MAX}, {0, 0, 0, INT64_MAX}, 0}) != "");
 }
 
-TEST_CASE_METHOD(node_test, "axes in another order") {
+TEST_CASE_METHOD(node_test, "cortex_m: axes in another order") {
     using transpose = cortex_m::transpose;
     CHECK(codes<transpose>({put(wave({1, 2, 3, 1}, 0, 1)), {0, 2, 1, 3}}) == integers{0, 3, 1, 4, 2, 5});
     CHECK(codes<transpose>({put(wave({2, 1, 3}, 0, 1)), {2, 1, 0}}) == integers{0, 3, 1, 4, 2, 5});
