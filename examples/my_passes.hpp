@@ -4,9 +4,9 @@
 #define HEADRACE_EXAMPLES_MY_PASSES_HPP
 
 #include <headrace/infer/aten.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "my_dialect.hpp"
 

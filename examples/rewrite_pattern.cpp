@@ -6,8 +6,8 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "small_graph.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "my_dialect.hpp"
 #include "small_graph.hpp"

@@ -16,7 +16,7 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/target_spec.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace::cli {
 

@@ -34,10 +34,10 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/algebra.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/description.hpp>
 #include <headrace/pass/emission_record.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 #include <headrace/version.hpp>
 
 #endif

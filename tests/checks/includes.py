@@ -19,7 +19,7 @@ TOP = BASE / "headrace"
 
 # A header may include its own folder and the folders before it.
 LAYERS = [
-    "on_device", "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx", "passes",
+    "on_device", "base", "op", "dialect", "ir", "infer", "target", "rewrite", "pass", "match", "memory", "partition", "fx", "passes",
     "eval", "quantization", "io/file", "io", "io/signature", "io/text", "io/tosa", "io/pte", "io/vela", "io/package",
     "io/pt2", "io/embed", "contract", "firmware", "run", "lowering", "compare", "show", "opt", "compiled",
 ]

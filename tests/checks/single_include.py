@@ -28,7 +28,7 @@ OUTPUTS = {
                             "its passes and standard pipeline in one header"),
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
-TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
+TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "rewrite", "pass", "match", "memory", "partition", "fx"]
 LIBRARIES = ("boost/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"

@@ -3,7 +3,7 @@
 """Builds and runs tests of the toolkit's headers against the single headers of this tree.
 
     single_tests.py COMPILER FOLDER…      the tests of folders whose files can be compiled as one, such as op
-    single_tests.py COMPILER --all        those of op ir infer target pass match memory partition, each file alone
+    single_tests.py COMPILER --all        those of op ir infer target rewrite pass match memory partition, each file alone
 
 Each header that a single header contains is replaced by one that includes that single header; headers that need other
 libraries, such as the kernels with which tests execute graphs, are the real ones.
@@ -20,9 +20,9 @@ import tempfile
 import single_include
 
 ROOT = single_include.ROOT
-FOLDERS = ["op", "ir", "infer", "target", "pass", "match", "memory", "partition", "fx"]
+FOLDERS = ["op", "ir", "infer", "target", "rewrite", "pass", "match", "memory", "partition", "fx"]
 # Folders whose tests run passes with the common functions.
-EXECUTING = {"pass", "fx"}
+EXECUTING = {"rewrite", "pass", "fx"}
 # Tests of features outside the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]

@@ -3,7 +3,7 @@
 // EXPECT: emit: a called function emits an op that is not in `produces`
 // EXPECT: not_produced<headrace::tosa::tile, headrace::ops<
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/build.hpp>

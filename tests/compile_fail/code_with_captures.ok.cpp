@@ -2,7 +2,7 @@
 // Defines a rule whose code captures a number.
 // EXPECT: rule: its callable has captures
 
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 
@@ -15,8 +15,8 @@ inline constexpr int lowest = 0;
 struct lower_relu : pass {
     using made = ops<toy::clamp>;
     static auto rewrites() {
-        return rules(
-            on<toy::relu> = code<made>([](emit<made> e, const auto& a) { return e.make<toy::clamp>({a.self}); }));
+        return rules(on<toy::relu> = code<made>(
+                         [](emit<made> e, const auto& a) { return e.make<toy::clamp>({a.self}); }));
     }
 };
 

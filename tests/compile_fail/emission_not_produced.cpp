@@ -3,7 +3,7 @@
 // EXPECT: emit: op is not in the pass's `produces`
 // EXPECT: not_produced<headrace::toy::add, headrace::ops<headrace::toy::clamp>
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

@@ -3,7 +3,7 @@
 // EXPECT: emit: an op has no infer_results
 // EXPECT: no_inference<mine::twice>
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

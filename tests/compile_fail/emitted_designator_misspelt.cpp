@@ -2,7 +2,7 @@
 // Defines a pass that misspells a member of the op that it emits.
 // EXPECT: headrace::toy::clamp::args
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

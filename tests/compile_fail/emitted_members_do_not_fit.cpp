@@ -3,7 +3,7 @@
 // EXPECT: emit: an op does not have such members
 // EXPECT: no_such_members<headrace::toy::clamp, int, headrace::value>
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

@@ -3,7 +3,7 @@
 // EXPECT: op: not in its dialect's list
 // EXPECT: mine::second
 
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace mine {
 

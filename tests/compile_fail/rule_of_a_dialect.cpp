@@ -3,7 +3,7 @@
 // EXPECT: rule: it is for something that is not an op
 // EXPECT: unknown_op<headrace::toy::dialect>
 
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

@@ -2,7 +2,7 @@
 // Defines a rule whose callable captures a number.
 // EXPECT: rule: its callable has captures
 
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

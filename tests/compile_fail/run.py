@@ -98,7 +98,7 @@ MANDATED = {
 # Declarations that must be in Headrace's namespace, or around it.
 OF_HEADRACE = re.compile(r"^(namespace|struct|template (class|struct|const op_info)) headrace\b", re.M)
 # The folders whose headers assert what users can get wrong.
-ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition", "fx", "contract")
+ASSERTING = ("op", "ir", "infer", "target", "rewrite", "pass", "match", "partition", "fx", "contract")
 
 
 def read(path):
@@ -188,7 +188,7 @@ def twins_to_check(compiler, cases, include):
 
 def named_messages(include):
     """Returns the messages that several static_asserts share, by the names of their macros."""
-    text = read(os.path.join(include, "headrace/pass/messages.hpp")).replace("\\\n", "")
+    text = read(os.path.join(include, "headrace/rewrite/messages.hpp")).replace("\\\n", "")
     return {name: "".join(re.findall(r'"([^"]*)"', said)) for name, said in re.findall(r'#define (\w+) +(".*")', text)}
 
 

@@ -9,7 +9,7 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 using namespace headrace;
 

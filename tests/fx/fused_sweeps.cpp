@@ -7,7 +7,7 @@
 #include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/arithmetic.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "../support/program.hpp"
 

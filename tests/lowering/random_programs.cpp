@@ -34,7 +34,7 @@
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/partition/extract.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/signature_tensors.hpp>
 #include <headrace/show/sample_arguments.hpp>

@@ -5,8 +5,8 @@
 
 #include <headrace/fx/pattern.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "../support/pass_test.hpp"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
 

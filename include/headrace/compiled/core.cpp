@@ -38,9 +38,9 @@
 #include <headrace/memory/order_solver_definition.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/driver_definition.hpp>
-#include <headrace/pass/emitter.hpp>
-#include <headrace/pass/emitter_definition.hpp>
-#include <headrace/pass/pass_context.hpp>
-#include <headrace/pass/pass_context_definition.hpp>
 #include <headrace/pass/pipeline_run.hpp>
 #include <headrace/pass/pipeline_run_definition.hpp>
+#include <headrace/rewrite/emitter.hpp>
+#include <headrace/rewrite/emitter_definition.hpp>
+#include <headrace/rewrite/pass_context.hpp>
+#include <headrace/rewrite/pass_context_definition.hpp>

@@ -17,7 +17,7 @@
 #include <headrace/firmware/report.hpp>
 #include <headrace/io/signature/io_description.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace::firmware {
 

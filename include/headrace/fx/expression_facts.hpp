@@ -10,12 +10,12 @@
 
 #include <headrace/fx/pattern_arguments.hpp>
 #include <headrace/match/pattern_expression.hpp>
-#include <headrace/pass/call_checks.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
+#include <headrace/rewrite/call_checks.hpp>
 
 namespace headrace {
 
-/// Diagnoses of expressions, for compile errors, in addition to those of calls (pass/call_checks.hpp).
+/// Diagnoses of expressions, for compile errors, in addition to those of calls (rewrite/call_checks.hpp).
 template <class Op, std::size_t Result>
 struct no_such_result {};
 template <class Expression>

@@ -11,7 +11,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/strided_walk.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace headrace::detail {
 

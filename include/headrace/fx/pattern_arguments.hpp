@@ -11,7 +11,7 @@
 
 #include <headrace/match/pattern_expression.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/pass/call_checks.hpp>
+#include <headrace/rewrite/call_checks.hpp>
 
 namespace headrace::detail {
 

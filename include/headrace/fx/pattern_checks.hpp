@@ -9,7 +9,7 @@
 
 #include <headrace/fx/expression_facts.hpp>
 #include <headrace/match/pattern_expression.hpp>
-#include <headrace/pass/call_checks.hpp>
+#include <headrace/rewrite/call_checks.hpp>
 
 namespace headrace {
 

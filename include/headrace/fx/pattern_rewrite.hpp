@@ -21,7 +21,7 @@
 #include <headrace/fx/subgraph_matcher.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

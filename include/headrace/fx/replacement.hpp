@@ -13,7 +13,7 @@
 #include <headrace/fx/subgraph_match.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace headrace {
 

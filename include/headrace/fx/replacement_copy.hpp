@@ -22,7 +22,7 @@
 #include <headrace/ir/strided_walk.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace headrace::detail {
 

@@ -17,7 +17,7 @@
 #include <headrace/fx/pattern_rewrite.hpp>
 #include <headrace/fx/replacement.hpp>
 #include <headrace/fx/subgraph_matcher.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -15,7 +15,7 @@
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
 #include <headrace/partition/to_backend.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -10,7 +10,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/unknown_op.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
 namespace headrace {

@@ -20,7 +20,7 @@
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/lowering/state.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -16,8 +16,8 @@
 #include <headrace/io/program.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
-#include <headrace/pass/pass_context.hpp>
 #include <headrace/pass/pass_registry.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -9,9 +9,9 @@
 #include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/report.hpp>
-#include <headrace/pass/pass_context.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/pass/statistics.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

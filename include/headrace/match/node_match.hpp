@@ -11,7 +11,7 @@
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/match/pattern_expression.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 namespace headrace {
 

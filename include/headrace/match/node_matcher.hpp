@@ -8,7 +8,7 @@
 
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/match/node_match.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 namespace headrace::detail {
 

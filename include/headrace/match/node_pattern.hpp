@@ -9,7 +9,7 @@
 
 #include <headrace/match/node_match.hpp>
 #include <headrace/match/node_matcher.hpp>
-#include <headrace/pass/code_rule.hpp>
+#include <headrace/rewrite/code_rule.hpp>
 
 namespace headrace {
 

@@ -10,7 +10,7 @@
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/value.hpp>
-#include <headrace/pass/expression.hpp>
+#include <headrace/rewrite/expression.hpp>
 
 namespace headrace {
 

@@ -15,7 +15,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/unknown_op.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/pass/messages.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pipeline_step.hpp>
 #include <headrace/pass/run_pass.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

@@ -12,8 +12,8 @@
 
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass_lists.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

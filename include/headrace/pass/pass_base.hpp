@@ -9,7 +9,7 @@
 
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

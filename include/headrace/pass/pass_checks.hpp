@@ -8,8 +8,8 @@
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

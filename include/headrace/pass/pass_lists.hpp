@@ -9,9 +9,9 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/code_rule.hpp>
 #include <headrace/pass/pass_code.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/code_rule.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 // The members of a pass that are lists: its targets, under each name that they may have, its effects and its
 // order.
@@ -31,7 +31,7 @@ namespace headrace {
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
 ///     };
 ///
-/// Rewrites that are expressions only need a list (pass/rules.hpp), from which targets and effects follow:
+/// Rewrites that are expressions only need a list (rewrite/rules.hpp), from which targets and effects follow:
 ///
 ///     struct decompose_silu : pass {
 ///         static auto rewrites() { return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); }); }

@@ -12,7 +12,6 @@
 
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/messages.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
@@ -20,6 +19,7 @@
 #include <headrace/pass/pipeline_run.hpp>
 #include <headrace/pass/pipeline_step.hpp>
 #include <headrace/pass/run_pass.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

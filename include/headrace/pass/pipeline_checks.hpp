@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <headrace/pass/messages.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/order_check.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_checks.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

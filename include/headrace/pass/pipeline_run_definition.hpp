@@ -12,7 +12,7 @@
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace::detail {
 

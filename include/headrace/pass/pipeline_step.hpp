@@ -13,8 +13,8 @@
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/pass_code.hpp>
-#include <headrace/pass/pass_context.hpp>
 #include <headrace/pass/statistics.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 
@@ -109,8 +109,7 @@ struct pipeline_steps {
             if (steps[i].run == nullptr) continue;
             record.status = decide(steps[i], g, context, options);
             if (record.status != pass_status::ran) continue;
-            HEADRACE_TRY(
-                options.measure(record, [&] { return steps[i].run(g, context, options.driver); }));
+            HEADRACE_TRY(options.measure(record, [&] { return steps[i].run(g, context, options.driver); }));
             HEADRACE_TRY(options.tell_observer(record, g));
         }
         return statistics;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 namespace headrace {
 

@@ -4,10 +4,10 @@
 #define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 
 #include <headrace/base/result.hpp>
-#include <headrace/pass/pass_context.hpp>
 #include <headrace/quantization/convert.hpp>
 #include <headrace/quantization/observers/observe.hpp>
 #include <headrace/quantization/quantization_config.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -4,9 +4,9 @@
 #define HEADRACE_QUANTIZATION_UNROLL_NETWORKS_HPP
 
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/recurrent.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 namespace headrace {
 
@@ -79,8 +79,7 @@ private:
                 const auto fresh = tanh(ni + reset * nh);
                 return fresh + update * (h - fresh);
             };
-            return {
-                e.build(cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h), {}};
+            return {e.build(cell, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], before.h), {}};
         } else {
             const auto cell = [](auto x, auto h) {
                 if constexpr (std::is_same_v<Op, aten::rnn_tanh_input>) {

@@ -14,7 +14,7 @@
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -40,7 +40,7 @@
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/purity.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/signature_tensors.hpp>
 

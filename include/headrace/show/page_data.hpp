@@ -10,7 +10,7 @@
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/report.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 #include <headrace/show/graph_history.hpp>
 
 namespace headrace {

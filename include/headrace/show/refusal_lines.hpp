@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <headrace/base/strings.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The standard pipeline with a user-defined pass: its proof and the code that runs it.
 #include <headrace/pass/algebra.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/passes.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 using namespace headrace;
 

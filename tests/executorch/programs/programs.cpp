@@ -35,7 +35,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/extract.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/show/sample_arguments.hpp>
 

@@ -11,7 +11,7 @@
 #include <headrace/io/pt2/pt2.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/source_partitions.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 #include "read_fixture.hpp"
 

@@ -14,7 +14,7 @@
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/tosa/emitter.hpp>
 #include <headrace/partition/backend.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

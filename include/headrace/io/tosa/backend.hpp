@@ -12,7 +12,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/partition/backend.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -4,8 +4,8 @@
 #define HEADRACE_PASSES_DECOMPOSE_EXPRESSIONS_HPP
 
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 namespace headrace {
 

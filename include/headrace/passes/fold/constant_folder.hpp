@@ -10,7 +10,7 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
-#include <headrace/pass/emit.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace headrace::detail {
 

@@ -5,9 +5,9 @@
 #define HEADRACE_PASSES_LEGALIZE_PROMOTING_HPP
 
 #include <headrace/infer/promotion.hpp>
-#include <headrace/pass/rules.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/narrowing.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 namespace headrace {
 

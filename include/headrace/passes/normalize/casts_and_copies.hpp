@@ -6,8 +6,8 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 namespace headrace {
 

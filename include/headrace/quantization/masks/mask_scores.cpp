@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <headrace/ir/edits.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/decompose/expressions.hpp>
 #include <headrace/quantization/masks/score_splitter.hpp>
 #include <headrace/quantization/masks/seen_numbers.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
-#include <headrace/pass/pass_context.hpp>
 #include <headrace/quantization/observers/observe.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include <headrace/pass/emit.hpp>
 #include <headrace/quantization/masks/mask_source.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 namespace headrace {
 

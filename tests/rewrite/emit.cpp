@@ -6,8 +6,8 @@
 #include <set>
 
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/pass/emit.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/rewrite/emit.hpp>
 
 #include "../support/toy.hpp"
 

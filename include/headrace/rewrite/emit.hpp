@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::emit, the emitter that makes only the ops that its pass lists.
-#ifndef HEADRACE_PASS_EMIT_HPP
-#define HEADRACE_PASS_EMIT_HPP
+#ifndef HEADRACE_REWRITE_EMIT_HPP
+#define HEADRACE_REWRITE_EMIT_HPP
 
 #include <concepts>
 #include <type_traits>
 
-#include <headrace/pass/emitter.hpp>
-#include <headrace/pass/messages.hpp>
+#include <headrace/rewrite/emitter.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 
@@ -97,7 +97,7 @@ public:
     /// Makes the nodes of an expression, written as a callable that takes these values as terms. Returns a
     /// value, or a std::tuple of them: `e.build([](auto x, auto y) { return x * sigmoid(y); }, x, y)`.
     template <class F, std::same_as<value>... Values>
-    auto build(const F& expression, Values... operands) const;  // pass/code.hpp
+    auto build(const F& expression, Values... operands) const;  // rewrite/code.hpp
 
 private:
     // If false, an assertion has reported it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the diagnoses of calls of ops in expressions, which name the culprit in compile errors.
-#ifndef HEADRACE_PASS_CALL_CHECKS_HPP
-#define HEADRACE_PASS_CALL_CHECKS_HPP
+#ifndef HEADRACE_REWRITE_CALL_CHECKS_HPP
+#define HEADRACE_REWRITE_CALL_CHECKS_HPP
 
 #include <cstddef>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/op.hpp>
-#include <headrace/pass/messages.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

@@ -6,9 +6,9 @@
 
 #include <headrace/fx/fused_sweeps.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/emission_record.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "../support/pass_test.hpp"
 

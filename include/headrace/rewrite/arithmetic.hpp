@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Defines the arithmetic of expressions: operators and elementary functions, which are calls of ATen ops.
-#ifndef HEADRACE_PASS_ARITHMETIC_HPP
-#define HEADRACE_PASS_ARITHMETIC_HPP
+#ifndef HEADRACE_REWRITE_ARITHMETIC_HPP
+#define HEADRACE_REWRITE_ARITHMETIC_HPP
 
 #include <concepts>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 namespace headrace {
 

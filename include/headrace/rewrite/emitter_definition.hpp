@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of pass/emitter.hpp.
-#ifndef HEADRACE_PASS_EMITTER_DEFINITION_HPP
-#define HEADRACE_PASS_EMITTER_DEFINITION_HPP
+// Defines the functions of rewrite/emitter.hpp.
+#ifndef HEADRACE_REWRITE_EMITTER_DEFINITION_HPP
+#define HEADRACE_REWRITE_EMITTER_DEFINITION_HPP
 
 #include <bit>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include <headrace/base/float_format.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/rewrite/arithmetic.hpp>
 
 #include "../support/pass_test.hpp"
 
@@ -227,7 +227,8 @@ struct with_answers : pass {
             on<aten::abs> = [](auto x) { return scaled(x, 1) + scaled(x, 2); });
     }
     value operator()(const args<aten::mul_tensor>& a, emit<produces>& e) const {
-        const auto [grown, less] = e.build([](auto x, auto y) { return std::tuple(exp(x), -y); }, a.self, a.other);
+        const auto [grown, less] =
+            e.build([](auto x, auto y) { return std::tuple(exp(x), -y); }, a.self, a.other);
         return e.build([](auto x) { return exp(x); }, e.failed() ? grown : less);
     }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::pass_context, the state shared by the passes of a run, and headrace::diagnostic.
-#ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
-#define HEADRACE_PASS_PASS_CONTEXT_HPP
+#ifndef HEADRACE_REWRITE_PASS_CONTEXT_HPP
+#define HEADRACE_REWRITE_PASS_CONTEXT_HPP
 
 #include <cstdint>
 #include <memory_resource>
@@ -90,7 +90,7 @@ private:
 }  // namespace headrace
 
 #ifndef HEADRACE_COMPILED
-#include <headrace/pass/pass_context_definition.hpp>
+#include <headrace/rewrite/pass_context_definition.hpp>
 #endif
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::code, functions that make nodes, as rewrites and as parts of expressions, and
 // emit::build, expressions as parts of such functions.
-#ifndef HEADRACE_PASS_CODE_HPP
-#define HEADRACE_PASS_CODE_HPP
+#ifndef HEADRACE_REWRITE_CODE_HPP
+#define HEADRACE_REWRITE_CODE_HPP
 
 #include <concepts>
 #include <optional>
@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/pass/emit.hpp>
-#include <headrace/pass/expression.hpp>
+#include <headrace/rewrite/emit.hpp>
+#include <headrace/rewrite/expression.hpp>
 
 namespace headrace {
 

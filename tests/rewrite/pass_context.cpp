@@ -8,7 +8,7 @@
 
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 using namespace headrace;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::emitter, with which rewrites make nodes, and headrace::value_list, the results of a node.
-#ifndef HEADRACE_PASS_EMITTER_HPP
-#define HEADRACE_PASS_EMITTER_HPP
+#ifndef HEADRACE_REWRITE_EMITTER_HPP
+#define HEADRACE_REWRITE_EMITTER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
 
@@ -261,7 +261,7 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
 }  // namespace headrace
 
 #ifndef HEADRACE_COMPILED
-#include <headrace/pass/emitter_definition.hpp>
+#include <headrace/rewrite/emitter_definition.hpp>
 #endif
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines the kinds of faults that assertions report, and the messages that several of them share: each place
 // asserts by itself, since a shared helper would lengthen the backtrace.
-#ifndef HEADRACE_PASS_MESSAGES_HPP
-#define HEADRACE_PASS_MESSAGES_HPP
+#ifndef HEADRACE_REWRITE_MESSAGES_HPP
+#define HEADRACE_REWRITE_MESSAGES_HPP
 
 #include <type_traits>
 

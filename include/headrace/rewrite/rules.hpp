@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::on and headrace::rules, with which a pass lists its rewrites as expressions.
-#ifndef HEADRACE_PASS_RULES_HPP
-#define HEADRACE_PASS_RULES_HPP
+#ifndef HEADRACE_REWRITE_RULES_HPP
+#define HEADRACE_REWRITE_RULES_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <boost/mp11/list.hpp>
 
 #include <headrace/op/op_list.hpp>
-#include <headrace/pass/rule_reading.hpp>
+#include <headrace/rewrite/rule_reading.hpp>
 
 namespace headrace {
 

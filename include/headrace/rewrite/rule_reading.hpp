@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::rule and how its callable is read: the operands that it takes, the expression that it
 // returns, and its fault, a diagnosis that names pass and op in compile errors.
-#ifndef HEADRACE_PASS_RULE_READING_HPP
-#define HEADRACE_PASS_RULE_READING_HPP
+#ifndef HEADRACE_REWRITE_RULE_READING_HPP
+#define HEADRACE_REWRITE_RULE_READING_HPP
 
 #include <array>
 #include <concepts>
@@ -14,10 +14,10 @@
 #include <utility>
 
 #include <headrace/base/fixed_string.hpp>
-#include <headrace/pass/call_checks.hpp>
-#include <headrace/pass/choice.hpp>
-#include <headrace/pass/emit.hpp>
-#include <headrace/pass/expression.hpp>
+#include <headrace/rewrite/call_checks.hpp>
+#include <headrace/rewrite/choice.hpp>
+#include <headrace/rewrite/emit.hpp>
+#include <headrace/rewrite/expression.hpp>
 
 namespace headrace {
 

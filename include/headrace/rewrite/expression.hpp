@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::call, calls of ops in expressions: the form of rewrites, patterns and replacements.
-#ifndef HEADRACE_PASS_EXPRESSION_HPP
-#define HEADRACE_PASS_EXPRESSION_HPP
+#ifndef HEADRACE_REWRITE_EXPRESSION_HPP
+#define HEADRACE_REWRITE_EXPRESSION_HPP
 
 #include <array>
 #include <optional>
@@ -9,10 +9,10 @@
 #include <type_traits>
 
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/call_checks.hpp>
-#include <headrace/pass/emit.hpp>
-#include <headrace/pass/messages.hpp>
-#include <headrace/pass/term.hpp>
+#include <headrace/rewrite/call_checks.hpp>
+#include <headrace/rewrite/emit.hpp>
+#include <headrace/rewrite/messages.hpp>
+#include <headrace/rewrite/term.hpp>
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::term and headrace::symbol, the readings of the values in an expression.
-#ifndef HEADRACE_PASS_TERM_HPP
-#define HEADRACE_PASS_TERM_HPP
+#ifndef HEADRACE_REWRITE_TERM_HPP
+#define HEADRACE_REWRITE_TERM_HPP
 
 #include <concepts>
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/emitter.hpp>
-#include <headrace/pass/messages.hpp>
+#include <headrace/rewrite/emitter.hpp>
+#include <headrace/rewrite/messages.hpp>
 
 namespace headrace {
 

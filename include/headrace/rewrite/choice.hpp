@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::choose, alternatives in expressions, and headrace::unchanged.
-#ifndef HEADRACE_PASS_CHOICE_HPP
-#define HEADRACE_PASS_CHOICE_HPP
+#ifndef HEADRACE_REWRITE_CHOICE_HPP
+#define HEADRACE_REWRITE_CHOICE_HPP
 
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include <headrace/pass/expression.hpp>
+#include <headrace/rewrite/expression.hpp>
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines rules whose rewrite is code: `on<Op> = code<List>(f)`.
-#ifndef HEADRACE_PASS_CODE_RULE_HPP
-#define HEADRACE_PASS_CODE_RULE_HPP
+#ifndef HEADRACE_REWRITE_CODE_RULE_HPP
+#define HEADRACE_REWRITE_CODE_RULE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include <boost/mp11/set.hpp>
 
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/code.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/rewrite/code.hpp>
+#include <headrace/rewrite/rules.hpp>
 
 namespace headrace::detail {
 

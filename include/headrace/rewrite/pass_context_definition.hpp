@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of pass/pass_context.hpp.
-#ifndef HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
-#define HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
+// Defines the functions of rewrite/pass_context.hpp.
+#ifndef HEADRACE_REWRITE_PASS_CONTEXT_DEFINITION_HPP
+#define HEADRACE_REWRITE_PASS_CONTEXT_DEFINITION_HPP
 
 #include <algorithm>
 #include <cstddef>
