@@ -15,8 +15,8 @@ inline constexpr int lowest = 0;
 struct lower_relu : pass {
     using made = ops<toy::clamp>;
     static auto rewrites() {
-        return rules(on<toy::relu> = code<made>(
-                         [](emit<made> e, const auto& a) { return e.make<toy::clamp>({a.self}); }));
+        return rules(
+            on<toy::relu> = code<made>([](emit<made> e, const auto& a) { return e.make<toy::clamp>({a.self}); }));
     }
 };
 
