@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the single headers: headrace.hpp is the core, the umbrella with contracts, enum arguments, maps of ops,
-listings and captures, headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the
-rest of the toolkit does: patterns, rewriters and interpreters (fx), the pass manager, partitions, memory plans.
+listings and captures, headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp
+what the rest of the toolkit does: patterns, rewriters and interpreters (fx), the pass manager, partitions, memory plans.
 
     single_include.py FOLDER      writes them into FOLDER: the tests compile what they write into the build folder
     single_include.py --release   writes the copies of single_include/, once for each version

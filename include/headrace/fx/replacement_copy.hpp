@@ -79,7 +79,7 @@ public:
 private:
     template <class T>
     T& at(const field_info& f) {
-        return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(bytes_.data()) + f.offset);
+        return detail::member_at<T>(static_cast<void*>(bytes_.data()), f);
     }
 
     pmr_vector<std::max_align_t> bytes_;

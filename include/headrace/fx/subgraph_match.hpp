@@ -68,7 +68,7 @@ struct literal {
     /// The literal as `T`, the member's own type.
     template <class T>
     [[nodiscard]] const T& as() const {
-        return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + field->offset);
+        return detail::member_at<T>(arguments, *field);
     }
 };
 

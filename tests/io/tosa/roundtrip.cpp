@@ -100,27 +100,27 @@ std::pmr::string describe(const node& n) {
         text += ' ';
         switch (f.kind) {
             case field_kind::integer:
-                text += number_text(tosa_file::member<std::int64_t>(n.arguments, f));
+                text += number_text(headrace::detail::member_at<std::int64_t>(n.arguments, f));
                 break;
             case field_kind::integers:
-                text += shape_text(tosa_file::member<int_list>(n.arguments, f));
+                text += shape_text(headrace::detail::member_at<int_list>(n.arguments, f));
                 break;
             case field_kind::boolean:
-                text += tosa_file::member<bool>(n.arguments, f) ? "true" : "false";
+                text += headrace::detail::member_at<bool>(n.arguments, f) ? "true" : "false";
                 break;
             case field_kind::number:
-                text += number_text(tosa_file::member<scalar>(n.arguments, f).to_double());
+                text += number_text(headrace::detail::member_at<scalar>(n.arguments, f).to_double());
                 break;
             case field_kind::text:
-                text += tosa_file::member<std::string_view>(n.arguments, f);
+                text += headrace::detail::member_at<std::string_view>(n.arguments, f);
                 break;
             case field_kind::element_type:
-                text += name_of(tosa_file::member<dtype>(n.arguments, f));
+                text += name_of(headrace::detail::member_at<dtype>(n.arguments, f));
                 break;
             case field_kind::resize:
             case field_kind::nan:
             case field_kind::rounding:
-                text += number_text(tosa_file::member<std::uint8_t>(n.arguments, f));
+                text += number_text(headrace::detail::member_at<std::uint8_t>(n.arguments, f));
                 break;
             default:
                 break;

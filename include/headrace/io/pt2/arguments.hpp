@@ -88,7 +88,7 @@ private:
 
     template <class T>
     T& at(const field_info& field) {
-        return *reinterpret_cast<T*>(arguments_ + field.offset);
+        return detail::member_at<T>(static_cast<void*>(arguments_), field);
     }
 
     json_parser& json_;

@@ -17,10 +17,10 @@ result<void> tosa_attribute_reader::read_attribute(
     const flatbuffers::Table& table, flatbuffers::voffset_t slot, const field_info& f, opened_operator& o) {
     switch (f.kind) {
         case field_kind::integer:
-            tosa_file::member<std::int64_t>(o.arguments, f) = table.GetField<std::int32_t>(slot, 0);
+            detail::member_at<std::int64_t>(o.arguments, f) = table.GetField<std::int32_t>(slot, 0);
             break;
         case field_kind::boolean:
-            tosa_file::member<bool>(o.arguments, f) = table.GetField<std::uint8_t>(slot, 0) != 0;
+            detail::member_at<bool>(o.arguments, f) = table.GetField<std::uint8_t>(slot, 0) != 0;
             break;
         case field_kind::element_type:
         case field_kind::resize:
@@ -45,12 +45,12 @@ result<void> tosa_attribute_reader::read_enumerator(
     if (f.kind == field_kind::element_type) {
         const dtype type = tosa_file::element_type(number);
         if (number != 0 && type == dtype::unknown) return no_such();
-        tosa_file::member<dtype>(o.arguments, f) = type;
+        detail::member_at<dtype>(o.arguments, f) = type;
         return {};
     }
     const std::uint32_t last = f.kind == field_kind::rounding ? 3 : 2;
     if (number > last) return no_such();
-    tosa_file::member<std::uint8_t>(o.arguments, f) = static_cast<std::uint8_t>(number);
+    detail::member_at<std::uint8_t>(o.arguments, f) = static_cast<std::uint8_t>(number);
     return {};
 }
 
@@ -59,7 +59,7 @@ result<void> tosa_attribute_reader::read_integers(
     if (items == nullptr) return malformed({o.where, ": ", f.name, " is missing"});
     HEADRACE_TRY(spend(items->size()));
     o.lists.emplace_back(items->begin(), items->end());
-    tosa_file::member<int_list>(o.arguments, f) = int_list(o.lists.back());
+    detail::member_at<int_list>(o.arguments, f) = int_list(o.lists.back());
     return {};
 }
 
@@ -69,7 +69,7 @@ result<void> tosa_attribute_reader::read_number(
     if (bytes == nullptr || bytes->size() != storage_bytes(type, 1)) {
         return malformed({o.where, ": ", f.name, " is not one number of its operand's type"});
     }
-    tosa_file::member<scalar>(o.arguments, f) = tosa_file::decode_element(bytes->data(), type);
+    detail::member_at<scalar>(o.arguments, f) = tosa_file::decode_element(bytes->data(), type);
     return {};
 }
 
@@ -77,7 +77,7 @@ result<void> tosa_attribute_reader::read_text(
     const flatbuffers::Vector<std::uint8_t>* text, const field_info& f, opened_operator& o) {
     if (text == nullptr) return {};
     HEADRACE_TRY(spend(text->size()));
-    tosa_file::member<std::string_view>(o.arguments, f) = {
+    detail::member_at<std::string_view>(o.arguments, f) = {
         reinterpret_cast<const char*>(text->data()), text->size()};
     return {};
 }

@@ -61,7 +61,7 @@ private:
             case field_kind::integers:
                 return write_integers(n, f);
             case field_kind::integer: {
-                const auto number = tosa_file::member<std::int64_t>(n.arguments, f);
+                const auto number = detail::member_at<std::int64_t>(n.arguments, f);
                 if (number != static_cast<std::int32_t>(number)) return out_of_range(n, f, number);
                 return flatbuffers::Offset<void>();
             }
@@ -71,11 +71,11 @@ private:
                 if (meta == nullptr)
                     return invalid({message_prefix(n), "the type of its operand is not known"});
                 const auto e =
-                    tosa_file::encode_element(tosa_file::member<scalar>(n.arguments, f), meta->dtype);
+                    tosa_file::encode_element(detail::member_at<scalar>(n.arguments, f), meta->dtype);
                 return builder_.CreateVector(e.bytes.data(), e.size).Union();
             }
             case field_kind::text: {
-                const auto words = tosa_file::member<std::string_view>(n.arguments, f);
+                const auto words = detail::member_at<std::string_view>(n.arguments, f);
                 if (f.name != "implementation_attrs") return make_text(words).Union();
                 return builder_
                     .CreateVector(reinterpret_cast<const std::uint8_t*>(words.data()), words.size())
@@ -90,7 +90,7 @@ private:
 
     result<flatbuffers::Offset<void>> write_integers(const node& n, const field_info& f) {
         items_.clear();
-        for (const std::int64_t item : tosa_file::member<int_list>(n.arguments, f)) {
+        for (const std::int64_t item : detail::member_at<int_list>(n.arguments, f)) {
             items_.push_back(static_cast<std::int32_t>(item));
             if (items_.back() != item) return out_of_range(n, f, item);
         }
@@ -98,7 +98,7 @@ private:
     }
     // The region itself is written later.
     result<flatbuffers::Offset<void>> write_region_name(const node& n, const field_info& f) {
-        const graph* region = tosa_file::member<graph*>(n.arguments, f);
+        const graph* region = detail::member_at<graph*>(n.arguments, f);
         if (region == nullptr) return invalid({message_prefix(n), "has no ", f.name});
         const auto [named, is_new] = region_names_.try_emplace(region);
         if (is_new) {
@@ -114,20 +114,19 @@ private:
         switch (f.kind) {
             case field_kind::integer:
                 builder_.AddElement<std::int32_t>(
-                    slot, static_cast<std::int32_t>(tosa_file::member<std::int64_t>(n.arguments, f)), 0);
+                    slot, static_cast<std::int32_t>(detail::member_at<std::int64_t>(n.arguments, f)), 0);
                 break;
             case field_kind::boolean:
-                builder_.AddElement<std::uint8_t>(slot, tosa_file::member<bool>(n.arguments, f) ? 1 : 0, 0);
+                builder_.AddElement<std::uint8_t>(slot, detail::member_at<bool>(n.arguments, f) ? 1 : 0, 0);
                 break;
             case field_kind::element_type:
                 builder_.AddElement<std::uint32_t>(
-                    slot, tosa_file::number_of(tosa_file::member<dtype>(n.arguments, f)).value_or(0), 0);
+                    slot, tosa_file::number_of(detail::member_at<dtype>(n.arguments, f)).value_or(0), 0);
                 break;
             case field_kind::resize:
             case field_kind::nan:
             case field_kind::rounding:
-                builder_.AddElement<std::uint32_t>(
-                    slot, tosa_file::member<std::uint8_t>(n.arguments, f), 0);
+                builder_.AddElement<std::uint32_t>(slot, detail::member_at<std::uint8_t>(n.arguments, f), 0);
                 break;
             default:
                 builder_.AddOffset(slot, part);

@@ -89,16 +89,6 @@ struct element_bytes {
     return scalar(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-/// Returns the argument of a node that a field of its op describes.
-template <class T>
-[[nodiscard]] const T& member(const void* arguments, const field_info& f) {
-    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + f.offset);
-}
-template <class T>
-[[nodiscard]] T& member(void* arguments, const field_info& f) {
-    return *reinterpret_cast<T*>(static_cast<std::byte*>(arguments) + f.offset);
-}
-
 }  // namespace headrace::tosa_file
 
 #endif

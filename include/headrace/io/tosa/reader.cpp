@@ -166,9 +166,9 @@ private:
             if (f.kind == field_kind::tensor) {
                 if (next == operands.size())
                     return malformed({into.where, ": the operand ", f.name, " is missing"});
-                tosa_file::member<value>(into.arguments, f) = operands[next++];
+                detail::member_at<value>(into.arguments, f) = operands[next++];
             } else if (f.kind == field_kind::tensors) {  // always the last operand
-                tosa_file::member<list<value>>(into.arguments, f) = {
+                detail::member_at<list<value>>(into.arguments, f) = {
                     operands.data() + next, operands.size() - next};
                 next = operands.size();
             }
@@ -191,7 +191,7 @@ private:
             if (f.kind == field_kind::region) {
                 const auto name = view(table->GetPointer<const flatbuffers::String*>(slot));
                 HEADRACE_TRY(region, read_named_region(name, into.where, s));
-                tosa_file::member<graph*>(into.arguments, f) = region;
+                detail::member_at<graph*>(into.arguments, f) = region;
             } else {
                 HEADRACE_TRY(read_attribute(*table, slot, f, into));
             }
@@ -221,7 +221,7 @@ private:
             if (&op == &info_of<tosa::const_shape>) {
                 HEADRACE_TRY(values, read_shape(name, s));
                 into.lists.push_back(std::move(values));
-                tosa_file::member<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
+                detail::member_at<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
                 metas.push_back({dtype::shape, {static_cast<std::int64_t>(into.lists.back().size())}, {}});
             } else {
                 HEADRACE_TRY(meta, meta_of_tensor(name, s));
@@ -229,11 +229,11 @@ private:
             }
         }
         if (const field_info* type = op.find("output_type")) {
-            tosa_file::member<dtype>(into.arguments, *type) = metas[0].dtype;
+            detail::member_at<dtype>(into.arguments, *type) = metas[0].dtype;
         }
         if (&op == &info_of<tosa::const_>) {
             HEADRACE_TRY(data, read_data(*s.tensors.find(name_at(o.outputs(), 0))->second, metas[0], s));
-            tosa_file::member<tensor_data>(into.arguments, op.fields[0]) = data;
+            detail::member_at<tensor_data>(into.arguments, op.fields[0]) = data;
         }
         node& n = s.region->create(op, into.arguments, count);
         for (std::size_t i = 0; i != count; ++i) {

@@ -41,9 +41,9 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     std::uint64_t bytes = 0;
     for (const field_info& f : *n.op) {
         if (f.kind == field_kind::integers && !f.optional) {
-            bytes += 8 * tosa_file::member<int_list>(n.arguments, f).size();
+            bytes += 8 * detail::member_at<int_list>(n.arguments, f).size();
         } else if (f.kind == field_kind::text && !f.optional) {
-            bytes += tosa_file::member<std::string_view>(n.arguments, f).size() + 8;
+            bytes += detail::member_at<std::string_view>(n.arguments, f).size() + 8;
         }
     }
     const tensor_meta* meta = n.result_count == 1 ? n.results[0].meta : nullptr;

@@ -36,7 +36,7 @@ protected:
 
     template <class T>
     static const T& field_at(const node& n, const field_info& f) {
-        return *reinterpret_cast<const T*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+        return detail::member_at<T>(static_cast<const void*>(n.arguments), f);
     }
     // Calls f(value) with the value of a member, or f(nullptr) if it is optional and empty.
     template <class T, class F>
