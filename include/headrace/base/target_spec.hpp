@@ -10,7 +10,8 @@
 namespace headrace {
 
 /// The profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4); `u55` for the Ethos-U55 subset; `u85` and
-/// `core` for the operators that run fastest on an Ethos-U85 and on a microcontroller's core.
+/// `core` for the operators that run fastest on an Ethos-U85 and on a microcontroller's core; `dsp` and `mve`
+/// for the vector instructions of that core: Arm's DSP extension, or Helium.
 enum class target_feature : std::uint16_t {
     profile_fp = 1,
     profile_int = 2,
@@ -25,7 +26,9 @@ enum class target_feature : std::uint16_t {
     variable = 1024,
     u55 = 2048,
     u85 = 4096,
-    core = 8192
+    core = 8192,
+    dsp = 16384,
+    mve = 32768
 };
 
 /// A target, such as `TOSA-1.0+INT+int16`.
@@ -62,10 +65,11 @@ inline constexpr target_feature_name target_feature_names[] = {{"FP", target_fea
     {"bf16", target_feature::bf16}, {"fp16", target_feature::fp16}, {"fp8e4m3", target_feature::fp8e4m3},
     {"fp8e5m2", target_feature::fp8e5m2}, {"fft", target_feature::fft}, {"cf", target_feature::control_flow},
     {"var", target_feature::variable}, {"u55", target_feature::u55}, {"u85", target_feature::u85},
-    {"core", target_feature::core}};
+    {"core", target_feature::core}, {"dsp", target_feature::dsp}, {"mve", target_feature::mve}};
 
 /// Parses `TOSA-1.0+FP+bf16`. Returns nothing if the version is not 1.0, a feature is unknown or given twice,
-/// no profile is named, or two processors are; `*rest`, if given, is then the part that was not understood.
+/// no profile is named, two processors are, or dsp or mve without core; `*rest`, if given, is then the part
+/// that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(
     std::string_view text, std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
@@ -89,7 +93,8 @@ inline constexpr target_feature_name target_feature_names[] = {{"FP", target_fea
         }
         const int processors = int{spec.has(target_feature::u55)} + int{spec.has(target_feature::u85)} +
             int{spec.has(target_feature::core)};
-        if (!known || processors > 1) return fail(part);
+        const int vectors = int{spec.has(target_feature::dsp)} + int{spec.has(target_feature::mve)};
+        if (!known || processors > 1 || vectors > int{spec.has(target_feature::core)}) return fail(part);
         left.remove_prefix(part.size());
     }
     if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);

@@ -7,8 +7,10 @@
 #include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/set.hpp>
 
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/executorch/fit_kernels.hpp>
@@ -25,8 +27,8 @@
 namespace headrace {
 
 /// The ops that a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without ops
-/// that neither a kernel nor a pass computes, calls of delegates, and control flow that instructions have
-/// jumps for.
+/// that neither a kernel nor a pass computes, calls of delegates, kernels of Cortex-M with their buffers, and
+/// control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels = ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
         aten::_scaled_dot_product_flash_attention_for_cpu, aten::fft_rfft2,
@@ -36,7 +38,8 @@ struct executorch_source {
         quantized_decomposed::choose_qparams_symmetric_tensor, quantized_decomposed::choose_qparams_per_token,
         quantized_decomposed::fake_quant_per_channel>;
     static constexpr auto set =
-        (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
+        (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect, cortex_m::dialect,
+             memory::dialect> -
             set_of<without_kernels>) |
         ops_in<higher_order::cond, higher_order::while_loop, higher_order::map_impl, higher_order::scan,
             higher_order::wrap_with_autocast, higher_order::wrap_with_set_grad_enabled,
@@ -46,7 +49,7 @@ struct executorch_source {
 /// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,
-          to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
+          to<executorch::dialect, cortex_m::dialect, memory::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
               nodes_sorted>,
           pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
               canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
