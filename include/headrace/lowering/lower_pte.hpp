@@ -29,6 +29,9 @@ struct pte_options {
     delegate_compiler compile{};     ///< compiles the delegates for another backend
     bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
+    /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or +mve
+    /// if it has these. None: the portable kernels, in floating point.
+    std::optional<target_spec> kernels{};
     lowering_observer observer{};
 };
 
