@@ -81,7 +81,7 @@ private:
 
     void analyze(const graph& g, std::uint32_t memory);
 
-    // True if only nodes of its graph use a buffer: it lives from the first of them, however early it is made.
+    // True if only nodes of its graph use a buffer, which then lives from the first of them.
     [[nodiscard]] static bool is_used_here(const node& n);
     void execute(const node& n, std::uint32_t memory);
 
