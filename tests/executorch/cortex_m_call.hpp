@@ -104,7 +104,7 @@ public:
         require(items.size() == 2, "a list does not have two elements");
         return {items[0], items[1]};
     }
-    /// Takes a buffer that must have exactly that many bytes, and spoils it: nothing else may lie in it.
+    /// Takes a buffer, which must have exactly that many bytes, and overwrites it: no other tensor may share it.
     void scratch(const Tensor& t, std::int64_t bytes) const {
         require(t.scalar_type() == ScalarType::Byte && t.dim() == 1, "a buffer is not uint8 of one axis");
         require(t.numel() == bytes,

@@ -39,6 +39,12 @@ image image_of(const Tensor& t, layout l) {
     return {t.size(0), t.size(2), t.size(3), t.size(1)};
 }
 
+std::span<std::int8_t> result_of(call& c, const image& made, layout l) {
+    const Tensor& t = c.out(made.sizes(l));
+    require(l == layout::nhwc ? is_contiguous(t) : is_channels_last(t), "the result has another layout");
+    return mutable_elements<std::int8_t>(t);
+}
+
 /// Calls `f(n, y, x)` for each pixel.
 template <class F>
 void for_each_pixel(const image& i, F f) {
@@ -139,7 +145,7 @@ void quantized_conv2d(call& c) {
     c.scratch(c.tensor(), cortex_m_scratch::of_conv2d(core(), sizes));
     const image to{
         v.from.batch, v.w.count(0, v.from.height, false), v.w.count(1, v.from.width, false), v.channels};
-    const std::span<std::int8_t> results = mutable_elements<std::int8_t>(c.out(to.sizes(Layout)));
+    const std::span<std::int8_t> results = result_of(c, to, Layout);
     for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
         for (std::int64_t channel = 0; channel != to.channels; ++channel) {
             const std::int64_t begin = channel / (to.channels / groups) * depth;
@@ -165,7 +171,7 @@ void quantized_depthwise_conv2d(call& c) {
     require(v.weight.size(0) == 1 && v.channels == v.from.channels * multiplier, "sizes that do not fit");
     c.scratch(c.tensor(), cortex_m_scratch::of_depthwise(core(), v.sizes(), multiplier));
     const image to{1, v.w.count(0, v.from.height, false), v.w.count(1, v.from.width, false), v.channels};
-    const std::span<std::int8_t> results = mutable_elements<std::int8_t>(c.out(to.sizes(Layout)));
+    const std::span<std::int8_t> results = result_of(c, to, Layout);
     for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
         for (std::int64_t channel = 0; channel != to.channels; ++channel) {
             std::int32_t sum = v.first(channel);
@@ -200,7 +206,7 @@ void quantized_transpose_conv2d(call& c) {
         return (size - 1) * stride[axis] - 2 * v.w.padding[axis] + kernel[axis] + v.output_padding[axis];
     };
     const image to{v.from.batch, grown(0, v.from.height), grown(1, v.from.width), v.channels};
-    const std::span<std::int8_t> results = mutable_elements<std::int8_t>(c.out(to.sizes(Layout)));
+    const std::span<std::int8_t> results = result_of(c, to, Layout);
     std::vector<std::int32_t> sums(results.size());
     for (std::size_t i = 0; i != sums.size(); ++i)
         sums[i] = v.first(static_cast<std::int64_t>(i) % to.channels);
@@ -251,7 +257,7 @@ void quantized_avg_pool2d(call& c) {
         c.word();  // zero point, multiplier and shift, which the kernel does not read
     c.scratch(c.tensor(), core() == core_kind::dsp ? 4 * p.from.channels : 0);
     const image to = p.result(ceil);
-    const std::span<std::int8_t> results = mutable_elements<std::int8_t>(c.out(to.sizes(Layout)));
+    const std::span<std::int8_t> results = result_of(c, to, Layout);
     for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
         for (std::int64_t channel = 0; channel != to.channels; ++channel) {
             std::int64_t sum = 0, count = 0;
@@ -272,7 +278,7 @@ void quantized_max_pool2d(call& c) {
     require(zero_point == c.word(), "zero points that differ");
     const std::int64_t lowest = c.word(), highest = c.word();
     const image to = p.result(false);
-    const std::span<std::int8_t> results = mutable_elements<std::int8_t>(c.out(to.sizes(Layout)));
+    const std::span<std::int8_t> results = result_of(c, to, Layout);
     for_each_pixel(to, [&](std::int64_t n, std::int64_t oy, std::int64_t ox) {
         for (std::int64_t channel = 0; channel != to.channels; ++channel) {
             std::int8_t most = -128;
