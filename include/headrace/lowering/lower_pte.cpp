@@ -181,6 +181,7 @@ private:
         std::map<std::string, whole_method, std::less<>> wholes;
         for (auto& [name, p] : made_.methods) {
             HEADRACE_TRY(make_functional(*p.graph));
+            eliminate_dead_code(*p.graph);  // no backend stores the buffers that became inputs
             graphs.emplace(name, p.graph.get());
             wholes.emplace(name, make_whole_method(*p.graph, states_[name].size()));
         }
