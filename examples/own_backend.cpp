@@ -10,9 +10,13 @@
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/operator_support.hpp>
 
+#include <cstddef>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 using namespace headrace;
 
