@@ -3,7 +3,9 @@
 """Checks `lower -o model.pte`: the file's results are right in `run` and in ExecuTorch's own runtime, if that
 is installed (tests/setup.sh installs it).
 
-    pte.py PROGRAM COMPILER
+    pte.py PROGRAM COMPILER [EXAMPLE]
+
+EXAMPLE is the built examples/own_backend.cpp.
 """
 import json
 import os
@@ -437,6 +439,30 @@ def check_vela(program, folder):
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
 
 
+def check_own_backend(program, runner, example, folder):
+    """A file with delegates of another backend, which reads its compile spec and named data in the runtime."""
+    file, x = folder / "own.pte", np.random.RandomState(3).randn(2, 3).astype(np.float32)
+    printed = call(example, file, says="delegate of vector_unit")
+    for line in ("precision=float32", "24 bytes in segment"):
+        expect(line in printed.stdout, f"own backend: the example does not print '{line}'")
+    call(program, "show", file, says="delegate of vector_unit(")
+    call(program, "plan", file)
+    call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="vector_unit")
+    if not runner:
+        return
+    np.save(folder / "x.npy", x)
+    call(runner, file, "forward", folder / "x.npy", "--", folder / "y.npy")
+    weight, bias = np.array([[1, 2, 3], [0.5, -1, 4]]), np.array([[0.5, 0.25, 0], [-0.5, 1, -2]])
+    expected = np.tanh(x * weight + bias) * weight
+    expect(np.allclose(np.load(folder / "y.npy"), expected, atol=1e-5), "own backend: the runtime's result is wrong")
+    damaged = folder / "damaged.pte"
+    for part in (b"float32", b"vector_unit.1"):  # the compile spec, and the first key
+        damaged.write_bytes(file.read_bytes().replace(part, b"X" + part[1:], 1))
+        done = subprocess.run([runner, damaged, "forward", folder / "x.npy", "--", folder / "y.npy"],
+                              capture_output=True)
+        expect(done.returncode != 0, f"own backend: the runtime does not miss {part}")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:
@@ -455,6 +481,8 @@ def main():
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        if len(sys.argv) > 3:
+            check_own_backend(program, runner, sys.argv[3], folder)
         check_peer(program, runner, folder)
         check_external_data(program, runner, folder)
         check_scans(program, runner, folder)
