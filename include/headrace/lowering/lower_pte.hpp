@@ -14,6 +14,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/emitter.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
@@ -39,6 +40,7 @@ struct lowered_pte {
     emitted_pte file;                                             ///< of `methods` and `data`, which it views
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
+    method_descriptions io{};                                     ///< of what the caller passes and gets
     std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
