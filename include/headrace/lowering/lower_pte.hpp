@@ -40,10 +40,10 @@ struct lowered_pte {
     emitted_pte file;                                             ///< of `methods` and `data`, which it views
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
-    method_descriptions io{};                                     ///< of what the caller passes and gets
     std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
+    method_descriptions io{};  ///< inputs and outputs of each method, as its caller sees them
 };
 
 /// Lowers methods, by name, to one file that has each distinct constant once. The host's kernels compute the
