@@ -69,6 +69,16 @@ def check_outputs(model, outputs, what):
         expect(same, f"{model.name}: output {i} of {what} is wrong")
 
 
+def check_description(model, io):
+    """Types and shapes are those of the exported program; states are not described."""
+    sides = json.loads(io.read_text())
+    for side, prefix in (("inputs", "in"), ("outputs", "out")):
+        arrays = [np.load(model / f"{prefix}{i}.npy") for i in range(len(list(model.glob(f"{prefix}*.npy"))))]
+        expected = [(str(a.dtype).upper().replace("FLOAT", "FP"), list(a.shape)) for a in arrays]
+        told = [(t["dtype"], t["shape"]) for t in sides[side]]
+        expect(told == expected, f"{model.name}: --io has {side} {told}, not {expected}")
+
+
 def check_model(program, runner, model, folder, options):
     """True if there is a file: it is then named after the model."""
     name = model.name
@@ -78,7 +88,8 @@ def check_model(program, runner, model, folder, options):
         call(program, "lower", model / "model.pt2", "-o", file, *options, status=UNSUPPORTED, says=REFUSED[name])
         expect(not file.exists(), f"{name}: refused, but there is a file")
         return False
-    call(program, "lower", model / "model.pt2", "-o", file, *options)
+    call(program, "lower", model / "model.pt2", "-o", file, "--io", folder / "io.json", *options)
+    check_description(model, folder / "io.json")
     inputs = sorted(model.glob("in*.npy"))
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
@@ -118,7 +129,7 @@ def check_delegates(program, model, folder):
 
 
 def check_integer_interface(program, runner, folder):
-    """`--io int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
+    """`--io-type int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
     call(program, "lower", model / "model.pt2", "-o", folder / "x.tosa", "--io", folder / "io.json")
     io = json.loads((folder / "io.json").read_text())
@@ -128,20 +139,16 @@ def check_integer_interface(program, runner, folder):
     np.save(folder / "x.npy", numbers.astype(np.int8))
     y = folder / "y.npy"
     for options in ((), ("--delegate", "tosa")):
-        call(program, "lower", model / "model.pt2", "-o", file, "--io", "int8", *options)
+        call(program, "lower", model / "model.pt2", "-o", file, "--io-type", "int8", *options)
         commands = {"`run`": [program, "run", file, "--in", folder / "x.npy", "--out", y]}
         if runner:
             commands["ExecuTorch's runtime"] = [runner, file, "forward", folder / "x.npy", "--", y]
         for what, command in commands.items():
             call(*command)
             got = np.load(y)
-            expect(got.dtype == np.int8, f"--io int8: {what} gives {got.dtype}")
+            expect(got.dtype == np.int8, f"--io-type int8: {what} gives {got.dtype}")
             np.save(y, ((got.astype(np.float64) - given["zero_point"]) * given["scale"]).astype(np.float32))
             check_outputs(model, [y], f"{what} with integers")
-    call(program, "lower", model / "model.pt2", "-o", file, "--io", folder / "io.json", status=USAGE, says="int8")
-    call(program, "lower", ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2", "-o", folder / "none.pte",
-         "--io", "int8", status=UNSUPPORTED, says="not quantized")
-    expect(not (folder / "none.pte").exists(), "--io int8 of a float model is refused, but there is a file")
 
 
 def check_shared_constants(program, runner, folder):
@@ -428,6 +435,9 @@ def check_vela(program, folder):
     expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
     call(program, "show", file, says="delegate of EthosUBackend")
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
+    call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--kernels", "cortex_m",
+         "--io", folder / "io.json")
+    call(program, "show", file, says="delegate of EthosUBackend")
     lower(left=3, status=UNSUPPORTED, says="to the CPU")
     expect(not file.exists(), "Vela has failed, but there is a file")
     lower(ended=1, status=UNSUPPORTED, says="Vela exited with status 1")

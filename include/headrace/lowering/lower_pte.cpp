@@ -3,6 +3,7 @@
 
 #include <headrace/lowering/lower_pte.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,7 @@
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
@@ -65,6 +67,14 @@ std::vector<pte_state> states_as_inputs(program& p) {
     g.erase(before);
     p.mutations.clear();
     return states;
+}
+
+// Describes a method before states become inputs and outputs, which its caller does not see. A lowering for
+// the runtime changes no types, unlike one to TOSA.
+io_description describe_method(const program& p) {
+    io_description io = describe_io(*p.graph);
+    io.outputs.resize(std::min(io.outputs.size(), p.user_outputs));
+    return io;
 }
 
 // Inserts a node before the output that copies one of its values.
@@ -136,6 +146,7 @@ public:
             if (options_.integer_signature) {
                 HEADRACE_TRY(take_integers(p));
             }
+            made_.io.emplace(name, describe_method(p));
         }
         for (auto& [name, p] : made_.methods) {
             states_[name] = states_as_inputs(p);

@@ -15,6 +15,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/emitter.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
@@ -53,6 +54,7 @@ struct lowered_pte {
     std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
+    method_descriptions io{};  ///< inputs and outputs of each method, as its caller sees them
 };
 
 /// Lowers methods, by name, to one file that has each distinct constant once. The host's kernels compute the
