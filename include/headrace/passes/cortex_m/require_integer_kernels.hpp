@@ -26,8 +26,9 @@ struct require_integer_kernels : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         for_each_node(g, [&](const node& n) {
             if (!is_of_dialect<tosa::dialect>(n) || is<tosa::const_shape>(n)) return;
-            context.report(n, text_of({"no integer kernel for Cortex-M computes ", n.op->name,
-                                 " with these types and arguments"}));
+            context.report(n,
+                text_of({"no integer kernel for Cortex-M computes ", n.op->name,
+                    " with these types and arguments"}));
         });
         return 0;
     }
