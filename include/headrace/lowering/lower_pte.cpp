@@ -23,6 +23,7 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
@@ -32,6 +33,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
+#include <headrace/lowering/kernel_parts.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -144,6 +146,10 @@ public:
             HEADRACE_TRY(find_delegates());
             clock_.end("delegate");
         }
+        if (options_.kernels) {
+            HEADRACE_TRY(select_integer_kernels());
+            clock_.end("kernels");
+        }
         for (auto& [name, p] : made_.methods) {
             pass_context context(standard_functions);
             HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
@@ -182,6 +188,16 @@ private:
                 delegates.push_back(std::move(made));
             }
             HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
+        }
+        return {};
+    }
+
+    result<void> select_integer_kernels() {
+        for (auto& [name, p] : made_.methods) {
+            if (!p.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>)) continue;
+            HEADRACE_TRY(make_functional(*p.graph));
+            HEADRACE_TRY(parts, lower_quantized_parts(*p.graph, *options_.kernels));
+            HEADRACE_TRY(options_.observer.see(kernels_record(parts.parts), *p.graph));
         }
         return {};
     }
