@@ -18,11 +18,11 @@ bool is_real(value v) {
     const tensor_meta* meta = meta_of(v);
     return meta == nullptr || is_floating(meta->dtype);
 }
-bool is_narrow_integer(value v) {
-    const tensor_meta* meta = meta_of(v);
-    return meta != nullptr &&
-        (meta->dtype == dtype::int8 || meta->dtype == dtype::uint8 || meta->dtype == dtype::int16);
+bool is_byte(const tensor_meta* meta) {
+    return meta != nullptr && (meta->dtype == dtype::int8 || meta->dtype == dtype::uint8);
 }
+constexpr std::string_view reading = "integers end in ";
+constexpr std::string_view wide_reason = "the kernels for Cortex-M take integers of 8 bits";
 
 // The search in one graph.
 class quantized_search {
@@ -49,8 +49,9 @@ public:
         }
         for (const node* n = graph_.last(); n != nullptr; n = n->previous) needed_[n->id] = is_needed(*n);
         found.inside = needed_;
-        for (const node& n : graph_.nodes()) {
-            if (dequantized_[n.id] && !needed_[n.id]) found.reasons.emplace(&n, reason_of_end(n));
+        for (const node* n = graph_.last(); n != nullptr; n = n->previous) {
+            if (dequantized_[n->id] && !needed_[n->id])
+                found.reasons.emplace(n, reason_of_end(*n, found.reasons));
         }
         return found;
     }
@@ -64,6 +65,7 @@ private:
         if (!support_.is_node_supported(n)) return "no pass lowers this op to integers";
         if (!varies_[n.id]) return {};
         if (n.op->has(trait::dequantizing)) {
+            if (!is_byte(meta_of(n.operand(0)))) return std::string(wide_reason);
             const auto parameters = n.operand_edges();
             const auto is_computed = [&](const edge& e) { return e.operand != 0 && varies_[e.source->id]; };
             return std::ranges::any_of(parameters, is_computed) ? "its scale and zero point are computed" : "";
@@ -73,6 +75,8 @@ private:
             if (n.op->has(trait::quantizing)) return std::string(border_reason);
             return std::string("it reads ").append(origin_name(*e.source)) + ", which is not dequantized";
         }
+        if (n.op->has(trait::quantizing) && !is_byte(n.results[0].meta))
+            return std::string(wide_reason);
         return reads_quantized(n) ? "" : "it computes no quantized values";
     }
     [[nodiscard]] bool reads_quantized(const node& n) const {
@@ -80,7 +84,7 @@ private:
             std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return quantized_[e.source->id]; });
     }
     static bool moves_integers(const node& n) {
-        return n.op->has(trait::moving) && n.operand_count != 0 && is_narrow_integer(n.operand(0));
+        return n.op->has(trait::moving) && n.operand_count != 0 && is_byte(meta_of(n.operand(0)));
     }
 
     // True if a node is inside: integers come of what it computes.
@@ -93,10 +97,18 @@ private:
         if (!n.op->has(trait::locating) && !moves_integers(n)) return false;
         return std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return quantized_[e.source->id]; });
     }
-    [[nodiscard]] std::string reason_of_end(const node& n) const {
+    // Nodes come after the nodes that read them.
+    [[nodiscard]] std::string reason_of_end(const node& n, const refusal_reasons& reasons) const {
         if (n.op->has(trait::dequantizing)) return std::string(border_reason);
-        return varies_[n.id] ? "what is computed from it is not quantized"
-                             : "it is computed in real numbers from constants";
+        if (!varies_[n.id]) return "what reads it is computed in real numbers";
+        for (const edge& e : n.uses()) {
+            const auto known = reasons.find(e.target);
+            if (known == reasons.end()) continue;
+            if (known->second.starts_with(reading)) return known->second;
+            if (refused_.contains(e.target))
+                return std::string(reading).append(origin_name(*e.target)) + ": " + known->second;
+        }
+        return "its result is not quantized";
     }
 
     const graph& graph_;

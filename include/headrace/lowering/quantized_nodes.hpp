@@ -24,7 +24,7 @@ inline constexpr std::string_view border_reason = "it is between integers and wh
 /// Finds the nodes of one graph, without those nested in it, that quantized integers suffice for: all real
 /// numbers that they read are dequantized or constant, and what they compute is quantized again, or is the
 /// position of an extremum. Among these are the dequantize and the quantize, and nodes that move integers of 8
-/// or 16 bits between them. Nodes that `support` lacks or that are refused are outside.
+/// bits between them. Nodes that `support` lacks or that are refused are outside.
 [[nodiscard]] quantized_nodes find_quantized_nodes(
     const graph& g, const operator_support& support, const refusal_reasons& refused = {});
 
