@@ -45,8 +45,7 @@ op_list moving_ops() {
 // A delegate's outputs are tensors of their own; a kernel's may be any value.
 void remove_copies(graph& program) {
     for (node& n : program.nodes()) {
-        if (const auto* copy = args_if<tosa::identity>(n))
-            program.replace_all_uses(n.result(), copy->input1);
+        if (const auto* copy = args_if<tosa::identity>(n)) program.replace_all_uses(n.result(), copy->input1);
     }
 }
 
@@ -64,7 +63,6 @@ public:
     explicit kernel_lowering(const target_spec& core) : core_(core) {}
 
     [[nodiscard]] result<kernel_parts> run(graph& g) {
-        if (!g.census().contains(info_of_dialect<quantized_decomposed::dialect>)) return std::move(made_);
         const target_spec target = g.target();
         HEADRACE_TRY(canonicalize(g));
         g.set_target(core_);
@@ -125,8 +123,7 @@ private:
             g, support, {.allows_single_node_partition = true, .non_compute_ops = moving_ops()});
         std::vector<part> parts;
         for (node_group& nodes : partitioner.propose_partitions()) {
-            const auto same =
-                std::ranges::find_if(before, [&](const part& p) { return p.nodes == nodes; });
+            const auto same = std::ranges::find_if(before, [&](const part& p) { return p.nodes == nodes; });
             if (same != before.end()) {
                 parts.push_back(std::exchange(*same, {}));
                 continue;

@@ -18,15 +18,14 @@ namespace headrace {
 
 /// The exported nodes of a program, by their annotation.
 struct kernel_parts {
-    std::unordered_set<const provenance*> inside{};                    ///< computed with integers
-    std::unordered_map<const provenance*, std::string> outside{};      ///< with the reasons
+    std::unordered_set<const provenance*> inside{};                ///< computed with integers
+    std::unordered_map<const provenance*, std::string> outside{};  ///< with the reasons
     std::size_t parts = 0;
 };
 
 /// Replaces what a functional graph, or one nested in it, computes between dequantize and quantize nodes by
 /// kernels of the cortex_m dialect and ATen ops on integers, in place. Each part is first lowered as a whole;
-/// nodes that a lowering refuses stay, and the part is split around them. A graph without quantization is left
-/// unchanged. `core` is the target of the lowering to TOSA in between, INT+core.
+/// nodes that a lowering refuses stay, and the part is split around them. `core` is the target of the lowering to TOSA in between, INT+core.
 [[nodiscard]] result<kernel_parts> lower_quantized_parts(graph& g, const target_spec& core);
 
 /// Returns the stage that observers see once the graph has these kernels.

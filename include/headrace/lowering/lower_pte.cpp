@@ -19,6 +19,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/target_text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
@@ -34,6 +35,7 @@
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/kernel_parts.hpp>
+#include <headrace/lowering/placement.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -142,6 +144,12 @@ public:
             states_[name] = states_as_inputs(p);
             HEADRACE_TRY(options_.observer.begin(*p.graph));
         }
+        for (auto& [name, p] : made_.methods) {
+            if (options_.delegate || is_searched(p)) {
+                HEADRACE_TRY(make_functional(*p.graph));
+            }
+            if (options_.delegate || options_.kernels) placements_[name].begin(*p.graph);
+        }
         if (options_.delegate) {
             HEADRACE_TRY(find_delegates());
             clock_.end("delegate");
@@ -155,6 +163,8 @@ public:
             HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
             HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
+            if (const auto placed = placements_.find(name); placed != placements_.end())
+                placed->second.end(*p.graph, made_.reports[name]);
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
             written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
@@ -188,16 +198,23 @@ private:
                 delegates.push_back(std::move(made));
             }
             HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
+            placements_[name].note_delegates(*m.host);
         }
         return {};
     }
 
+    // Only what is quantized can have integer kernels.
+    [[nodiscard]] bool is_searched(const program& p) const {
+        return options_.kernels && p.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>);
+    }
     result<void> select_integer_kernels() {
         for (auto& [name, p] : made_.methods) {
-            if (!p.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>)) continue;
-            HEADRACE_TRY(make_functional(*p.graph));
+            method_report& told = made_.reports[name];
+            if (!options_.delegate) told.target = target_text(*options_.kernels);
+            if (!is_searched(p)) continue;
             HEADRACE_TRY(parts, lower_quantized_parts(*p.graph, *options_.kernels));
             HEADRACE_TRY(options_.observer.see(kernels_record(parts.parts), *p.graph));
+            placements_[name].note_kernels(std::move(parts));
         }
         return {};
     }
@@ -246,6 +263,7 @@ private:
     stage_clock clock_;
     std::map<std::string, std::vector<pte_delegate>, std::less<>> delegates_;
     std::map<std::string, std::vector<pte_state>, std::less<>> states_;
+    std::map<std::string, placement_log, std::less<>> placements_;
     std::vector<pte_method> written_;
 };
 

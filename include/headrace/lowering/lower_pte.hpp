@@ -39,7 +39,7 @@ struct lowered_pte {
     emitted_pte file;                                             ///< of `methods` and `data`, which it views
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
-    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
+    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates or kernels, one for each method
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
 };

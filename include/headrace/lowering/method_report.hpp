@@ -31,6 +31,7 @@ struct node_placement {
     std::string node;
     std::string op;
     node_place place = node_place::portable;
+    bool is_border = false;              ///< quantizes or dequantizes between integers and real numbers
     bool in_integers = false;            ///< in a delegate or a part of the graph that computes with integers
     std::vector<std::string> kernels{};  ///< that compute it on the host, each once
     std::string reason{};                ///< for which it is not delegated, or not computed with integers
@@ -55,10 +56,10 @@ struct mac_counts {
 struct method_report {
     std::string target;
     std::vector<delegate_report> delegates{};
-    std::vector<host_note> host_nodes{};    ///< nodes that stay on the host, with reasons
-    std::vector<node_placement> nodes{};    ///< of the exported graph, for a .pte file
-    mac_counts macs{};                      ///< of these nodes
-    std::size_t cortex_m_kernels = 0;       ///< calls of these in the program
+    std::vector<host_note> host_nodes{};  ///< nodes that stay on the host, with reasons
+    std::vector<node_placement> nodes{};  ///< of the exported graph, for a .pte file
+    mac_counts macs{};                    ///< of these nodes
+    std::size_t cortex_m_kernels = 0;     ///< calls of these in the program
     std::size_t portable_kernels = 0;
 };
 

@@ -61,9 +61,15 @@ mac_counts sum_of(std::span<const node_placement> nodes) {
         sum.total += n.macs;
         if (n.in_integers) sum.in_integers += n.macs;
         switch (n.place) {
-            case node_place::delegate: sum.delegated += n.macs; break;
-            case node_place::cortex_m: sum.cortex_m += n.macs; break;
-            case node_place::portable: sum.portable += n.macs; break;
+            case node_place::delegate:
+                sum.delegated += n.macs;
+                break;
+            case node_place::cortex_m:
+                sum.cortex_m += n.macs;
+                break;
+            case node_place::portable:
+                sum.portable += n.macs;
+                break;
         }
     }
     return sum;
@@ -79,12 +85,12 @@ void placement_log::begin(graph& exported) {
             if (is_of_dialect<builtin::dialect>(n) && !is<builtin::opaque>(n)) continue;
             const provenance& origin = origin_of(n);
             const tensor_meta* meta = n.result_count != 0 ? n.results[0].meta : nullptr;
-            node_placement listed{.node = std::string(origin.node_name),
+            node_placement placed{.node = std::string(origin.node_name),
                 .op = std::string(origin.op_name),
                 .in_integers = meta != nullptr && !is_floating(meta->dtype),
                 .source = std::string(source_line(n)),
                 .macs = multiply_accumulates(n)};
-            nodes_.push_back({&origin, std::move(listed), bool{quantized.inside[n.id]}});
+            nodes_.push_back({&origin, std::move(placed), bool{quantized.inside[n.id]}});
         }
     });
 }
@@ -124,6 +130,7 @@ void placement_log::end(const graph& lowered, method_report& report) const {
         if (is_inside && (is_of_cortex_m || n.kernels.empty())) n.place = node_place::cortex_m;
         if (const auto why = parts_.outside.find(from.origin); !is_inside && why != parts_.outside.end())
             n.reason = why->second;
+        n.is_border = n.reason == border_reason;
         if (const auto note = notes.find(n.node); note != notes.end()) {
             if (!n.reason.empty()) n.reason += "; ";
             n.reason.append("not delegated to TOSA: ").append(note->second);

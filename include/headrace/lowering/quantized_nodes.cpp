@@ -68,15 +68,15 @@ private:
             if (!is_byte(meta_of(n.operand(0)))) return std::string(wide_reason);
             const auto parameters = n.operand_edges();
             const auto is_computed = [&](const edge& e) { return e.operand != 0 && varies_[e.source->id]; };
-            return std::ranges::any_of(parameters, is_computed) ? "its scale and zero point are computed" : "";
+            return std::ranges::any_of(parameters, is_computed) ? "its scale and zero point are computed"
+                                                                : "";
         }
         for (const edge& e : n.operand_edges()) {
             if (!is_real(*e.slot) || !varies_[e.source->id] || dequantized_[e.source->id]) continue;
             if (n.op->has(trait::quantizing)) return std::string(border_reason);
             return std::string("it reads ").append(origin_name(*e.source)) + ", which is not dequantized";
         }
-        if (n.op->has(trait::quantizing) && !is_byte(n.results[0].meta))
-            return std::string(wide_reason);
+        if (n.op->has(trait::quantizing) && !is_byte(n.results[0].meta)) return std::string(wide_reason);
         return reads_quantized(n) ? "" : "it computes no quantized values";
     }
     [[nodiscard]] bool reads_quantized(const node& n) const {
@@ -95,7 +95,8 @@ private:
         if (is_used_inside || !varies_[n.id]) return is_used_inside;
         if (n.op->has(trait::quantizing)) return true;
         if (!n.op->has(trait::locating) && !moves_integers(n)) return false;
-        return std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return quantized_[e.source->id]; });
+        return std::ranges::any_of(
+            n.operand_edges(), [&](const edge& e) { return quantized_[e.source->id]; });
     }
     // Nodes come after the nodes that read them.
     [[nodiscard]] std::string reason_of_end(const node& n, const refusal_reasons& reasons) const {

@@ -14,12 +14,13 @@ namespace headrace {
 
 /// The nodes of a graph that are computed between a dequantize and a quantize, and others.
 struct quantized_nodes {
-    std::vector<bool> inside{};    ///< by id: can be computed with integers
-    refusal_reasons reasons{};     ///< of the nodes outside that compute something
+    std::vector<bool> inside{};  ///< by id: can be computed with integers
+    refusal_reasons reasons{};   ///< of the nodes outside that compute something
 };
 
 /// The reason of a quantize or dequantize between integers and real numbers.
-inline constexpr std::string_view border_reason = "it is between integers and what is computed in real numbers";
+inline constexpr std::string_view border_reason =
+    "it is between integers and what is computed in real numbers";
 
 /// Finds the nodes of one graph, without those nested in it, that quantized integers suffice for: all real
 /// numbers that they read are dequantized or constant, and what they compute is quantized again, or is the
