@@ -30,6 +30,7 @@
 #include "messages.hpp"
 #include "notes.hpp"
 #include "package.hpp"
+#include "placements.hpp"
 #include "quantize.hpp"
 #include "vela.hpp"
 
@@ -51,7 +52,7 @@ void write_delegates(json_writer& w, const method_report& m) {
     write_node_reasons(w, "host_nodes", m.host_nodes);
 }
 
-std::string report_of(const lowered_pte& made) {
+std::string report_of(const lowered_pte& made, std::string_view delegate) {
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
@@ -64,8 +65,10 @@ std::string report_of(const lowered_pte& made) {
         w.member("lower_bound", m.lower_bound);
         w.member("values", m.values);
         w.member("instructions", m.instructions);
-        if (const auto told = made.reports.find(m.name); told != made.reports.end())
+        if (const auto told = made.reports.find(m.name); told != made.reports.end()) {
             write_delegates(w, told->second);
+            write_placements(w, told->second, delegate);
+        }
         w.end_object();
     }
     w.end_object();
@@ -74,6 +77,10 @@ std::string report_of(const lowered_pte& made) {
     w.end_object();
     w.end_object();
     return std::move(w).text();
+}
+
+std::string_view name_of_delegate(const lower_options& options) {
+    return is_accelerator(options.delegate) ? std::string_view(options.delegate) : "tosa";
 }
 
 bool delegates(const lower_options& options) { return options.partition || !options.delegate.empty(); }
@@ -122,7 +129,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         HEADRACE_TRY(write_atomically(choices.io, io_text(options, made.io)));
     }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        HEADRACE_TRY(write_atomically(options.report, report_of(made) + '\n'));
+        HEADRACE_TRY(write_atomically(options.report, report_of(made, name_of_delegate(options)) + '\n'));
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
         if (!made.file.write_to(sink)) return {};  // the sink has the reason
@@ -133,7 +140,11 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    print_reports(made.reports, options.output);
+    if (lowering.kernels) {
+        print_placements(made, options.output);
+    } else {
+        print_reports(made.reports, options.output);
+    }
     say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
         counted(models.size(), "method"), format_size(made.file.size()),
         format_size(made.file.constant_bytes())));

@@ -21,9 +21,11 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/target_text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
@@ -34,6 +36,8 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
+#include <headrace/lowering/kernel_parts.hpp>
+#include <headrace/lowering/placement.hpp>
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
@@ -152,15 +156,27 @@ public:
             states_[name] = states_as_inputs(p);
             HEADRACE_TRY(options_.observer.begin(*p.graph));
         }
+        for (auto& [name, p] : made_.methods) {
+            if (options_.delegate || is_searched(p)) {
+                HEADRACE_TRY(make_functional(*p.graph));
+            }
+            if (options_.delegate || options_.kernels) placements_[name].begin(*p.graph);
+        }
         if (options_.delegate || options_.to_backends) {
             HEADRACE_TRY(options_.to_backends ? ask_backends() : find_delegates());
             clock_.end("delegate");
+        }
+        if (options_.kernels) {
+            HEADRACE_TRY(select_integer_kernels());
+            clock_.end("kernels");
         }
         for (auto& [name, p] : made_.methods) {
             pass_context context(standard_functions);
             HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
             HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
+            if (const auto placed = placements_.find(name); placed != placements_.end())
+                placed->second.end(*p.graph, made_.reports[name]);
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
             written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
@@ -221,6 +237,24 @@ private:
                 delegates.push_back(std::move(made));
             }
             HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
+            if (const auto placed = placements_.find(name); placed != placements_.end())
+                placed->second.note_delegates(*m.host);
+        }
+        return {};
+    }
+
+    // Only what is quantized can have integer kernels.
+    [[nodiscard]] bool is_searched(const program& p) const {
+        return options_.kernels && p.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>);
+    }
+    result<void> select_integer_kernels() {
+        for (auto& [name, p] : made_.methods) {
+            method_report& told = made_.reports[name];
+            if (!options_.delegate) told.target = target_text(*options_.kernels);
+            if (!is_searched(p)) continue;
+            HEADRACE_TRY(parts, lower_quantized_parts(*p.graph, *options_.kernels));
+            HEADRACE_TRY(options_.observer.see(kernels_record(parts.parts), *p.graph));
+            placements_[name].note_kernels(std::move(parts));
         }
         return {};
     }
@@ -254,6 +288,7 @@ private:
     stage_clock clock_;
     std::map<std::string, std::vector<pte_delegate>, std::less<>> delegates_;
     std::map<std::string, std::vector<pte_state>, std::less<>> states_;
+    std::map<std::string, placement_log, std::less<>> placements_;
     std::vector<pte_method> written_;
     named_data_store_output named_;  // of the caller's backends
 };

@@ -51,7 +51,7 @@ struct lowered_pte {
     std::map<std::string, program, std::less<>> methods{};  ///< graphs of the executorch dialect
     named_data_store_output data{};                         ///< constants and data of the delegates
     std::vector<std::unique_ptr<graph>> whole{};  ///< exported graphs of methods that are one delegate
-    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
+    std::map<std::string, method_report, std::less<>> reports{};  ///< by method, if nodes may run elsewhere
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
     method_descriptions io{};  ///< inputs and outputs of each method, as its caller sees them
