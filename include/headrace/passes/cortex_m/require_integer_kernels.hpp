@@ -14,7 +14,7 @@ namespace headrace {
 using integer_kernel_ops = ops<aten::view, aten::cat, aten::slice_tensor, aten::permute, aten::expand,
     aten::flip, aten::index_select, aten::amax, aten::amin, aten::argmax, aten::constant_pad_nd,
     aten::replication_pad3d, aten::where_self, aten::_to_copy, aten::logical_and, aten::logical_or,
-    aten::logical_xor, aten::logical_not>;
+    aten::logical_xor, aten::logical_not, aten::eq_tensor, aten::gt_tensor, aten::ge_tensor>;
 
 /// Refuses the operators of TOSA that are left.
 struct require_integer_kernels : pass {
@@ -26,8 +26,9 @@ struct require_integer_kernels : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         for_each_node(g, [&](const node& n) {
             if (!is_of_dialect<tosa::dialect>(n) || is<tosa::const_shape>(n)) return;
-            context.report(n, text_of({"no integer kernel for Cortex-M computes ", n.op->name,
-                                 " with these types and arguments"}));
+            context.report(n,
+                text_of({"no integer kernel for Cortex-M computes ", n.op->name,
+                    " with these types and arguments"}));
         });
         return 0;
     }

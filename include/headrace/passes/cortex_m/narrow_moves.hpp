@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::narrow_moves, which moves int8 numbers rather than the int32 that they are widened to.
+#ifndef HEADRACE_PASSES_CORTEX_M_NARROW_MOVES_HPP
+#define HEADRACE_PASSES_CORTEX_M_NARROW_MOVES_HPP
+
+#include <optional>
+
+#include <headrace/infer/tosa.hpp>
+#include <headrace/passes/cortex_m/scaling.hpp>
+
+namespace headrace {
+
+/// Moves elements before they are widened, and after they are narrowed: kernels compute from int8 to int8, so
+/// that nothing may stand between an operator and the RESCALEs around it.
+struct narrow_moves : pass {
+    static constexpr std::string_view summary = "moves elements as int8, before and after 32-bit arithmetic";
+    static constexpr bool in_execution_order = true;
+
+    static auto rewrites() {
+        return rules(on_each<moves> = code<made>([](emit<made> e, const auto&) { return widened_later(e); }),
+            on<tosa::rescale> = code<made>(
+                [](emit<made> e, const args<tosa::rescale>& a) { return narrowed_earlier(e, a); }));
+    }
+
+private:
+    using moves = ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile, tosa::reverse>;
+    using made = ops<tosa::rescale>;
+
+    // Makes the same move of another tensor.
+    static value moved(emit<made> e, const node& move, value from) {
+        pmr_vector<value> operands{from};
+        for (std::size_t i = 1; i != move.operand_count; ++i) operands.push_back(move.operand(i));
+        node* const made = e.clone(move, operands, [&](tensor_meta& meta) { meta.dtype = e.dtype(from); });
+        return made == nullptr ? value() : made->result();
+    }
+
+    static std::optional<value> widened_later(emit<made> e) {
+        const auto* const widening = match<tosa::rescale>(e.current().operand(0));
+        if (widening == nullptr || !cortex_m::scaled_operand_of(e, e.current().operand(0)))
+            return std::nullopt;
+        args<tosa::rescale> wide = *widening;
+        wide.input = moved(e, e.current(), widening->input);
+        return e.make<tosa::rescale>(wide);
+    }
+    static std::optional<value> narrowed_earlier(emit<made> e, args<tosa::rescale> a) {
+        const node& move = *a.input.producer;
+        const auto to = cortex_m::scaled_result_of(e, a);
+        const bool is_move = (is<tosa::reshape>(move) || is<tosa::transpose>(move) || is<tosa::slice>(move) ||
+                                 is<tosa::tile>(move) || is<tosa::reverse>(move)) &&
+            move.first_use->next_use == nullptr;
+        if (!to || !is_move || to->factors.size() != 1) return std::nullopt;
+        a.input = move.operand(0);
+        return moved(e, move, e.make<tosa::rescale>(a));
+    }
+};
+
+}  // namespace headrace
+
+#endif

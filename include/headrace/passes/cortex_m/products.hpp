@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::select_products, which makes CMSIS-NN's matrix products of TOSA's.
+#ifndef HEADRACE_PASSES_CORTEX_M_PRODUCTS_HPP
+#define HEADRACE_PASSES_CORTEX_M_PRODUCTS_HPP
+
+#include <algorithm>
+#include <optional>
+
+#include <headrace/infer/cortex_m.hpp>
+#include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/cortex_m/scaling.hpp>
+#include <headrace/passes/cortex_m/scratch.hpp>
+
+namespace headrace {
+
+/// Makes one kernel of a MATMUL of int8 (TOSA 1.0, 2.2.8) and the RESCALE after it. The kernel reads the second
+/// matrix transposed.
+struct select_products : pass {
+    static constexpr std::string_view summary = "a MATMUL and its RESCALE as a kernel of CMSIS-NN";
+
+    static auto rewrites() {
+        return rules(on_match([](auto a, auto b) {
+            return node_of<"result", tosa::rescale>(node_of<"product", tosa::matmul>(a, b));
+        }) = code<made>([](emit<made> e, value, value, const auto& m) {
+            return multiplied(e, get<"product">(m), get<"result">(m));
+        }));
+    }
+
+private:
+    using made = ops<cortex_m::quantized_batch_matmul, cortex_m::transpose, memory::alloc>;
+    static std::optional<value> multiplied(
+        emit<made> e, const args<tosa::matmul>& a, const args<tosa::rescale>& result) {
+        const auto to = cortex_m::scaled_result_of(e, result);
+        const auto left = constant_integer(a.a_zp), right = constant_integer(a.b_zp);
+        const bool is_int8 = e.dtype(a.a) == dtype::int8 && e.dtype(a.b) == dtype::int8;
+        const auto factor = to ? cortex_m::requantization_of(to->factor()) : std::nullopt;
+        if (!factor || !left || !right || !is_int8 || !to->has_one_factor()) return std::nullopt;
+        const value columns = transposed(e, a.b);
+        const std::int64_t bytes = e.target().has(target_feature::mve) ? 4 * e.shape(columns)[1] : 0;
+        return e.make<cortex_m::quantized_batch_matmul>({.lhs = a.a,
+            .lhs_zero_point = -*left,
+            .rhs_transposed = columns,
+            .rhs_zero_point = -*right,
+            .output_zero_point = to->zero_point,
+            .output_multiplier = factor->multiplier,
+            .output_shift = factor->shift,
+            .scratch = cortex_m::make_scratch(e, bytes)});
+    }
+    static value transposed(emit<made> e, value v) {
+        const auto* already = match<tosa::transpose>(v);
+        if (already != nullptr && already->perms == int_list{0, 2, 1}) return already->input1;
+        return e.make<cortex_m::transpose>({.input = v, .perm = {0, 2, 1}});
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::tabulate_integers, which makes tables of functions of one int8 tensor.
+#ifndef HEADRACE_PASSES_CORTEX_M_TABLES_HPP
+#define HEADRACE_PASSES_CORTEX_M_TABLES_HPP
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/cortex_m.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/op/op_query.hpp>
+#include <headrace/passes/cortex_m/scaling.hpp>
+
+namespace headrace {
+
+/// Computes any elementwise function of one int8 tensor by a table of 256 elements: another scale, a clamp,
+/// arithmetic with constants, comparisons with these. The table is the function of all int8 numbers, and
+/// fold_constants computes it.
+struct tabulate_integers : pass {
+    static constexpr std::string_view summary = "elementwise functions of one int8 tensor as tables";
+
+    static auto rewrites() {
+        return rules(
+            on_each<elementwise> = code<made>([](emit<made> e, const auto&) { return tabulated(e); }));
+    }
+
+private:
+    using elementwise = ops_where<tosa::dialect, trait::elementwise>;
+    using made = ops<cortex_m::quantized_activation, tosa::cast, aten::_to_copy>;
+    static constexpr std::size_t max_nodes = 32;
+
+    // The nodes of a function of one tensor, operands first.
+    struct function {
+        value argument{};
+        pmr_vector<const node*> nodes{};
+    };
+
+    static bool is_elementwise(const node& n) {
+        return is_of_dialect<tosa::dialect>(n) && n.op->has(trait::elementwise) && n.result_count == 1;
+    }
+    // True if all elements of a constant are equal, so that it may have any shape.
+    static bool is_uniform(value v) {
+        if (meta_of(v)->elements() == 1) return true;
+        const auto numbers = constant_integers(v);
+        return numbers &&
+            std::ranges::all_of(*numbers, [&](std::int64_t n) { return n == numbers->front(); });
+    }
+    // Collects the function that computes `n`; false if it has several arguments, or is too large.
+    static bool collect(const emitter& e, const node& n, function& f) {
+        if (std::ranges::find(f.nodes, &n) != f.nodes.end()) return true;
+        const auto* table = args_if<tosa::table>(n);
+        for (const edge& operand : n.operand_edges()) {
+            const value v = *operand.slot;
+            if (match<builtin::constant>(v) != nullptr) {
+                const bool is_table = table != nullptr && v == table->table;
+                if (!is_table && !is_uniform(v)) return false;
+            } else if (is_elementwise(*v.producer) && e.dtype(v) != dtype::int8) {
+                if (!collect(e, *v.producer, f)) return false;
+            } else if (e.dtype(v) == dtype::int8 && (!f.argument || f.argument == v)) {
+                f.argument = v;
+            } else {
+                return false;
+            }
+        }
+        f.nodes.push_back(&n);
+        return f.nodes.size() <= max_nodes;
+    }
+
+    static std::optional<value> tabulated(emit<made> e) {
+        const dtype type = e.result_meta().dtype;
+        function f;
+        if ((type != dtype::int8 && type != dtype::boolean) || !collect(e, e.current(), f) || !f.argument ||
+            e.shape(f.argument) != e.result_meta().shape)
+            return std::nullopt;
+        value table = table_of(e, f);
+        if (type == dtype::boolean) table = e.make<tosa::cast>({.input = table, .output_type = dtype::int8});
+        const value v = e.make<cortex_m::quantized_activation>({.input = f.argument, .lut = table});
+        return type == dtype::boolean ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
+    }
+
+    // Applies the function to the numbers -128 to 127.
+    static value table_of(emit<made> e, const function& f) {
+        const auto* direct = args_if<tosa::table>(*f.nodes.back());
+        if (f.nodes.size() == 1 && direct != nullptr) return direct->table;
+        const std::int64_t shape[] = {256}, one[] = {1};
+        const value all = e.constant_of(
+            dtype::int8, shape, [](std::size_t i) { return scalar(static_cast<std::int64_t>(i) - 128); });
+        pmr_vector<value> results;
+        for (const node* const n : f.nodes) {
+            pmr_vector<value> operands;
+            for (const edge& operand : n->operand_edges()) {
+                const value v = *operand.slot;
+                const auto known = std::ranges::find(f.nodes, v.producer);
+                if (v == f.argument) {
+                    operands.push_back(all);
+                } else if (match<builtin::constant>(v) == nullptr) {
+                    operands.push_back(results[static_cast<std::size_t>(known - f.nodes.begin())]);
+                } else if (e.rank(v) == 1 && (e.shape(v)[0] == 1 || is<tosa::table>(*n))) {
+                    operands.push_back(v);
+                } else {
+                    operands.push_back(e.splat(constant_integers(v)->front(), e.dtype(v), sizes(one)));
+                }
+            }
+            const node* copy = e.clone(
+                *n, operands, [&](tensor_meta& meta) { meta.shape = e.owner().own(int_list(shape)); });
+            if (copy == nullptr) return {};
+            results.push_back({const_cast<node*>(copy), 0});
+        }
+        return results.back();
+    }
+};
+
+}  // namespace headrace
+
+#endif
