@@ -31,7 +31,7 @@ REFUSED = {"dynamic_shape": "dynamic size"}
 
 
 # The runner, and the sources that restore the flatbuffer of a TOSA delegate.
-RUNNER = [ROOT / "tests" / "executorch" / f"{name}.cpp" for name in ("runner", "delegated_tosa")]
+RUNNER = [ROOT / "tests" / "executorch" / f"{name}.cpp" for name in ("runner", "delegated_tosa", "vector_unit")]
 RESTORING = [ROOT / "include" / "headrace" / "io" / name for name in ("pte/tosa_delegates.cpp", "tosa/delegate.cpp")]
 # Kernels of cortex_m, which no library of the wheel has.
 CORTEX_M = [ROOT / "tests" / "executorch" / f"cortex_m_{name}.cpp" for name in ("elementwise", "windows")]
