@@ -20,7 +20,7 @@ except ImportError:
     sys.exit(77)
 
 from calls import call, expect, report
-from cortex_m_scratch import DEFINITION, differing_buffers, split
+from cortex_m_scratch import differing_buffers, nodes_of, split
 from pte import CORTEX_M, runner_in, step_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,21 +40,19 @@ def float_islands(text):
     """Returns the kernels that compute with floats what comes from integers and becomes integers again."""
     made = {}  # by name: whether it comes from integers, and the float kernels since
     islands = set()
-    for line in text.splitlines():
-        match = DEFINITION.match(line.strip())
-        if not match:
+    for results, op, arguments in nodes_of(text):
+        operands = [made[v] for v in re.findall(r"%[\w.]+", arguments) if v in made]
+        from_integers = any(i for i, _ in operands)
+        kernels = set().union(*(k for _, k in operands))
+        if "quantize_" in op and "dequantize_" not in op:
+            islands |= kernels if from_integers else set()
             continue
-        name, dtype, _, op, arguments = match.groups()
-        operands = [made[v] for v in re.findall(r"%[\w.]+", arguments or "") if v in made]
-        if "dequantize" in op:
-            made["%" + name] = (True, set())
-        elif "quantize" in op:
-            for is_integer, kernels in operands:
-                islands |= kernels if is_integer else set()
-        elif dtype.startswith("float"):
-            kernels = set().union(*(k for _, k in operands))
-            moves = op in ("input", "constant", "executorch.reshape")
-            made["%" + name] = (any(i for i, _ in operands), kernels if moves else kernels | {op})
+        for name, dtype, _ in results:
+            if "dequantize_" in op:
+                made[name] = (True, set())
+            elif dtype.startswith("float"):
+                moves = op in ("input", "constant", "executorch.reshape")
+                made[name] = (from_integers, kernels if moves else kernels | {op})
     return islands
 
 
