@@ -23,6 +23,7 @@ struct requantization {
 /// the kernels do not have.
 [[nodiscard]] inline std::optional<requantization> requantization_of(double factor) {
     constexpr int bits = 31;
+    if (!std::isfinite(factor)) return std::nullopt;  // of operands that are multiplied by 0
     int exponent = 0;
     auto multiplier =
         static_cast<std::int64_t>(std::nearbyint(std::ldexp(std::frexp(factor, &exponent), bits)));
