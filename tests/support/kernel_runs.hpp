@@ -78,7 +78,7 @@ using graph_check = std::function<std::pmr::string(const graph& g)>;
 /// What a test demands of passes.
 struct kernel_demand {
     std::int64_t difference = 0;  ///< of each integer, before and after
-    unsigned programs = 60;       ///< for each core
+    unsigned programs = 150;      ///< for each core
     bool leaves_tosa = false;     ///< some operators of TOSA stay
     graph_check check{};
 };
