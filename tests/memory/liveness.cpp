@@ -109,6 +109,30 @@ TEST_CASE("the result of an out-variant lies in its buffer") {
     CHECK(l.find(buffer)->tensor == buffer);
 }
 
+TEST_CASE("a buffer lives from its first user, however early it is made") {
+    graph g;
+    const auto buffer = [&] {
+        return typed(g, g.create<memory::alloc>({.size = {2}, .dtype = dtype::float32}));
+    };
+    const value early = buffer();
+    const value unused = buffer();
+    const value captured = buffer();
+    const value x = input(g);
+    const value a = relu(g, x);  // step 1
+    const value y = typed(g, g.create<out::variant<aten::relu>>({.functional = {a}, .out = early}));  // 2
+    graph& region = g.create_region();
+    const value inner = input(region);
+    output(region,
+        {typed(region, region.create<out::variant<aten::relu>>({.functional = {inner}, .out = captured}))});
+    node& call = g.create<higher_order::cond>({y, &region, nullptr, {&y, 1}}, 1);
+    output(g, {typed(g, call)});
+    const liveness l(g);
+    CHECK(life(l, early).first == 2);
+    CHECK(life(l, early).second == *l.step_of(call));
+    CHECK(life(l, unused) == steps{1, 1});
+    CHECK(life(l, captured).first == 1);  // the nested graph may run again
+}
+
 TEST_CASE("what a loop takes and gives lives as long as the loop") {
     graph g;
     const value x = input(g);

@@ -7,6 +7,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/infer/cortex_m.hpp>
+#include <headrace/infer/memory.hpp>
 #include <headrace/memory/memory_order.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/passes/finish/finish.hpp>
@@ -196,6 +200,35 @@ TEST_CASE("blocks that repeat more often than can be searched are all in the bes
     CHECK(peak_of(p.g) == 4 + 8 + 16);
     sort(p.g);
     CHECK(peak_of(p.g) == 4 + 16 + 1);
+}
+
+TEST_CASE("a kernel's buffer counts while the kernel runs") {
+    program p;
+    const value x = p.input(dtype::int8, {1, 1, 4});
+    const auto product = [&](value v, std::int64_t bytes) {
+        const value buffer = p.make<memory::alloc>({.size = {bytes}, .dtype = dtype::uint8});
+        return p.make<cortex_m::quantized_batch_matmul>({.lhs = v,
+            .lhs_zero_point = 0,
+            .rhs_transposed = v,
+            .rhs_zero_point = 0,
+            .output_zero_point = 0,
+            .output_multiplier = 1 << 30,
+            .output_shift = 0,
+            .scratch = buffer});
+    };
+    const value wide = p.make<cortex_m::pad>(
+        {.input = x, .pre_pad = {0, 0, 0, 0}, .post_pad = {0, 0, 0, 96}, .pad_value = 0});
+    const value large = product(x, 1000);
+    const value small = product(wide, 10);
+    p.output(p.make<cortex_m::minimum>({large, small}));
+    p.finish();
+    REQUIRE(p.fault.empty());
+    CHECK(peak_of(p.g) == 4 + 100 + 1000 + 1);
+    sort(p.g);
+    CHECK(peak_of(p.g) == 4 + 1000 + 1);  // the wide tensor is made after the large buffer is free
+    const memory_order order(p.g);
+    CHECK(order.is_free());
+    CHECK(order.need().peak == 4 + 1000 + 1);
 }
 
 TEST_CASE("what may not change places stays, and nothing is said of it") {

@@ -13,6 +13,7 @@ namespace headrace::cortex_m {
 /// Convolutions and poolings whose names end in _nhwc take NHWC shapes; the others take NCHW shapes in
 /// channels_last memory.
 struct dialect;
+using enum trait;
 
 // One line for an op wherever it fits.
 // clang-format off
@@ -86,7 +87,7 @@ struct softmax
 struct quantized_batch_matmul
     : op<dialect, "cortex_m.quantized_batch_matmul.default",
          "lhs, lhs_zero_point, rhs_transposed, rhs_zero_point, output_zero_point, output_multiplier, "
-         "output_shift, scratch"> {
+         "output_shift, scratch", matrix_product> {
     struct args {
         value lhs; std::int64_t lhs_zero_point; value rhs_transposed;
         std::int64_t rhs_zero_point, output_zero_point, output_multiplier, output_shift; value scratch;
@@ -95,7 +96,7 @@ struct quantized_batch_matmul
 struct quantized_linear
     : op<dialect, "cortex_m.quantized_linear.default",
          "input, weights, bias, kernel_sum, input_offset, filter_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_max, activation_min"> {
+         "requantize_multipliers, requantize_shifts, activation_max, activation_min", matrix_product> {
     struct args {
         value input, weights; std::optional<value> bias, kernel_sum;
         std::int64_t input_offset, filter_offset, output_offset;
@@ -108,7 +109,7 @@ struct quantized_linear
 struct quantized_conv2d
     : op<dialect, "cortex_m.quantized_conv2d.default",
          "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch", convolving> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
         std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
@@ -118,7 +119,7 @@ struct quantized_conv2d
 struct quantized_conv2d_nhwc
     : op<dialect, "cortex_m.quantized_conv2d_nhwc.default",
          "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch", convolving> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
         std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
@@ -128,7 +129,7 @@ struct quantized_conv2d_nhwc
 struct quantized_depthwise_conv2d
     : op<dialect, "cortex_m.quantized_depthwise_conv2d.default",
          "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch", convolving> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
         std::int64_t depth_multiplier, input_offset, output_offset;
@@ -139,7 +140,7 @@ struct quantized_depthwise_conv2d
 struct quantized_depthwise_conv2d_nhwc
     : op<dialect, "cortex_m.quantized_depthwise_conv2d_nhwc.default",
          "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch", convolving> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
         std::int64_t depth_multiplier, input_offset, output_offset;
@@ -151,7 +152,7 @@ struct quantized_transpose_conv2d
     : op<dialect, "cortex_m.quantized_transpose_conv2d.default",
          "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
          "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
-         "output_scratch"> {
+         "output_scratch", convolving, transposed> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
         std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
@@ -162,7 +163,7 @@ struct quantized_transpose_conv2d_nhwc
     : op<dialect, "cortex_m.quantized_transpose_conv2d_nhwc.default",
          "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
          "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
-         "output_scratch"> {
+         "output_scratch", convolving, transposed> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
         std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
@@ -223,7 +224,9 @@ struct dialect : dialect_of<"cortex_m",
       quantized_conv2d, quantized_conv2d_nhwc, quantized_depthwise_conv2d, quantized_depthwise_conv2d_nhwc,
       quantized_transpose_conv2d, quantized_transpose_conv2d_nhwc,
       quantized_avg_pool2d, quantized_avg_pool2d_nhwc, quantized_max_pool2d, quantized_max_pool2d_nhwc,
-      pad, transpose> {};
+      pad, transpose> {
+    static constexpr bool is_pure = true;
+};
 
 // clang-format on
 

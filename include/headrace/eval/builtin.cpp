@@ -145,8 +145,8 @@ void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_
     static_cast<void>(e.output());
 }
 
-/// Allocates a buffer for an out-variant to write to.
-void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) { static_cast<void>(e.output()); }
+/// Allocates a buffer for an out-variant to write to, or for a kernel to work in.
+void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) { static_cast<void>(e.unwritten()); }
 
 void evaluate(higher_order::cond, const args<higher_order::cond>& a, evaluation& e) {
     branch(e, a.pred, a.true_graph, a.false_graph, a.operands);

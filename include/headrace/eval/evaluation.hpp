@@ -97,6 +97,12 @@ public:
         }
         return results_[i];
     }
+    /// Returns result `i` with the elements that its place holds already: a buffer that no node uses yet may
+    /// share its place with a tensor that is still needed.
+    [[nodiscard]] const tensor& unwritten(std::size_t i = 0) {
+        if (has_place(i)) results_[i] = places_[i];
+        return output(i);
+    }
     /// Sets a result that shares its elements with an operand, or that was computed in full; it is converted
     /// to the dtype and shape of the node's result.
     void set_output(std::size_t i, const tensor& t) {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -48,12 +49,16 @@ namespace detail {
     if (is<tosa::depthwise_conv2d>(n)) {
         return second->rank() == 4 ? detail::size_product({results, second->shape[0], second->shape[1]}) : 0;
     }
+    if (is<cortex_m::quantized_depthwise_conv2d>(n) || is<cortex_m::quantized_depthwise_conv2d_nhwc>(n)) {
+        return second->rank() == 4 ? detail::size_product({results, second->shape[1], second->shape[2]}) : 0;
+    }
     if (n.op->has(trait::convolving)) {
         const auto* general = args_if<aten::convolution>(n);
         if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
             return detail::size_product({results, per(weights, second->shape[0])});
-        // Each input element is multiplied by its channel's weights; TOSA has input channels last.
-        const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
+        // Each input element is multiplied by its channel's weights; PyTorch has input channels first.
+        const bool channels_last = is<tosa::transpose_conv2d>(n) || is_of_dialect<cortex_m::dialect>(n);
+        const std::int64_t channels = second->shape[channels_last ? second->rank() - 1 : 0];
         return detail::size_product({inputs, per(weights, channels)});
     }
     if (n.op->has(trait::matrix_product)) {  // sums over the last axis of the first factor

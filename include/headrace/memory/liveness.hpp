@@ -41,7 +41,7 @@ struct live_tensor {
 ///
 /// Inputs live from the beginning, outputs until the end. Constants are not counted: they stay in the file. A
 /// view (headrace::is_view) shares the memory of its operand; a result of an out-variant shares the memory of
-/// its buffer.
+/// its buffer. A buffer (memory.alloc) lives from its first user on, since nothing is in it before.
 ///
 /// The nodes of a nested graph have steps between the first and the last step of the node that holds it. The
 /// inputs of a nested graph are the operands of that node, which therefore live until its last step. Its
@@ -81,6 +81,8 @@ private:
 
     void analyze(const graph& g, std::uint32_t memory);
 
+    // True if only nodes of its graph use a buffer, which then lives from the first of them.
+    [[nodiscard]] static bool is_used_here(const node& n);
     void execute(const node& n, std::uint32_t memory);
 
     void enter(const graph& region, std::uint32_t memory, bool is_delegate);

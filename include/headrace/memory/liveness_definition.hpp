@@ -74,10 +74,10 @@ HEADRACE_INLINE void liveness::analyze(const graph& g, std::uint32_t memory) {
     }
     for (const node& n : g.nodes()) {
         if (is<builtin::placeholder>(n) || is_known_before(n)) continue;
-        if (is<memory::alloc>(n)) {
-            add(n, 0, step_ + 1, memory);
-        } else {
+        if (!is<memory::alloc>(n)) {
             execute(n, memory);
+        } else if (!is_used_here(n)) {
+            add(n, 0, step_ + 1, memory);
         }
     }
     if (nested || g.output() == nullptr) return;
@@ -92,8 +92,17 @@ HEADRACE_INLINE bool liveness::is_known_before(const node& n) {
     return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
 }
 
+HEADRACE_INLINE bool liveness::is_used_here(const node& n) {
+    const auto is_own = [&](const edge& e) { return e.target->owner == n.owner; };
+    return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), is_own);
+}
+
 HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
     const std::uint32_t begin = ++step_;
+    for (const edge& e : n.operand_edges()) {
+        if (is<memory::alloc>(*e.source) && find_record(e.source) == nullptr)
+            add(*e.source, 0, begin, memory);
+    }
     if (const auto buffers = out_buffers(n); !buffers.empty()) {
         for (std::uint32_t i = 0; i != n.result_count && i < buffers.size(); ++i)
             share(n, i, tensor_of(buffers[i]));

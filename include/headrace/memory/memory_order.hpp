@@ -70,7 +70,7 @@ private:
     };
     struct step {
         std::uint64_t made = 0;   // bytes of its results
-        std::uint64_t extra = 0;  // peak of the nested graphs it holds
+        std::uint64_t extra = 0;  // peak of the nested graphs it holds, and its scratch buffers
         std::uint32_t first_buffer = 0, buffer_count = 0;
         std::uint32_t first_read = 0, read_count = 0;      // in reads_
         std::uint32_t first_source = 0, source_count = 0;  // in sources_
@@ -83,6 +83,8 @@ private:
     };
 
     void read(const graph& g);
+    // True for a buffer that one node of its graph works in: it needs memory while that node runs.
+    [[nodiscard]] static bool has_one_reader(const node& buffer);
     void read_node(const node& n, const liveness& lifetimes);
     void read_operands(const node& n, step& s);
     void read_results(const node& n, step& s, const liveness& lifetimes);

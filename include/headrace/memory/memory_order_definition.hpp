@@ -10,6 +10,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/memory.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/liveness.hpp>
@@ -54,8 +55,18 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
     for (const node& n : g.nodes()) {
         if (is<builtin::placeholder>(n) || is<builtin::output>(n) || liveness::is_known_before(n)) continue;
         is_free_ = is_free_ && has_sizes(n);
-        if (is_free_) read_node(n, lifetimes);
+        if (is<memory::alloc>(n)) {
+            is_free_ = is_free_ && has_one_reader(n);
+        } else if (is_free_) {
+            read_node(n, lifetimes);
+        }
     }
+}
+
+HEADRACE_INLINE bool memory_order::has_one_reader(const node& buffer) {
+    const edge* const use = buffer.first_use;
+    return use != nullptr && use == buffer.last_use && use->target->owner == buffer.owner &&
+        !is<builtin::output>(*use->target);
 }
 
 HEADRACE_INLINE void memory_order::read_node(const node& n, const liveness& lifetimes) {
@@ -67,9 +78,11 @@ HEADRACE_INLINE void memory_order::read_node(const node& n, const liveness& life
     const auto at = static_cast<std::uint32_t>(nodes_.size());
     step s;
     read_operands(n, s);
+    std::uint64_t nested = 0;
     for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region != nullptr) s.extra = std::max(s.extra, memory_order(*region).need().peak);
+        if (region != nullptr) nested = std::max(nested, memory_order(*region).need().peak);
     });
+    s.extra += nested;
     read_results(n, s, lifetimes);
     positions_[n.id] = at;
     nodes_.push_back(const_cast<node*>(&n));
@@ -89,6 +102,10 @@ HEADRACE_INLINE void memory_order::read_operands(const node& n, step& s) {
         const std::uint32_t first = first_tensors_[v.producer->id];
         if (first == none) continue;
         const std::uint32_t read = first + v.result;
+        if (is<memory::alloc>(*v.producer)) {
+            s.extra += buffers_[read].bytes;
+            continue;
+        }
         if (marks_[read] == at) continue;
         marks_[read] = at;
         reads_.push_back(read);

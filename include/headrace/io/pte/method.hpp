@@ -31,7 +31,8 @@ struct pte_state {
     tensor_meta meta;
 };
 
-/// A method of a program: a graph of only the executorch dialect, and the delegates that it calls by number.
+/// A method of a program: a graph of only the executorch and cortex_m dialects, with the buffers that the
+/// latter's kernels work in (memory.alloc), and the delegates that it calls by number.
 ///
 /// With n states, the last n inputs of the graph are the states' values when an execution begins. Its last 2n
 /// outputs are the states' values when it ends, followed by those inputs once more, which therefore keep

@@ -8,9 +8,12 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <string>
 #include <string_view>
 
 #include <headrace/base/dtype.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 
@@ -28,6 +31,35 @@ call_kind kind_of_operator(std::string_view name) {
         name == "aten::_local_scalar_dense" || name == "aten::item")
         return call_kind::number;
     return call_kind::opaque;
+}
+
+namespace {
+
+constexpr std::string_view cortex_m_dialect = "cortex_m.", functional_overload = ".default";
+constexpr std::string_view cortex_m_namespace = "cortex_m::", out_overload = ".out";
+
+}  // namespace
+
+std::string kernel_name_of(const op_info& op) {
+    if (op.dialect != &info_of_dialect<cortex_m::dialect>) return std::string(op.name);
+    std::string_view stem = op.name.substr(cortex_m_dialect.size());
+    stem.remove_suffix(functional_overload.size());
+    return std::string(cortex_m_namespace).append(stem).append(out_overload);
+}
+
+const op_info* op_of_kernel(std::string_view name) {
+    if (!name.starts_with(cortex_m_namespace) || !name.ends_with(out_overload)) {
+        const op_info* const op = find_op<executorch::dialect>(name);
+        return op == &info_of<executorch::call_delegate> ? nullptr : op;
+    }
+    name.remove_prefix(cortex_m_namespace.size());
+    name.remove_suffix(out_overload.size());
+    return find_op<cortex_m::dialect>(std::string(cortex_m_dialect).append(name).append(functional_overload));
+}
+
+bool is_scratch(const op_info& op, const field_info& f) {
+    if (op.dialect != &info_of_dialect<cortex_m::dialect>) return false;
+    return f.name == "scratch" || f.name == "output_scratch";
 }
 
 std::optional<dtype> type_of_number(const pte_fb::Value& v) {

@@ -19,7 +19,7 @@ namespace headrace::pte {
 
 /// How a call of an operator is read.
 enum class call_kind : std::uint8_t {
-    kernel,  ///< an op of the executorch dialect
+    kernel,  ///< an op of the executorch or the cortex_m dialect
     copy,    ///< writes a state
     shape,   ///< the elements of a tensor in another shape or order in memory
     number,  ///< computes with numbers, not with tensors
@@ -34,6 +34,14 @@ struct called_operator {
 };
 
 [[nodiscard]] call_kind kind_of_operator(std::string_view name);
+
+/// Returns the name by which the runtime finds the kernel of an op: "cortex_m::pad.out" for cortex_m.pad, the
+/// op's own name for others.
+[[nodiscard]] std::string kernel_name_of(const op_info& op);
+/// Returns the op whose kernel has that name; null if there is none.
+[[nodiscard]] const op_info* op_of_kernel(std::string_view name);
+/// True for a tensor that a kernel works in: what is in it before has no effect, and what is after, no use.
+[[nodiscard]] bool is_scratch(const op_info& op, const field_info& f);
 
 [[nodiscard]] inline error wrong_argument_count(const called_operator& o) {
     return malformed({printable(o.name), " is given the wrong number of arguments"});

@@ -45,7 +45,10 @@ struct select_moves : pass {
             on<tosa::logical_and> = [](auto x, auto y) { return call<aten::logical_and>(x, y); },
             on<tosa::logical_or> = [](auto x, auto y) { return call<aten::logical_or>(x, y); },
             on<tosa::logical_xor> = [](auto x, auto y) { return call<aten::logical_xor>(x, y); },
-            on<tosa::logical_not> = [](auto x) { return call<aten::logical_not>(x); });
+            on<tosa::logical_not> = [](auto x) { return call<aten::logical_not>(x); },
+            on<tosa::equal> = [](auto x, auto y) { return call<aten::eq_tensor>(x, y); },
+            on<tosa::greater> = [](auto x, auto y) { return call<aten::gt_tensor>(x, y); },
+            on<tosa::greater_equal> = [](auto x, auto y) { return call<aten::ge_tensor>(x, y); });
     }
 
 private:

@@ -45,6 +45,7 @@ public:
     [[nodiscard]] const void* arguments() const { return storage_.data(); }
 
     void put(const field_info& f, dtype type) { store(f, type); }
+    void put(const field_info& f, value v) { store(f, v); }
 
     /// Reads a field from the value at an index.
     result<void> read(const field_info& f, std::int64_t index);

@@ -156,7 +156,10 @@ result<void> graph_reader::add_kernel(const called_operator& o, const indices_ty
     argument_reader reader(method_.values(), op, [&](std::int64_t index) { return tensors_.tensor(index); });
     next = 0;
     for (const field_info& f : op) {
-        if (!is_left_out(op, f)) {
+        if (is_scratch(op, f)) {
+            HEADRACE_TRY(buffer, tensors_.scratch(indices.Get(next++)));
+            reader.put(f, buffer);
+        } else if (!is_left_out(op, f)) {
             HEADRACE_TRY(refuse_computed(f, indices.Get(next)));
             HEADRACE_TRY(reader.read(f, indices.Get(next++)));
         } else if (!results.empty()) {

@@ -12,7 +12,6 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte/file.hpp>
 #include <headrace/io/pte/operators.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
@@ -150,9 +149,8 @@ void method_source::list_operators() {
         o.name = named->name() == nullptr ? "" : named->name()->str();
         if (named->overload() != nullptr && named->overload()->size() != 0)
             o.name += "." + named->overload()->str();
-        o.op = find_op<executorch::dialect>(o.name);
-        const bool is_kernel = o.op != nullptr && o.op != &info_of<executorch::call_delegate>;
-        o.kind = is_kernel ? call_kind::kernel : kind_of_operator(o.name);
+        o.op = op_of_kernel(o.name);
+        o.kind = o.op != nullptr ? call_kind::kernel : kind_of_operator(o.name);
         operators_.push_back(std::move(o));
     }
 }
@@ -196,7 +194,9 @@ result<void> method_source::add_call(const pte_fb::KernelCall& call, accesses& a
     const std::size_t written = first_written(*o, indices.size());
     for (flatbuffers::uoffset_t i = 0; i != indices.size(); ++i) {
         if (i < written) {
-            HEADRACE_TRY(add_read(indices.Get(i), a));
+            const bool is_buffer = o->kind == call_kind::kernel && i < o->op->field_count &&
+                is_scratch(*o->op, o->op->fields[i]);
+            HEADRACE_TRY(is_buffer ? add_write(indices.Get(i), a, true) : add_read(indices.Get(i), a));
             continue;
         }
         HEADRACE_TRY(v, values_.at(indices.Get(i)));

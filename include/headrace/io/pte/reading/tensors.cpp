@@ -14,6 +14,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/memory.hpp>
 #include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
@@ -97,6 +98,21 @@ result<value> tensor_source::tensor(std::int64_t index) {
     if (written.dtype != meta.dtype || written.elements() != meta.elements())
         return unsupported({"tensor ", index, " is read as a different type from the one written"});
     return as_shape(*now, meta);
+}
+
+result<value> tensor_source::scratch(std::int64_t index) {
+    HEADRACE_TRY(t, method_.table_of(index));
+    std::vector<std::int64_t> sizes;
+    HEADRACE_TRY(meta, meta_of_table(*t, sizes));
+    if (is_constant(*t) || t->data() != 0)
+        return unsupported({"a kernel works in tensor ", index, ", which has a value"});
+    HEADRACE_TRY(at, method_.slot_of(index));
+    HEADRACE_TRY(method_.values().spend(method_.moved_from(at).size()));
+    for (const std::int64_t moved : method_.moved_from(at)) forget({no_memory, moved});
+    forget(at);
+    const value buffer = graph_.create<memory::alloc>({.size = meta.shape, .dtype = meta.dtype}).result();
+    graph_.set_meta(buffer, meta);
+    return buffer;
 }
 
 result<value> tensor_source::number(std::int64_t index) {

@@ -37,6 +37,8 @@ public:
 
     /// Returns the contents of a tensor now: a constant, or the last value written to its slot.
     result<value> tensor(std::int64_t index);
+    /// Returns a buffer for a kernel to work in: what the tensor holds is lost.
+    result<value> scratch(std::int64_t index);
     /// Returns a number as a tensor without axes.
     result<value> number(std::int64_t index);
     /// Returns a tensor, or a number as one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,8 @@ std::size_t instruction_list::jump_unless(index condition, std::size_t destinati
 }
 
 instruction_list::index instruction_list::operator_of(std::string_view kernel) {
-    const auto [known, is_new] = numbers_.try_emplace(kernel, static_cast<index>(operators_.size()));
+    const auto [known, is_new] =
+        numbers_.try_emplace(std::string(kernel), static_cast<index>(operators_.size()));
     if (is_new) {
         const std::size_t dot = std::min(kernel.find('.'), kernel.size());
         const auto name = builder_.CreateString(kernel.substr(0, dot));

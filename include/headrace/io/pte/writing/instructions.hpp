@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -55,12 +56,11 @@ private:
     void add(pte_fb::Call type, flatbuffers::Offset<Table> made) {
         all_.push_back({type, made.Union()});
     }
-    // `kernel` lives as long as the program.
     index operator_of(std::string_view kernel);
 
     flatbuffers::FlatBufferBuilder& builder_;
     std::vector<instruction> all_;
-    std::unordered_map<std::string_view, index> numbers_;
+    std::unordered_map<std::string, index> numbers_;
     std::vector<flatbuffers::Offset<pte_fb::Operator>> operators_;
 };
 

@@ -11,11 +11,14 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte/format.hpp>
 #include <headrace/io/pte/method.hpp>
+#include <headrace/io/pte/operators.hpp>
 #include <headrace/io/pte/writing/argument_writer.hpp>
 #include <headrace/io/pte/writing/constants.hpp>
 #include <headrace/io/pte/writing/delegates.hpp>
@@ -142,11 +145,11 @@ result<method_writer::index> method_writer::tensor_of(value v) {
 }
 
 result<void> method_writer::call(const node& n) {
-    if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n)) return {};
+    if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n) || is<memory::alloc>(n)) return {};
     if (is<executorch::call_delegate>(n)) return call_delegate(n, args_of<executorch::call_delegate>(n));
     if (is<higher_order::cond>(n)) return branch(n, args_of<higher_order::cond>(n));
     if (is<higher_order::while_loop>(n)) return repeat(n, args_of<higher_order::while_loop>(n));
-    if (!is_of_dialect<executorch::dialect>(n))
+    if (!is_of_dialect<executorch::dialect>(n) && !is_of_dialect<cortex_m::dialect>(n))
         return invalid({message_prefix(n), "not a kernel of ExecuTorch"});
     std::vector<index> arguments;
     const argument_writer writer(values_, [&](value v) { return tensor_of(v); });
@@ -156,7 +159,7 @@ result<void> method_writer::call(const node& n) {
         arguments.push_back(argument);
     }
     HEADRACE_TRY(add_results(n, arguments));
-    instructions_.call(n.op->name, arguments);
+    instructions_.call(kernel_name_of(*n.op), arguments);
     return {};
 }
 

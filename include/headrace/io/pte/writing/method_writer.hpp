@@ -23,8 +23,8 @@
 
 namespace headrace::pte {
 
-/// Writes one method. Inputs, outputs and intermediate tensors share one planned memory; a reshape is a
-/// second tensor at the same offset.
+/// Writes one method. Inputs, outputs, intermediate tensors and the buffers of kernels share one planned
+/// memory; a reshape is a second tensor at the same offset. No instruction makes a buffer.
 class method_writer {
 public:
     using index = value_table::index;
