@@ -51,8 +51,7 @@ struct placed_image {
         const int_list& shape = e.shape(tensor);
         return {shape[1], shape[2], shape[3], out, windows[0], windows[1], in_group != shape[3]};
     }
-    /// Exchanges height and width of an image of one row. CMSIS-NN's own kernel for rows is wrong for some
-    /// strides (examples/docs/cortex_m.md).
+    /// Exchanges height and width of an image of one row.
     void turn(emit<ops<aten::view>> e) {
         const shape_builder shape(e.shape(tensor));
         tensor = view(e, tensor, shape_builder{shape[0], shape[2], shape[1], shape[3]});
