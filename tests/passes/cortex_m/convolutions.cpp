@@ -2,6 +2,8 @@
 // Tests that convolutions and their RESCALEs become kernels that compute the same.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include <headrace/passes/cortex_m/convolutions.hpp>
 #include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
@@ -46,7 +48,7 @@ axis random_axis(dice& d, const convolution_kind& kind) {
 }
 std::int64_t random_channels(dice& d) { return d.once_in(4) ? 1 : d.from(2, 9); }
 // A factor with which sums of that many products of int8 fill int8.
-double filling(std::int64_t taps) { return 1 / (40 * std::sqrt(static_cast<double>(taps)) * 2); }
+double filling(std::int64_t taps) { return 1 / (80 * std::sqrt(static_cast<double>(taps))); }
 
 value random_bias(program& p, dice& d, std::int64_t channels) {
     return random_integers(p, d, dtype::int32, {d.once_in(4) ? 1 : channels}, -5000, 5000);
