@@ -18,7 +18,7 @@ using testing::random_integers;
 
 namespace {
 
-constexpr auto twice = rounding_mode::double_round;
+constexpr auto doubled = rounding_mode::double_round;
 
 // What a random convolution has beside its image.
 struct convolution_kind {
@@ -28,7 +28,7 @@ struct convolution_kind {
     bool is_row = false;
     bool is_pointwise = false;
     bool has_one_factor = false;
-    rounding_mode rounding = twice;
+    rounding_mode rounding = doubled;
 };
 
 // One axis: its size, and a window that ends where the padded image does, as TOSA demands.
