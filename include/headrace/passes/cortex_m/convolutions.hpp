@@ -95,8 +95,8 @@ private:
         return dense(e, a, *o);
     }
 
-    // Makes a column of a row along which windows move, for which CMSIS-NN's dense convolution has a kernel that
-    // is wrong for some strides.
+    // Makes a column of a row along which windows move, for which CMSIS-NN's dense convolution has a kernel
+    // that is wrong for some strides.
     static void turn_row(emit<made> e, cortex_m::placed_image& image, value& weight) {
         const shape_builder w(e.shape(weight));
         if (e.shape(image.tensor)[1] != 1 || w[1] != 1 || w[2] == 1) return;

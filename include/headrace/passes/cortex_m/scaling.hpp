@@ -72,8 +72,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Returns the int8 tensor that was widened to the int32 value; nothing if it comes from something else, or if
-/// it was rounded by more than an eighth of a step, which kernels do not.
+/// Returns the int8 tensor that was widened to the int32 value; nothing if it comes from something else, or
+/// if it was rounded by more than an eighth of a step, which kernels do not.
 [[nodiscard]] inline std::optional<scaled_operand> scaled_operand_of(const emitter& e, value v) {
     if (const auto* cast = match<tosa::cast>(v); cast != nullptr && e.dtype(cast->input) == dtype::int8)
         return scaled_operand{cast->input};
