@@ -8,6 +8,7 @@
 #include <headrace/passes/cortex_m/arithmetic.hpp>
 #include <headrace/passes/cortex_m/bounds.hpp>
 #include <headrace/passes/cortex_m/convolutions.hpp>
+#include <headrace/passes/cortex_m/fold_rescaled_constants.hpp>
 #include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/cortex_m/narrow_moves.hpp>
 #include <headrace/passes/cortex_m/pooling.hpp>
@@ -16,7 +17,6 @@
 #include <headrace/passes/cortex_m/sums.hpp>
 #include <headrace/passes/cortex_m/tables.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
-#include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 
 namespace headrace {
@@ -32,8 +32,8 @@ struct cortex_m_source {
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
           fold_padding, narrow_moves, select_convolutions, select_products, select_sums, select_arithmetic,
-          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code, fold_constants,
-          require_integer_kernels> {};
+          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code,
+          fold_rescaled_constants, require_integer_kernels> {};
 
 }  // namespace headrace
 

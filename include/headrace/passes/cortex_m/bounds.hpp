@@ -35,8 +35,8 @@ private:
         std::optional<value> v;
         visit_args(bounded{}, *result.producer, [&]<class Op>(Op, args<Op> kernel) {
             const std::int64_t lowest = a.min_val.to_int(), highest = a.max_val.to_int();
-            kernel.activation_min = std::clamp(lowest, kernel.activation_min, kernel.activation_max);
-            kernel.activation_max = std::clamp(highest, kernel.activation_min, kernel.activation_max);
+            kernel.activation_min = std::clamp(kernel.activation_min, lowest, highest);
+            kernel.activation_max = std::clamp(kernel.activation_max, lowest, highest);
             v = e.make<Op>(kernel);
         });
         if (!v || shown == nullptr) return v;
