@@ -13,6 +13,7 @@
 #include <headrace/passes/cortex_m/pooling.hpp>
 #include <headrace/passes/cortex_m/products.hpp>
 #include <headrace/passes/cortex_m/require_integer_kernels.hpp>
+#include <headrace/passes/cortex_m/softmax.hpp>
 #include <headrace/passes/cortex_m/sums.hpp>
 #include <headrace/passes/cortex_m/tables.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
@@ -31,9 +32,9 @@ struct cortex_m_source {
 /// which executorch_lowering replaces by the runtime's kernels.
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, select_convolutions, select_products, select_sums, select_arithmetic,
-          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code, fold_constants,
-          require_integer_kernels> {};
+          fold_padding, narrow_moves, select_softmax, select_convolutions, select_products, select_sums,
+          select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
+          remove_dead_code, fold_constants, require_integer_kernels> {};
 
 }  // namespace headrace
 
