@@ -16,6 +16,7 @@
 #include <headrace/passes/cortex_m/softmax.hpp>
 #include <headrace/passes/cortex_m/sums.hpp>
 #include <headrace/passes/cortex_m/tables.hpp>
+#include <headrace/passes/cortex_m/tables_merging.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
@@ -34,7 +35,7 @@ struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
           fold_padding, narrow_moves, select_softmax, select_convolutions, select_products, select_sums,
           select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
-          remove_dead_code, fold_constants, require_integer_kernels> {};
+          remove_dead_code, fold_constants, merge_tables, require_integer_kernels> {};
 
 }  // namespace headrace
 

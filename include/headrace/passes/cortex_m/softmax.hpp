@@ -16,10 +16,10 @@
 
 namespace headrace {
 
-/// Makes one kernel of a softmax along the last axis that was decomposed before it was quantized: the maximum,
-/// the difference to it, a table of exp, their sum, a table of 1 / x, the product, with int8 between. The
-/// kernel rounds once, to steps of 1/256, from which a RESCALE makes the program's steps. Programs with finer
-/// steps keep the operators.
+/// Makes one kernel of a softmax along the last axis that was decomposed before it was quantized: maximum,
+/// difference, table of exp, sum, table of 1 / x, product, with int8 between. The kernel rounds once, to
+/// steps of 1/256, from which a RESCALE makes the program's steps. Programs with finer steps keep
+/// the operators.
 struct select_softmax : pass {
     static constexpr std::string_view summary = "a decomposed softmax as the kernel of CMSIS-NN";
 
@@ -78,8 +78,8 @@ private:
             e.shape(reduced->input).back() == row;
     }
 
-    // exp(x - max) as it is computed: exp(rate * element of `integers`), times a number that all elements of a
-    // row share.
+    // exp(x - max) as it is computed: exp(rate * element of `integers`), times a number that all elements of
+    // a row share.
     struct powers {
         value integers;
         std::int64_t zero_point;
@@ -104,8 +104,8 @@ private:
         return powers{x->integers, x->zero_point, *rate * x->factor * difference->factor};
     }
 
-    // Returns how many steps 1 has in the product x * y before the last RESCALE; nothing unless y is 1 / the sum
-    // of x.
+    // Returns how many steps 1 has in the product x * y before the last RESCALE; nothing unless y is 1 / the
+    // sum of x.
     static std::optional<double> steps_of_quotient(const emitter& e, const cortex_m::scaled_operand& x,
         const cortex_m::scaled_operand& y, std::int64_t row) {
         const auto* const reciprocal = match_through_views<tosa::table>(y.integers);
