@@ -29,8 +29,8 @@ struct pte_options {
     delegate_compiler compile{};     ///< compiles the delegates for another backend
     bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
-    /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or +mve
-    /// if it has these. None: the portable kernels, in floating point.
+    /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or
+    /// +mve if it has these. None: the portable kernels, in floating point.
     std::optional<target_spec> kernels{};
     lowering_observer observer{};
 };
@@ -39,7 +39,7 @@ struct lowered_pte {
     emitted_pte file;                                             ///< of `methods` and `data`, which it views
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
-    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates or kernels, one for each method
+    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates or kernels, by method
     pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel; if there are any, there is no file
     std::vector<stage_time> stages{};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/placement.hpp.
+// Defines the functions of headrace/lowering/kernels/placement.hpp.
 
-#include <headrace/lowering/placement.hpp>
+#include <headrace/lowering/kernels/placement.hpp>
 
 #include <algorithm>
 #include <span>
@@ -18,7 +18,7 @@
 #include <headrace/ir/origins.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/lowering/quantized_nodes.hpp>
+#include <headrace/lowering/kernels/quantized_nodes.hpp>
 
 namespace headrace {
 
