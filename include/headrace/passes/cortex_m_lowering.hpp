@@ -8,15 +8,19 @@
 #include <headrace/passes/cortex_m/arithmetic.hpp>
 #include <headrace/passes/cortex_m/bounds.hpp>
 #include <headrace/passes/cortex_m/convolutions.hpp>
+#include <headrace/passes/cortex_m/fold_rescaled_constants.hpp>
 #include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/cortex_m/narrow_moves.hpp>
 #include <headrace/passes/cortex_m/pooling.hpp>
 #include <headrace/passes/cortex_m/products.hpp>
 #include <headrace/passes/cortex_m/require_integer_kernels.hpp>
+#include <headrace/passes/cortex_m/resize.hpp>
+#include <headrace/passes/cortex_m/softmax.hpp>
 #include <headrace/passes/cortex_m/sums.hpp>
 #include <headrace/passes/cortex_m/tables.hpp>
+#include <headrace/passes/cortex_m/tables_merging.hpp>
+#include <headrace/passes/cortex_m/volumes.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
-#include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 
 namespace headrace {
@@ -31,8 +35,9 @@ struct cortex_m_source {
 /// which executorch_lowering replaces by the runtime's kernels.
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, select_convolutions, select_products, select_sums, select_arithmetic,
-          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code, fold_constants,
+          fold_padding, narrow_moves, select_softmax, convolve_resizes, convolve_volumes, select_convolutions,
+          select_products, select_sums, select_arithmetic, select_pooling, clamp_in_kernels,
+          tabulate_integers, select_moves, remove_dead_code, fold_rescaled_constants, merge_tables,
           require_integer_kernels> {};
 
 }  // namespace headrace

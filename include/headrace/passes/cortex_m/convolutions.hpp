@@ -95,16 +95,21 @@ private:
         return dense(e, a, *o);
     }
 
+    // Makes a column of a row along which windows move, for which CMSIS-NN's dense convolution has a kernel
+    // that is wrong for some strides.
+    static void turn_row(emit<made> e, cortex_m::placed_image& image, value& weight) {
+        const shape_builder w(e.shape(weight));
+        if (e.shape(image.tensor)[1] != 1 || w[1] != 1 || w[2] == 1) return;
+        image.turn(e);
+        weight = cortex_m::view(e, weight, shape_builder{w[0], w[2], w[1], w[3]});
+    }
+
     template <class Args>
     static std::optional<value> dense(emit<made> e, const Args& a, operands& o) {
-        shape_builder weight(e.shape(o.weight));
+        const shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         if (!image) return std::nullopt;
-        if (e.shape(image->tensor)[1] == 1 && weight[1] == 1 && weight[2] > 1) {
-            image->turn(e);
-            std::swap(weight[1], weight[2]);
-            o.weight = cortex_m::view(e, o.weight, weight);
-        }
+        turn_row(e, *image, o.weight);
         if (const auto product = linear(e, *image, o)) return product;
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[0]);
         if (!factors) return std::nullopt;
@@ -158,14 +163,16 @@ private:
 
     template <class Args>
     static std::optional<value> by_channel(
-        emit<made> e, const Args& a, const operands& o, std::int64_t multiplier) {
+        emit<made> e, const Args& a, operands& o, std::int64_t multiplier) {
         const shape_builder weight(e.shape(o.weight));
-        const auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
+        auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3]);
         if (!image || !factors) return std::nullopt;
+        // Of one channel, Helium's kernel makes a dense convolution.
+        if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[3], weight[3] / multiplier);
         const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, multiplier);
-        return e.make<cortex_m::quantized_depthwise_conv2d_nhwc>({.input = image->tensor,
+        const value v = e.make<cortex_m::quantized_depthwise_conv2d_nhwc>({.input = image->tensor,
             .weight = o.weight,
             .bias = bias_of(e, o),
             .stride = image->strides(),
@@ -179,6 +186,7 @@ private:
             .activation_min = -128,
             .activation_max = 127,
             .scratch = cortex_m::make_scratch(e, scratch)});
+        return cortex_m::view(e, v, e.result_meta().shape);
     }
 
     static std::optional<value> convolved(

@@ -18,7 +18,7 @@ namespace headrace {
 
 /// Computes any elementwise function of one int8 tensor by a table of 256 elements: another scale, a clamp,
 /// arithmetic with constants, comparisons with these. The table is the function of all int8 numbers, and
-/// fold_constants computes it.
+/// fold_rescaled_constants computes it.
 struct tabulate_integers : pass {
     static constexpr std::string_view summary = "elementwise functions of one int8 tensor as tables";
 
@@ -29,7 +29,7 @@ struct tabulate_integers : pass {
 
 private:
     using elementwise = ops_where<tosa::dialect, trait::elementwise>;
-    using made = ops<cortex_m::quantized_activation, tosa::cast, aten::_to_copy>;
+    using made = ops<cortex_m::quantized_activation, tosa::cast, tosa::rescale, aten::_to_copy>;
     static constexpr std::size_t max_nodes = 32;
 
     // The nodes of a function of one tensor, operands first.
@@ -48,17 +48,32 @@ private:
         return numbers &&
             std::ranges::all_of(*numbers, [&](std::int64_t n) { return n == numbers->front(); });
     }
+    // Returns the table that a truth value is already computed by; null if there is none.
+    static const args<cortex_m::quantized_activation>* truth_table_of(const node& n) {
+        const auto* truth = args_if<aten::_to_copy>(n);
+        return truth == nullptr ? nullptr : match<cortex_m::quantized_activation>(truth->self);
+    }
     // Collects the function that computes `n`; false if it has several arguments, or is too large.
-    static bool collect(const emitter& e, const node& n, function& f) {
+    static bool collect(const emitter& e, const node& n, function& f, std::size_t depth = max_nodes) {
         if (std::ranges::find(f.nodes, &n) != f.nodes.end()) return true;
+        if (depth == 0) return false;
+        if (const auto* known = truth_table_of(n)) {
+            if (f.argument && f.argument != known->input) return false;
+            f.argument = known->input;
+            f.nodes.push_back(&n);
+            return true;
+        }
         const auto* table = args_if<tosa::table>(n);
         for (const edge& operand : n.operand_edges()) {
             const value v = *operand.slot;
+            const bool is_table = table != nullptr && v == table->table;
             if (match<builtin::constant>(v) != nullptr) {
-                const bool is_table = table != nullptr && v == table->table;
                 if (!is_table && !is_uniform(v)) return false;
-            } else if (is_elementwise(*v.producer) && e.dtype(v) != dtype::int8) {
-                if (!collect(e, *v.producer, f)) return false;
+            } else if (is_table) {
+                return false;
+            } else if (e.dtype(v) != dtype::int8 &&
+                (is_elementwise(*v.producer) || truth_table_of(*v.producer) != nullptr)) {
+                if (!collect(e, *v.producer, f, depth - 1)) return false;
             } else if (e.dtype(v) == dtype::int8 && (!f.argument || f.argument == v)) {
                 f.argument = v;
             } else {
@@ -81,6 +96,19 @@ private:
         return type == dtype::boolean ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
     }
 
+    // Applies an operator of the function to vectors of 256 numbers, which have no channels.
+    static value applied(emit<made> e, const node& n, const pmr_vector<value>& operands) {
+        if (const auto* by_channel = args_if<tosa::rescale>(n); by_channel && by_channel->per_channel) {
+            args<tosa::rescale> whole = *by_channel;
+            whole.input = operands[0];
+            whole.multiplier = operands[1];
+            whole.shift = operands[2];
+            whole.per_channel = false;
+            return e.make<tosa::rescale>(whole);
+        }
+        node* const copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.shape = int_list{256}; });
+        return copy == nullptr ? value() : copy->result();
+    }
     // Applies the function to the numbers -128 to 127.
     static value table_of(emit<made> e, const function& f) {
         const auto* direct = args_if<tosa::table>(*f.nodes.back());
@@ -90,6 +118,10 @@ private:
             dtype::int8, shape, [](std::size_t i) { return scalar(static_cast<std::int64_t>(i) - 128); });
         pmr_vector<value> results;
         for (const node* const n : f.nodes) {
+            if (const auto* known = truth_table_of(*n)) {
+                results.push_back(e.make<tosa::cast>({.input = known->lut, .output_type = dtype::boolean}));
+                continue;
+            }
             pmr_vector<value> operands;
             for (const edge& operand : n->operand_edges()) {
                 const value v = *operand.slot;
@@ -104,10 +136,7 @@ private:
                     operands.push_back(e.splat(constant_integers(v)->front(), e.dtype(v), sizes(one)));
                 }
             }
-            const node* copy = e.clone(
-                *n, operands, [&](tensor_meta& meta) { meta.shape = e.owner().own(int_list(shape)); });
-            if (copy == nullptr) return {};
-            results.push_back({const_cast<node*>(copy), 0});
+            results.push_back(applied(e, *n, operands));
         }
         return results.back();
     }
