@@ -54,6 +54,7 @@ value network(program& p, dice& d) {
 
 template <class... Passes>
 std::pmr::string lowers(pass_list<Passes...>) {
+    (testing::record_declarations_of<Passes>(), ...);
     return testing::run_on_cores(network, testing::runners_of<may_rewrite<Passes>...>, {.programs = 20});
 }
 

@@ -37,7 +37,8 @@ private:
     using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
-            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc>>;
+            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,
+            aten::slice_tensor>>;
     // The operands that all kernels share.
     struct operands {
         value weight;

@@ -29,8 +29,8 @@ inline value slice(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .end = start + size, .step = 1});
 }
 
-/// The ops that place_windows may emit.
-using image_ops = ops<aten::view, aten::slice_tensor, aten::constant_pad_nd>;
+/// The ops that place_windows and placed_image may emit.
+using image_ops = ops<aten::view, aten::constant_pad_nd>;
 
 /// An image (N, H, W, C), and its windows with equal padding on both sides.
 struct placed_image {
