@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto doubled = rounding_mode::double_round;
 
-// What a random convolution has beside its image.
+// The properties of random convolutions.
 struct convolution_kind {
     bool is_depthwise = false;
     std::int64_t batch = 1;
