@@ -30,12 +30,16 @@ MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fi
 REFUSED = {"dynamic_shape": "dynamic size"}
 
 
-# Sources that restore the flatbuffer of a TOSA delegate.
+# The runner, and the sources that restore the flatbuffer of a TOSA delegate.
+RUNNER = [ROOT / "tests" / "executorch" / f"{name}.cpp" for name in ("runner", "delegated_tosa", "vector_unit")]
 RESTORING = [ROOT / "include" / "headrace" / "io" / name for name in ("pte/tosa_delegates.cpp", "tosa/delegate.cpp")]
+# Kernels of cortex_m, which no library of the wheel has.
+CORTEX_M = [ROOT / "tests" / "executorch" / f"cortex_m_{name}.cpp" for name in ("elementwise", "windows")]
 
 
-def runner_in(folder, compiler):
-    """Returns the program that executes files with ExecuTorch's runtime; None without it."""
+def runner_in(folder, compiler, kernels=()):
+    """Returns the program that executes files with ExecuTorch's runtime; None without it. `kernels` are sources
+    that register kernels."""
     package = pathlib.Path(sysconfig.get_path("purelib")) / "executorch"
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
@@ -43,8 +47,8 @@ def runner_in(folder, compiler):
     command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
                "-isystem", f"{package}/include", "-isystem",
                f"{package}/include/executorch/runtime/core/portable_type/c10",
-               *(ROOT / "tests" / "executorch").glob("*.cpp"), *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed",
-               f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
+               *RUNNER, *kernels, *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed", f"-L{package}/lib",
+               *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")
     return folder / "runner" if done.returncode == 0 else None

@@ -36,8 +36,8 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
-#include <headrace/lowering/kernel_parts.hpp>
-#include <headrace/lowering/placement.hpp>
+#include <headrace/lowering/kernels/kernel_parts.hpp>
+#include <headrace/lowering/kernels/placement.hpp>
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>

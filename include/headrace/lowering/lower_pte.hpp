@@ -36,8 +36,8 @@ struct pte_options {
     delegate_compiler compile{};     ///< compiles the delegates for another backend
     bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
-    /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or +mve
-    /// if it has these. None: the portable kernels, in floating point.
+    /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or
+    /// +mve if it has these. None: the portable kernels, in floating point.
     std::optional<target_spec> kernels{};
     /// Calls to_backend for other backends, with the graphs that it is given; instead of `delegate`. The file
     /// has their names, bytes, compile specs and named data, which the runtime passes to them. The graph of a

@@ -14,8 +14,12 @@
 #include <headrace/passes/cortex_m/pooling.hpp>
 #include <headrace/passes/cortex_m/products.hpp>
 #include <headrace/passes/cortex_m/require_integer_kernels.hpp>
+#include <headrace/passes/cortex_m/resize.hpp>
+#include <headrace/passes/cortex_m/softmax.hpp>
 #include <headrace/passes/cortex_m/sums.hpp>
 #include <headrace/passes/cortex_m/tables.hpp>
+#include <headrace/passes/cortex_m/tables_merging.hpp>
+#include <headrace/passes/cortex_m/volumes.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 
@@ -31,9 +35,10 @@ struct cortex_m_source {
 /// which executorch_lowering replaces by the runtime's kernels.
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, select_convolutions, select_products, select_sums, select_arithmetic,
-          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code,
-          fold_rescaled_constants, require_integer_kernels> {};
+          fold_padding, narrow_moves, select_softmax, convolve_resizes, convolve_volumes, select_convolutions,
+          select_products, select_sums, select_arithmetic, select_pooling, clamp_in_kernels,
+          tabulate_integers, select_moves, remove_dead_code, fold_rescaled_constants, merge_tables,
+          require_integer_kernels> {};
 
 }  // namespace headrace
 

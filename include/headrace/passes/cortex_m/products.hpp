@@ -8,13 +8,14 @@
 
 #include <headrace/infer/cortex_m.hpp>
 #include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/cortex_m/images.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
 
 namespace headrace {
 
-/// Makes one kernel of a MATMUL of int8 (TOSA 1.0, 2.2.8) and the RESCALE after it. The kernel reads the second
-/// matrix transposed.
+/// Makes one kernel of a MATMUL of int8 (TOSA 1.0, 2.2.8) and the RESCALE after it. The kernel reads the
+/// second matrix transposed.
 struct select_products : pass {
     static constexpr std::string_view summary = "a MATMUL and its RESCALE as a kernel of CMSIS-NN";
 
@@ -27,18 +28,38 @@ struct select_products : pass {
     }
 
 private:
-    using made = ops<cortex_m::quantized_batch_matmul, cortex_m::transpose, memory::alloc>;
+    using made = ops<cortex_m::quantized_batch_matmul, cortex_m::transpose, aten::view, memory::alloc>;
+
+    // The RESCALE of a softmax to the program's steps is part of the product's: it only rounds.
+    static std::optional<cortex_m::scaled_operand> shares_of(emit<made> e, value v, std::int64_t zero_point) {
+        const auto without_views = [](value shown) {
+            while (const auto* const a = match<tosa::reshape>(shown)) shown = a->input1;
+            return shown;
+        };
+        const auto* const scaled = match<tosa::rescale>(without_views(v));
+        const value shares = scaled != nullptr ? without_views(scaled->input) : value();
+        const auto factors = shares ? cortex_m::detail::factors_of(*scaled) : std::nullopt;
+        const auto* const kernel = shares ? match<cortex_m::softmax>(shares) : nullptr;
+        if (kernel == nullptr || !factors || factors->size() != 1 ||
+            constant_integer(scaled->output_zp) != zero_point)
+            return std::nullopt;
+        return cortex_m::scaled_operand{
+            cortex_m::view(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
+    }
+
     static std::optional<value> multiplied(
         emit<made> e, const args<tosa::matmul>& a, const args<tosa::rescale>& result) {
         const auto to = cortex_m::scaled_result_of(e, result);
         const auto left = constant_integer(a.a_zp), right = constant_integer(a.b_zp);
         const bool is_int8 = e.dtype(a.a) == dtype::int8 && e.dtype(a.b) == dtype::int8;
-        const auto factor = to ? cortex_m::requantization_of(to->factor()) : std::nullopt;
-        if (!factor || !left || !right || !is_int8 || !to->has_one_factor()) return std::nullopt;
+        if (!to || !left || !right || !is_int8 || !to->has_one_factor()) return std::nullopt;
+        const auto rows = shares_of(e, a.a, *left).value_or(cortex_m::scaled_operand{a.a, *left});
+        const auto factor = cortex_m::requantization_of(to->factor() * rows.factor);
+        if (!factor) return std::nullopt;
         const value columns = transposed(e, a.b);
         const std::int64_t bytes = e.target().has(target_feature::mve) ? 4 * e.shape(columns)[1] : 0;
-        return e.make<cortex_m::quantized_batch_matmul>({.lhs = a.a,
-            .lhs_zero_point = -*left,
+        return e.make<cortex_m::quantized_batch_matmul>({.lhs = rows.integers,
+            .lhs_zero_point = -rows.zero_point,
             .rhs_transposed = columns,
             .rhs_zero_point = -*right,
             .output_zero_point = to->zero_point,

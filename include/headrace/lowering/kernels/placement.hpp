@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::placement_log, which tells where each node of an exported graph is computed.
-#ifndef HEADRACE_LOWERING_PLACEMENT_HPP
-#define HEADRACE_LOWERING_PLACEMENT_HPP
+#ifndef HEADRACE_LOWERING_KERNELS_PLACEMENT_HPP
+#define HEADRACE_LOWERING_KERNELS_PLACEMENT_HPP
 
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
-#include <headrace/lowering/kernel_parts.hpp>
+#include <headrace/lowering/kernels/kernel_parts.hpp>
 #include <headrace/lowering/method_report.hpp>
 
 namespace headrace {
@@ -21,8 +21,8 @@ public:
     /// Notes that the nodes that are no longer in the graph are in delegates for its target.
     void note_delegates(const graph& host);
     void note_kernels(kernel_parts parts) { parts_ = std::move(parts); }
-    /// Completes a report, whose notes have the reasons of nodes that are not delegated, by the kernels that a
-    /// graph has come to.
+    /// Completes a report, whose notes have the reasons of nodes that are not delegated, by the kernels of
+    /// the lowered graph.
     void end(const graph& lowered, method_report& report) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares functions that simplify the quantize and dequantize nodes between parts of a program.
-#ifndef HEADRACE_LOWERING_QUANTIZED_BORDERS_HPP
-#define HEADRACE_LOWERING_QUANTIZED_BORDERS_HPP
+#ifndef HEADRACE_LOWERING_KERNELS_QUANTIZED_BORDERS_HPP
+#define HEADRACE_LOWERING_KERNELS_QUANTIZED_BORDERS_HPP
 
 #include <vector>
 

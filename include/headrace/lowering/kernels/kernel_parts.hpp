@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::lower_quantized_parts, which lowers the quantized parts of a program to kernels for
 // Cortex-M.
-#ifndef HEADRACE_LOWERING_KERNEL_PARTS_HPP
-#define HEADRACE_LOWERING_KERNEL_PARTS_HPP
+#ifndef HEADRACE_LOWERING_KERNELS_KERNEL_PARTS_HPP
+#define HEADRACE_LOWERING_KERNELS_KERNEL_PARTS_HPP
 
 #include <cstddef>
 #include <string>
@@ -25,7 +25,8 @@ struct kernel_parts {
 
 /// Replaces what a functional graph, or one nested in it, computes between dequantize and quantize nodes by
 /// kernels of the cortex_m dialect and ATen ops on integers, in place. Each part is first lowered as a whole;
-/// nodes that a lowering refuses stay, and the part is split around them. `core` is the target of the lowering to TOSA in between, INT+core.
+/// nodes that a lowering refuses stay, and the part is split around them. `core` is INT+core, the target of
+/// the lowering to TOSA in between.
 [[nodiscard]] result<kernel_parts> lower_quantized_parts(graph& g, const target_spec& core);
 
 /// Returns the stage that observers see once the graph has these kernels.

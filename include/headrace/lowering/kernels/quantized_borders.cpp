@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/quantized_borders.hpp.
+// Defines the functions of headrace/lowering/kernels/quantized_borders.hpp.
 
-#include <headrace/lowering/quantized_borders.hpp>
+#include <headrace/lowering/kernels/quantized_borders.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -33,7 +33,7 @@ bool is_in_range(value integers, const args<quantize>& a) {
     if (a.quant_min <= (is_unsigned ? 0 : -half) && a.quant_max >= (is_unsigned ? 2 * half : half) - 1)
         return true;
     const auto* made = match<quantize>(integers);
-    // What a delegate gives was clamped to the range of the quantize that it replaces.
+    // A delegate clamps its results to the range of the quantize that it replaces.
     return (made != nullptr && are_alike(*made, a)) || is<executorch::call_delegate>(*integers.producer);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::find_quantized_nodes, which finds the nodes that can compute with quantized integers.
-#ifndef HEADRACE_LOWERING_QUANTIZED_NODES_HPP
-#define HEADRACE_LOWERING_QUANTIZED_NODES_HPP
+#ifndef HEADRACE_LOWERING_KERNELS_QUANTIZED_NODES_HPP
+#define HEADRACE_LOWERING_KERNELS_QUANTIZED_NODES_HPP
 
 #include <string_view>
 #include <vector>
@@ -22,10 +22,10 @@ struct quantized_nodes {
 inline constexpr std::string_view border_reason =
     "it is between integers and what is computed in real numbers";
 
-/// Finds the nodes of one graph, without those nested in it, that quantized integers suffice for: all real
-/// numbers that they read are dequantized or constant, and what they compute is quantized again, or is the
-/// position of an extremum. Among these are the dequantize and the quantize, and nodes that move integers of 8
-/// bits between them. Nodes that `support` lacks or that are refused are outside.
+/// Finds the nodes of one graph, without those nested in it, that can compute with quantized integers: all
+/// real numbers that they read are dequantized or constant, and what they compute is quantized again, or is
+/// the position of an extremum. Among these are the dequantize and the quantize, and nodes that move integers
+/// of 8 bits between them. Nodes that `support` lacks or that are refused are outside.
 [[nodiscard]] quantized_nodes find_quantized_nodes(
     const graph& g, const operator_support& support, const refusal_reasons& refused = {});
 

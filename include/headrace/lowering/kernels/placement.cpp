@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/placement.hpp.
+// Defines the functions of headrace/lowering/kernels/placement.hpp.
 
-#include <headrace/lowering/placement.hpp>
+#include <headrace/lowering/kernels/placement.hpp>
 
 #include <algorithm>
 #include <span>
@@ -18,7 +18,7 @@
 #include <headrace/ir/origins.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/lowering/quantized_nodes.hpp>
+#include <headrace/lowering/kernels/quantized_nodes.hpp>
 
 namespace headrace {
 
@@ -100,12 +100,14 @@ void placement_log::note_delegates(const graph& host) {
     for_each_graph(host, [&](const graph& g) {
         for (const node& n : g.nodes()) left.insert(n.find_annotation<provenance>());
     });
-    const bool has_floats = host.target().has(target_feature::profile_fp);
+    const target_spec& target = host.target();
+    const bool is_integer =
+        target.has(target_feature::profile_int) && !target.has(target_feature::profile_fp);
     for (listed& n : nodes_) {
         if (left.contains(n.origin)) continue;
         n.is_delegated = true;
         n.node.place = node_place::delegate;
-        n.node.in_integers = n.is_quantized || !has_floats;
+        n.node.in_integers = n.is_quantized || is_integer;
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/kernel_parts.hpp.
+// Defines the functions of headrace/lowering/kernels/kernel_parts.hpp.
 
-#include <headrace/lowering/kernel_parts.hpp>
+#include <headrace/lowering/kernels/kernel_parts.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,8 +17,8 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/cortex_m_pipeline.hpp>
-#include <headrace/lowering/quantized_borders.hpp>
-#include <headrace/lowering/quantized_nodes.hpp>
+#include <headrace/lowering/kernels/quantized_borders.hpp>
+#include <headrace/lowering/kernels/quantized_nodes.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 #include <headrace/partition/delegate_border.hpp>

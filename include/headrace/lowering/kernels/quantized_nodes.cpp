@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/quantized_nodes.hpp.
+// Defines the functions of headrace/lowering/kernels/quantized_nodes.hpp.
 
-#include <headrace/lowering/quantized_nodes.hpp>
+#include <headrace/lowering/kernels/quantized_nodes.hpp>
 
 #include <algorithm>
 #include <string>
