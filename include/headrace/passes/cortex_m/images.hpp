@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by which
-// integers are moved.
+// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by
+// which integers are moved.
 #ifndef HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 #define HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 

@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// Makes the kernels of CMSIS-NN, or the runtime's own ones, of operators that move elements, compare them, or
-/// combine truth values: they are the same for all integers.
+/// Makes the kernels of CMSIS-NN, or the runtime's own ones, of operators that move elements, compare them,
+/// or combine truth values: they are the same for all integers.
 struct select_moves : pass {
     static constexpr std::string_view summary = "operators that move integers as the runtime's kernels";
 
