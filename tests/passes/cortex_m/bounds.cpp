@@ -20,7 +20,7 @@ value constants(
 value buffer(program& p, std::int64_t bytes) {
     return p.make<memory::alloc>({.size = {bytes}, .dtype = dtype::uint8});
 }
-// What the two dense convolutions, and others, have in common.
+// Arguments that all three convolutions have.
 template <class Args>
 Args convolution(program& p, dice& d, std::int64_t out) {
     Args a{};

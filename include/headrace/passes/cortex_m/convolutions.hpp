@@ -37,7 +37,8 @@ private:
     using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
-            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc>>;
+            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,
+            aten::slice_tensor>>;
     // The operands that all kernels share.
     struct operands {
         value weight;
@@ -168,7 +169,7 @@ private:
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3]);
         if (!image || !factors) return std::nullopt;
-        // Of one channel, Helium's kernel makes a dense convolution.
+        // Helium's kernel makes a dense convolution of one channel.
         if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[3], weight[3] / multiplier);
         const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, multiplier);
