@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_CORTEX_M_CONVOLUTIONS_HPP
 
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include <headrace/infer/cortex_m.hpp>
@@ -95,8 +96,31 @@ private:
         return dense(e, a, *o);
     }
 
+    // Returns the weight without the zeros between groups of channels, if there are any.
+    static value without_other_groups(emit<made> e, value weight) {
+        const shape_builder shape(e.shape(weight));
+        const std::int64_t row = shape[1] * shape[2] * shape[3];
+        for (std::int64_t groups = std::gcd(shape[0], shape[3]); groups > 1; --groups) {
+            if (shape[0] % groups != 0 || shape[3] % groups != 0) continue;
+            const std::int64_t out = shape[0] / groups, in = shape[3] / groups;
+            const auto numbers = *constant_integers(weight);
+            const auto is_of_group = [&](std::int64_t i) { return i % shape[3] / in == i / row / out; };
+            std::int64_t i = 0, size = std::ssize(numbers);
+            while (i != size && (numbers[static_cast<std::size_t>(i)] == 0 || is_of_group(i))) ++i;
+            if (i != size) continue;
+            const shape_builder own{shape[0], shape[1], shape[2], in};
+            return e.constant_of(dtype::int8, own, [&](std::size_t k) {
+                const auto at = static_cast<std::int64_t>(k), tap = at / in;
+                const std::int64_t group = tap / (shape[1] * shape[2]) / out;
+                return scalar(numbers[static_cast<std::size_t>(tap * shape[3] + group * in + at % in)]);
+            });
+        }
+        return weight;
+    }
+
     template <class Args>
     static std::optional<value> dense(emit<made> e, const Args& a, operands& o) {
+        o.weight = without_other_groups(e, o.weight);
         shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         if (!image) return std::nullopt;

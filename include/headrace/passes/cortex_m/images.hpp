@@ -49,7 +49,7 @@ struct placed_image {
     [[nodiscard]] convolution_sizes sizes_of(
         const emitter& e, std::int64_t out, std::int64_t in_group) const {
         const int_list& shape = e.shape(tensor);
-        return {shape[1], shape[2], in_group, out, windows[0], windows[1], in_group != shape[3]};
+        return {shape[1], shape[2], shape[3], out, windows[0], windows[1], in_group != shape[3]};
     }
     /// Exchanges height and width of an image of one row. CMSIS-NN's own kernel for rows is wrong for some
     /// strides (examples/docs/cortex_m.md).

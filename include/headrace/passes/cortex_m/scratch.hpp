@@ -23,7 +23,7 @@ struct convolution_sizes {
     window rows, columns;
     bool has_groups = false;
 
-    /// Returns how many elements each result element is computed from.
+    /// Returns how many elements a window has; with groups, those of all channels.
     [[nodiscard]] std::int64_t taps() const { return rows.kernel * columns.kernel * channels; }
 };
 
