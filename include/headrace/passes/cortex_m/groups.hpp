@@ -104,11 +104,12 @@ private:
         if (groups.size() < 2 || constant_integer(groups[0].sum->weight_zp) != 0) return std::nullopt;
         const auto channels = channels_of(e, groups);
         const auto order = order_of_results(e, a, groups[0]);
+        if (!channels || !order) return std::nullopt;
         const auto weight = weight_of(e, groups);
         const auto bias = numbers_of(e, groups, [](const group& g) { return g.sum->bias; });
         const auto multiplier = numbers_of(e, groups, [](const group& g) { return g.result->multiplier; });
         const auto shift = numbers_of(e, groups, [](const group& g) { return g.result->shift; });
-        if (!channels || !order || !weight || !bias || !multiplier || !shift) return std::nullopt;
+        if (!weight || !bias || !multiplier || !shift) return std::nullopt;
         args<tosa::conv2d> sum = *groups[0].sum;
         sum.input = image_of(e, groups[0], *channels);
         sum.weight = *weight;
