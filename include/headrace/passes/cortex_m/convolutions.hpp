@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_CORTEX_M_CONVOLUTIONS_HPP
 
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include <headrace/infer/cortex_m.hpp>
@@ -105,8 +106,35 @@ private:
         weight = cortex_m::view(e, weight, shape_builder{w[0], w[2], w[1], w[3]});
     }
 
+    // Returns the weight without the zeros between groups of channels, if there are any.
+    static value without_other_groups(emit<made> e, value weight) {
+        const shape_builder shape(e.shape(weight));
+        const auto& constant = args_of<builtin::constant>(*weight.producer);
+        const auto number = [&](std::int64_t i) {
+            return static_cast<std::int64_t>(
+                std::to_integer<std::int8_t>(*element_at(constant.data, e.meta(weight), i)));
+        };
+        const std::int64_t row = shape[1] * shape[2] * shape[3], size = row * shape[0];
+        for (std::int64_t groups = std::gcd(shape[0], shape[3]); groups > 1; --groups) {
+            if (shape[0] % groups != 0 || shape[3] % groups != 0) continue;
+            const std::int64_t out = shape[0] / groups, in = shape[3] / groups;
+            const auto is_of_group = [&](std::int64_t i) { return i % shape[3] / in == i / row / out; };
+            std::int64_t i = 0;
+            while (i != size && (is_of_group(i) || number(i) == 0)) ++i;
+            if (i != size) continue;
+            const shape_builder own{shape[0], shape[1], shape[2], in};
+            return e.constant_of(dtype::int8, own, [&](std::size_t k) {
+                const auto at = static_cast<std::int64_t>(k), tap = at / in;
+                const std::int64_t group = tap / (shape[1] * shape[2]) / out;
+                return scalar(number(tap * shape[3] + group * in + at % in));
+            });
+        }
+        return weight;
+    }
+
     template <class Args>
     static std::optional<value> dense(emit<made> e, const Args& a, operands& o) {
+        o.weight = without_other_groups(e, o.weight);
         const shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         if (!image) return std::nullopt;
