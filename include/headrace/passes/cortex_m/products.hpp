@@ -64,8 +64,8 @@ private:
             .output_shift = factor->shift,
             .scratch = cortex_m::make_scratch(e, bytes)});
     }
-    // Exchanges the last two axes. A TRANSPOSE before, also seen through a RESHAPE of the axes in front, becomes
-    // the only one; select_moves leaves it out if nothing moves.
+    // Exchanges the last two axes. A TRANSPOSE before, also seen through a RESHAPE of the axes in front,
+    // becomes the only one; select_moves leaves it out if nothing moves.
     static value transposed(emit<made> e, value v) {
         const shape_builder from(e.shape(v));
         const value whole = without_views(v);
