@@ -29,7 +29,7 @@ npu_builder product(const int_list& shape, const int_list& perms) {
             .b_zp = integer_constant(p, dtype::int8, {1}, {-9}),
             .output_type = dtype::int32});
         return rescaled_by(
-            p, sum, {.multipliers = {1234567891}, .shift = 36, .output_zero = 1, .to = dtype::int8});
+            p, sum, {.multipliers = {1234567891}, .shift = 31, .output_zero = 1, .to = dtype::int8});
     });
 }
 
