@@ -8,6 +8,7 @@
 #include <headrace/passes/cortex_m/arithmetic.hpp>
 #include <headrace/passes/cortex_m/bounds.hpp>
 #include <headrace/passes/cortex_m/convolutions.hpp>
+#include <headrace/passes/cortex_m/expanded_channels.hpp>
 #include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/cortex_m/narrow_moves.hpp>
 #include <headrace/passes/cortex_m/pooling.hpp>
@@ -36,7 +37,7 @@ struct cortex_m_lowering
           fold_padding, narrow_moves, select_softmax, select_convolutions, select_products, select_sums,
           select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
           remove_dead_code, compute_tables, fold_constants, merge_tables, merge_equal_constants,
-          merge_duplicates, require_integer_kernels> {};
+          merge_duplicates, convolve_expanded, require_integer_kernels> {};
 
 }  // namespace headrace
 
