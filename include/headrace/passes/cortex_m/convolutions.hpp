@@ -12,6 +12,7 @@
 #include <headrace/passes/cortex_m/images.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -109,25 +110,24 @@ private:
     // Returns the weight without the zeros between groups of channels, if there are any.
     static value without_other_groups(emit<made> e, value weight) {
         const shape_builder shape(e.shape(weight));
-        const auto& constant = args_of<builtin::constant>(*weight.producer);
-        const auto number = [&](std::int64_t i) {
-            return static_cast<std::int64_t>(
-                std::to_integer<std::int8_t>(*element_at(constant.data, e.meta(weight), i)));
-        };
-        const std::int64_t row = shape[1] * shape[2] * shape[3], size = row * shape[0];
+        const tensor_data data = match<builtin::constant>(weight)->data;
+        const std::int64_t row = shape[1] * shape[2] * shape[3];
         for (std::int64_t groups = std::gcd(shape[0], shape[3]); groups > 1; --groups) {
             if (shape[0] % groups != 0 || shape[3] % groups != 0) continue;
             const std::int64_t out = shape[0] / groups, in = shape[3] / groups;
             const auto is_of_group = [&](std::int64_t i) { return i % shape[3] / in == i / row / out; };
+            const auto is_zero = [&](std::int64_t i) {
+                return *element_at(data, *meta_of(weight), i) == std::byte{0};
+            };
             std::int64_t i = 0;
-            while (i != size && (is_of_group(i) || number(i) == 0)) ++i;
-            if (i != size) continue;
-            const shape_builder own{shape[0], shape[1], shape[2], in};
-            return e.constant_of(dtype::int8, own, [&](std::size_t k) {
-                const auto at = static_cast<std::int64_t>(k), tap = at / in;
-                const std::int64_t group = tap / (shape[1] * shape[2]) / out;
-                return scalar(number(tap * shape[3] + group * in + at % in));
-            });
+            while (i != shape[0] * row && (is_of_group(i) || is_zero(i))) ++i;  // most end at once
+            if (i != shape[0] * row) continue;
+            const auto numbers = *constant_integers(weight);
+            return build::constant_at(
+                e, dtype::int8, shape_builder{shape[0], shape[1], shape[2], in}, [&](sizes at) {
+                    const std::int64_t channel = at[0] / out * in + at[3];
+                    return scalar(numbers[build::element_index(shape, {at[0], at[1], at[2], channel})]);
+                });
         }
         return weight;
     }
