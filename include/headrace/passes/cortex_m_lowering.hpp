@@ -34,10 +34,10 @@ struct cortex_m_source {
 /// which executorch_lowering replaces by the runtime's kernels.
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, select_softmax, select_convolutions, select_products, select_sums,
-          select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
-          remove_dead_code, compute_tables, fold_constants, merge_tables, merge_equal_constants,
-          merge_duplicates, convolve_expanded, require_integer_kernels> {};
+          fold_padding, narrow_moves, remove_dead_code, fold_constants, select_softmax, select_convolutions,
+          select_products, select_sums, select_arithmetic, select_pooling, clamp_in_kernels,
+          tabulate_integers, select_moves, remove_dead_code, compute_tables, fold_constants, merge_tables,
+          merge_equal_constants, merge_duplicates, convolve_expanded, require_integer_kernels> {};
 
 }  // namespace headrace
 
