@@ -15,8 +15,8 @@
 namespace headrace {
 
 /// Makes an expanded channel, such as the mean that a layer norm subtracts, of as many equal channels of the
-/// pointwise convolution that computes it. Only sums of few products are computed several times: the runtime's
-/// own kernel finds the position of each element that it copies.
+/// pointwise convolution that computes it. Only sums of few products are computed several times: the
+/// runtime's own kernel finds the position of each element that it copies.
 struct convolve_expanded : pass {
     static constexpr std::string_view summary = "expanded results of convolutions as channels of these";
 
