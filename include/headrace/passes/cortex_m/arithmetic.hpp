@@ -37,10 +37,8 @@ private:
 
     // A function of one tensor is a table (tabulate_integers).
     static bool is_of_two(const cortex_m::scaled_operand& x, const cortex_m::scaled_operand& y) {
-        const auto is_number = [](value v) {
-            return match<builtin::constant>(v) != nullptr && meta_of(v)->elements() == 1;
-        };
-        return x.integers != y.integers && !is_number(x.integers) && !is_number(y.integers);
+        return x.integers != y.integers && !cortex_m::is_number(x.integers) &&
+            !cortex_m::is_number(y.integers);
     }
 
     // The kernel shifts operands by 20 bits, and scales both to twice the larger scale (Jacob et al.,
