@@ -36,7 +36,8 @@ struct lower_options {
     std::string output;
     std::string target;              ///< empty: chosen by the contents of the graph
     std::string io_layout = "nchw";  ///< of inputs and outputs with four axes: nchw, or nhwc
-    std::string io;
+    std::string io;                  ///< file for the description of inputs and outputs; empty: none
+    std::string io_type;   ///< for a .pte file: int8 or float, what a quantized model takes and gives
     std::string report;    ///< JSON, or a page if its name ends in .html
     std::string vela_csv;  ///< for a page: Vela's figures by layer; empty: none
     std::string dot_directory;
@@ -52,7 +53,8 @@ struct lower_options {
     std::string delegate;               ///< for a .pte file: the backend for nodes that can be lowered
     std::string vela;                   ///< the program that compiles for Ethos-U
     std::string cost;                   ///< the accelerator whose cycles are shown; empty: none
-    std::string core;                   ///< for a C++ header: the target processor
+    std::string kernels;                ///< for a .pte file: cortex_m or portable; empty: chosen by `core`
+    std::string core;                   ///< for a C++ header, or a .pte file's kernels: the processor
     std::string name;                   ///< for a C++ header: its namespace; empty: the file's name
     std::int64_t arena = 0;             ///< for a C++ header: max bytes of memory; 0: any
     std::int64_t flash = 0;             ///< for a C++ header: max bytes of constants; 0: any
@@ -171,7 +173,7 @@ struct plan_options {
 [[nodiscard]] int plan(const plan_options& options);
 
 struct embed_options {
-    std::string file;          ///< a flatbuffer, or Vela's output with --output-format raw
+    std::string file;          ///< a flatbuffer, a .pte file, or Vela's output with --output-format raw
     std::string name;          ///< prefix of the symbols and files
     std::string io;            ///< output of `lower --io`; empty: only bytes and size
     std::string output = ".";  ///< directory

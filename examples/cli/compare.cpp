@@ -104,7 +104,7 @@ result<void> compare_files(const compare_options& options) {
     HEADRACE_TRY(other, load_model(options.other, options.method, options.sizes));
     HEADRACE_TRY(between, read_between(options.through, options.sizes));
     if (!options.io.empty()) {
-        HEADRACE_TRY(describe_signature(*other.model.graph, options.io));
+        HEADRACE_TRY(describe_signature(*other.model.graph, options.io, options.method));
     }
     HEADRACE_TRY(samples, read_samples(*reference.model.graph, options.samples));
     const comparison_options chosen{.samples = samples,

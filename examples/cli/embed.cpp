@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include <headrace/io/embed/embedded_tensors.hpp>
 #include <headrace/io/embed/model_embedding.hpp>
@@ -19,22 +20,26 @@ namespace headrace::cli {
 
 namespace {
 
-result<io_description> read_io(const std::string& path) {
+result<method_descriptions> read_io(const std::string& path) {
     HEADRACE_TRY(file, open_mapped(path));
-    auto io = read_io_description(file.bytes());
-    const result<void> sound = io ? check_embeddable(io.value()) : std::move(io).error();
+    auto methods = read_method_descriptions(file.bytes());
+    result<void> sound = methods ? result<void>() : std::move(methods).error();
+    if (methods) {
+        for (const auto& [name, io] : methods.value())
+            if (sound) sound = check_embeddable(io);
+    }
     if (!sound) return sound.error().in("not a description that lower --io writes").in(path);
-    return io;
+    return methods;
 }
 
 result<int> embed_file(const embed_options& options) {
     HEADRACE_TRY(file, open_mapped(options.file));
-    std::optional<io_description> io;
+    method_descriptions io;
     if (!options.io.empty()) {
         HEADRACE_TRY(read, read_io(options.io));
         io = std::move(read);
     }
-    const auto made = embed_model(options.name, options.file, file.bytes(), io ? &*io : nullptr);
+    const auto made = embed_model(options.name, options.file, file.bytes(), io);
     HEADRACE_TRY(file.check());
     if (!made) return made.error().in(options.file);
     const auto write = [&](const char* suffix, const std::string& text) {

@@ -86,9 +86,9 @@ result<void> describe_signature(graph& g, const io_description& io) {
     return {};
 }
 
-result<void> describe_signature(graph& g, const std::string& path) {
+result<void> describe_signature(graph& g, const std::string& path, const std::string& method) {
     HEADRACE_TRY(file, open_mapped(path));
-    const auto io = read_io_description(file.bytes());
+    const auto io = read_io_description(file.bytes(), method);
     HEADRACE_TRY(file.check());
     if (!io) return io.error().in(path);
     const result<void> done = describe_signature(g, io.value());

@@ -20,10 +20,11 @@ namespace headrace::cli {
 /// Reports bad usage for any other extension.
 [[nodiscard]] int check_graph_extension(const std::string& path);
 
-/// Annotates inputs and outputs from a description, or from a file that `lower --io` wrote. Returns an error
-/// if it describes another graph.
+/// Annotates inputs and outputs from a description, or from that of a method in a file that `lower --io`
+/// wrote. Returns an error if it describes another graph.
 [[nodiscard]] result<void> describe_signature(graph& g, const io_description& io);
-[[nodiscard]] result<void> describe_signature(graph& g, const std::string& path);
+[[nodiscard]] result<void> describe_signature(
+    graph& g, const std::string& path, const std::string& method = {});
 
 }  // namespace headrace::cli
 

@@ -171,7 +171,8 @@ int lower_methods(const lower_options& options, const std::string& name) {
 
 int lower_to_header(const lower_options& options) {
     if (!is_header_path(options.output))
-        return report_usage("--core is for a C++ type: give -o a name that ends in .hpp, or in .cpp for C");
+        return report_usage(
+            "--core is for a C++ type or a .pte file: give -o a name that ends in .hpp, .cpp or .pte");
     if (options.core.empty())
         return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
     if (!options.report.empty() || !options.io.empty())

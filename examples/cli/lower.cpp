@@ -342,11 +342,23 @@ int check_report_page(const lower_options& options) {
     return possible ? status_ok : report_error(possible.error());
 }
 
+// Reports options that mean something for .pte files only.
+int check_without_pte(const lower_options& options) {
+    if (!options.kernels.empty())
+        return report_usage("--kernels is for .pte files: give -o a name that ends in .pte");
+    if (!options.io_type.empty())
+        return report_usage(
+            "--io-type is for .pte files: a quantized model takes and gives integers in other outputs, whose "
+            "scales --io writes");
+    return status_ok;
+}
+
 }  // namespace
 
 int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
+    if (const int status = check_without_pte(options); status != status_ok) return status;
     if (is_header_path(options.output) || !options.core.empty()) return lower_to_header(options);
     if (!options.delegate.empty())
         return report_usage("--delegate is for .pte files: give -o a name that ends in .pte");

@@ -54,6 +54,7 @@ constexpr const char* lower_examples =
   headrace lower model.pt2 --quantize calib.npy -o model.tosa
   headrace lower --batch models -o out -j 8 --report report.json
   headrace lower model.pt2 -o model.pte --delegate tosa
+  headrace lower model_int8.pt2 -o model.pte --core cortex-m4 --io-type int8 --io io.json
   headrace lower --partition model.pt2 -o model.pte
   headrace lower --method encode=a.pt2 --method decode=b.pt2 -o model.pte)";
 constexpr const char* unpack_examples =
@@ -99,7 +100,8 @@ constexpr const char* compare_examples =
   headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy)";
 constexpr const char* embed_examples =
     R"(Examples:
-  headrace embed model.tosa --io io.json --name kws -o generated)";
+  headrace embed model.tosa --io io.json --name kws -o generated
+  headrace embed model.pte --io io.json --name kws -o generated)";
 
 // Texts of options that take more than one line in the help.
 constexpr const char* batch_help =
@@ -120,6 +122,13 @@ INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
 configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";
+constexpr const char* kernels_help =
+    R"(For a .pte file, what computes the quantized part that is not delegated: cortex_m, ExecuTorch's integer
+kernels for the processor of --core, or for cortex-m55 without one; portable, its float kernels. Default:
+cortex_m with --core, else portable)";
+constexpr const char* core_help =
+    R"(For this processor write a C++ header with the model as a type (-o NAME.hpp), a source with a C function
+and its header (-o NAME.cpp), or a program that computes with ExecuTorch's kernels for it (-o NAME.pte))";
 constexpr const char* reproducer_help =
     R"(If a pass fails, or --verify finds that it changes the result: write the graph before it, as text that says
 which passes are left; `headrace opt FILE.hr` runs them)";
@@ -187,8 +196,8 @@ void add_sizes(CLI::App& command, size_choices& choices) {
 void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
-    for (const char* other : {"model", "--method", "--partition", "--delegate", "--plan-memory", "--io",
-             "--dot", "--ir", "--in", "--quantize"}) {
+    for (const char* other : {"model", "--method", "--partition", "--delegate", "--kernels", "--plan-memory",
+             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -254,11 +263,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
-    lower
-        ->add_option("--core", o.core,
-            "Write a C++ header (-o NAME.hpp) with the model as a type for this processor, or a source with a C "
-            "function and its header (-o NAME.cpp)")
-        ->type_name("CORE");
+    lower->add_option("--core", o.core, core_help)->type_name("CORE");
+    lower->add_option("--kernels", o.kernels, kernels_help)->check(CLI::IsMember({"cortex_m", "portable"}));
     lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
     lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")
         ->type_name("BYTES");
@@ -271,9 +277,14 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->add_option("--io-layout", o.io_layout,
             "nchw: image inputs and outputs are as exported; nhwc: they are channels-last")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
+    lower
+        ->add_option("--io-type", o.io_type,
+            "For a .pte file: int8 leaves it to the caller to quantize inputs and to dequantize outputs; float, "
+            "the default, does not")
+        ->check(CLI::IsMember({"int8", "float"}));
     lower->add_option("--io", o.io,
-        "Write what a caller must know about inputs and outputs (JSON); for a .pte file: int8 or float, "
-        "what a quantized model takes and gives");
+        "Write what a caller must know about inputs and outputs (JSON): names, dtypes, shapes, scales and zero "
+        "points");
     CLI::Option* report = lower->add_option("--report", o.report, report_help);
     lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
     lower->add_option(
@@ -516,7 +527,8 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
         app.add_subcommand("embed", "Write a C source and header that link a model into a firmware image");
     embed
         ->add_option("file", o.file,
-            "A flatbuffer, or what Vela writes with --output-format raw; the source includes it by this path")
+            "A flatbuffer, a .pte file, or what Vela writes with --output-format raw; the source includes it by "
+            "this path")
         ->required();
     embed->add_option("--name", o.name, "Prefix of the symbols: NAME_model, NAME_model_size, NAME_io")
         ->required();

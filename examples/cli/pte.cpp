@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/firmware/layers.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/file/mapped_file.hpp>
@@ -29,6 +30,7 @@
 #include "messages.hpp"
 #include "notes.hpp"
 #include "package.hpp"
+#include "placements.hpp"
 #include "quantize.hpp"
 #include "vela.hpp"
 
@@ -50,7 +52,7 @@ void write_delegates(json_writer& w, const method_report& m) {
     write_node_reasons(w, "host_nodes", m.host_nodes);
 }
 
-std::string report_of(const lowered_pte& made) {
+std::string report_of(const lowered_pte& made, std::string_view delegate) {
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
@@ -63,8 +65,10 @@ std::string report_of(const lowered_pte& made) {
         w.member("lower_bound", m.lower_bound);
         w.member("values", m.values);
         w.member("instructions", m.instructions);
-        if (const auto told = made.reports.find(m.name); told != made.reports.end())
+        if (const auto told = made.reports.find(m.name); told != made.reports.end()) {
             write_delegates(w, told->second);
+            write_placements(w, told->second, delegate);
+        }
         w.end_object();
     }
     w.end_object();
@@ -75,10 +79,26 @@ std::string report_of(const lowered_pte& made) {
     return std::move(w).text();
 }
 
+std::string_view name_of_delegate(const lower_options& options) {
+    return is_accelerator(options.delegate) ? std::string_view(options.delegate) : "tosa";
+}
+
 bool delegates(const lower_options& options) { return options.partition || !options.delegate.empty(); }
 
-result<int> write_pte(
-    const lower_options& options, const std::optional<target_spec>& target, const file_map& models) {
+/// The options of a .pte file, read and checked.
+struct pte_choices {
+    std::optional<target_spec> target{};   // of the delegates
+    std::optional<target_spec> kernels{};  // none: the portable ones
+    bool integers = false;                 // at the signature
+    std::string io{};                      // file for its description; empty: none
+};
+
+// Returns what the caller has to know; by the methods' names if the options name methods.
+std::string io_text(const lower_options& options, const method_descriptions& io) {
+    return (options.methods.empty() ? io_json(io.begin()->second) : io_json(io)) + '\n';
+}
+
+result<int> write_pte(const lower_options& options, const pte_choices& choices, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
@@ -88,12 +108,13 @@ result<int> write_pte(
     }
     page_collector pages;
     pte_options lowering{.delegate = delegates(options),
-        .integer_signature = options.io == "int8",
-        .target = target,
+        .integer_signature = choices.integers,
+        .target = choices.target,
+        .kernels = choices.kernels,
         .observer = pages.observer(is_page_path(options.report))};
     if (is_accelerator(options.delegate)) {
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
-        if (!target) lowering.target = target_of_accelerator(options.delegate);
+        if (!choices.target) lowering.target = target_of_accelerator(options.delegate);
     }
     HEADRACE_TRY(made, lower_to_pte(std::move(programs), lowering));
     HEADRACE_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
@@ -104,9 +125,11 @@ result<int> write_pte(
                 "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
         return status;
     }
+    if (!choices.io.empty()) {
+        HEADRACE_TRY(write_atomically(choices.io, io_text(options, made.io)));
+    }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        const auto written = write_atomically(options.report, report_of(made) + '\n');
-        if (!written) return written.error();
+        HEADRACE_TRY(write_atomically(options.report, report_of(made, name_of_delegate(options)) + '\n'));
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
         if (!made.file.write_to(sink)) return {};  // the sink has the reason
@@ -117,7 +140,11 @@ result<int> write_pte(
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    print_reports(made.reports, options.output);
+    if (lowering.kernels) {
+        print_placements(made, options.output);
+    } else {
+        print_reports(made.reports, options.output);
+    }
     say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
         counted(models.size(), "method"), format_size(made.file.size()),
         format_size(made.file.constant_bytes())));
@@ -177,32 +204,85 @@ result<void> unpack_pte(const unpack_options& options) {
     return {};
 }
 
-int lower_pte(const lower_options& options) {
-    std::optional<target_spec> target;
-    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+namespace {
+
+// Reports options that mean nothing for a .pte file, or not together.
+int check_pte_options(const lower_options& options, const pte_choices& choices) {
     if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.verify ||
         options.io_layout != "nchw" || options.plan_memory)
         return report_usage(
             "--io-layout, --dot, --ir, --verify and --plan-memory are not for .pte files, whose memory is "
             "always planned");
-    if (!options.io.empty() && options.io != "int8" && options.io != "float")
+    if (options.arena != 0 || options.flash != 0)
         return report_usage(
-            "--io: a .pte file describes its inputs and outputs itself; int8 leaves it to the caller to "
-            "quantize them, float does not");
+            "--arena and --flash are for a C++ type: give -o a name that ends in .hpp; --report says how much "
+            "memory a .pte file plans");
     if (!options.cost.empty())
         return report_usage("--cost is for one flatbuffer: give -o a name that ends in .tosa");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
         return report_usage("--vela is for Ethos-U delegates: give --delegate, such as ethos-u55-128");
-    if (target && !delegates(options))
+    if (choices.target && !delegates(options))
         return report_usage("--target is for the delegates of a .pte file: add --delegate tosa");
     if (!options.methods.empty() && !options.calibration.samples.empty())
         return report_usage("--quantize is for one model, not for several methods");
+    return status_ok;
+}
+
+// Reads --kernels and --core. A core alone asks for its kernels; the portable ones run on any.
+int choose_kernels(const lower_options& options, std::optional<target_spec>& kernels) {
+    constexpr const char* default_core = "cortex-m55";  // as of ExecuTorch's own backend
+    if (options.core.empty() && options.kernels != "cortex_m") return status_ok;
+    const auto core = firmware::find_core(options.core.empty() ? default_core : options.core);
+    if (!core || core->name == "host") {
+        std::string known;
+        for (const firmware::core_description& c : firmware::all_cores())
+            if (c.name != "host") known += fmt::format("{}{}", known.empty() ? "" : ", ", c.name);
+        return report_usage(fmt::format(
+            "--core: a .pte file has no kernels for {}; the cores are {}", printable(options.core), known));
+    }
+    if (options.kernels == "portable") return status_ok;
+    kernels = target_spec{}.with(target_feature::profile_int).with(target_feature::core);
+    if (core->set == on_device::core_id::dsp) kernels->add(target_feature::dsp);
+    if (core->set == on_device::core_id::mve) kernels->add(target_feature::mve);
+    return status_ok;
+}
+
+// Reads --io-type, and --io, which meant it in earlier versions: `warning` says so then.
+int choose_signature(const lower_options& options, pte_choices& choices, std::string& warning) {
+    const bool is_type = options.io == "int8" || options.io == "float";
+    choices.integers = options.io_type == "int8";
+    if (!is_type) {
+        choices.io = options.io;
+    } else if (!options.io_type.empty()) {
+        return report_usage(fmt::format(
+            "--io {0} is the former spelling of --io-type; name a file of that name ./{0}", options.io));
+    } else {
+        choices.integers = options.io == "int8";
+        warning = fmt::format(
+            "warning: --io {0}: write --io-type {0}; --io is for the file that describes inputs and outputs\n",
+            options.io);
+    }
+    return status_ok;
+}
+
+}  // namespace
+
+int lower_pte(const lower_options& options) {
+    pte_choices choices;
+    std::string warning;
     file_map models;  // by method
+    if (const int status = parse_target_option(options.target, choices.target); status != status_ok)
+        return status;
+    if (const int status = check_pte_options(options, choices); status != status_ok) return status;
+    if (const int status = choose_kernels(options, choices.kernels); status != status_ok) return status;
+    if (const int status = choose_signature(options, choices, warning); status != status_ok) return status;
     if (const int status = methods_of(options, models); status != status_ok) return status;
-    if (const int status = check_distinct_files(std::vector{options.output, options.report}, options.model);
+    if (const int status =
+            check_distinct_files(std::vector{options.output, choices.io, options.report}, options.model);
         status != status_ok)
         return status;
-    const result<int> status = write_pte(options, target, models);
+    fmt::print(stderr, "{}", warning);
+    const result<int> status = write_pte(options, choices, models);
     return status ? status.value() : report_error(status.error());
 }
 

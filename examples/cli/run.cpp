@@ -59,7 +59,7 @@ result<int> run_model(const run_model_options& options) {
     eliminate_dead_code(g);
     say_notes(options.model, g);
     if (!options.io.empty()) {
-        HEADRACE_TRY(describe_signature(g, options.io));
+        HEADRACE_TRY(describe_signature(g, options.io, options.method));
     } else if (loaded.source) {
         HEADRACE_TRY(describe_by_package(loaded, options.method));
     }

@@ -4,16 +4,18 @@
 # the target headrace::program, imported or built here, else the program in the path.
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
-#                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [PTE [DELEGATE <backend>]] [CONTRACT])
+#                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
+#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] PTE [IO int8|float]
+#                      [KERNELS cortex_m|portable] [CORE <core>] [DELEGATE <backend>] [CONTRACT])
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>)
 #
 # lowers the model when <target> is built, once for all targets with equal arguments, and links it into
 # <target>, an executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in
 # <NAME>_model.h. NAME is the file's without its extension, or the folder's if that is `model`. VELA compiles
-# the model for an Ethos-U NPU; PTE makes it a program for ExecuTorch's runtime, which describes its own
-# inputs and outputs, so there is no <NAME>_io; CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++
-# type for that core, in <NAME>.hpp. The files are in headrace_models/<NAME> of the build, report.json among
-# them.
+# the model for an Ethos-U NPU; PTE makes it a program for ExecuTorch's runtime, which takes and gives
+# integers with IO int8, and computes with the runtime's integer kernels with KERNELS cortex_m or a CORE;
+# CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++ type for that core, in <NAME>.hpp. The files
+# are in headrace_models/<NAME> of the build, report.json among them.
 
 # Script mode: runs Vela, which prints much on success and exits with 0 even if it leaves operators to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -69,7 +71,8 @@ endfunction()
 
 # Adds the rules of one model, and the target that runs them once for all that link it.
 function(headrace_model_rules rules folder name model)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP" "TARGET;IO_LAYOUT;VELA;DELEGATE;CORE" "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP" "TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE"
+    "VELA_OPTIONS")
   headrace_find_program(program)
   file(MAKE_DIRECTORY ${folder}/new)
   set(target_option)
@@ -93,25 +96,23 @@ function(headrace_model_rules rules folder name model)
     add_custom_target(${rules} DEPENDS ${folder}/${name}.hpp)
     return()
   endif()
-  set(io ${folder}/io.json)
-  set(io_option --io ${io})
+  set(embedded ${name}.tosa)
+  set(pte_options)
   if(arg_PTE)
     set(embedded ${name}.pte)
-    set(io)
-    set(io_option)
-    set(delegate_option)
-    if(arg_DELEGATE)
-      set(delegate_option --delegate ${arg_DELEGATE})
+    if(arg_IO)
+      list(APPEND pte_options --io-type ${arg_IO})
     endif()
-    headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} DEPENDS ${model} ${program}
-      COMMAND ${program} lower -q ${model} -o ${folder}/new/${embedded} --report ${folder}/report.json ${delegate_option}
-        ${target_option})
-  else()
-    set(embedded ${name}.tosa)
-    headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
-      COMMAND ${program} lower -q ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
-        --report ${folder}/report.json ${target_option} ${layout_option})
+    foreach(option KERNELS CORE DELEGATE)
+      if(arg_${option})
+        string(TOLOWER ${option} spelled)
+        list(APPEND pte_options --${spelled} ${arg_${option}})
+      endif()
+    endforeach()
   endif()
+  headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
+    COMMAND ${program} lower -q ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
+      --report ${folder}/report.json ${target_option} ${layout_option} ${pte_options})
   if(arg_VELA)
     find_program(HEADRACE_VELA vela DOC "Arm's compiler for Ethos-U NPUs" NO_CMAKE_FIND_ROOT_PATH REQUIRED)
     set(embedded ${name}_vela.npz)
@@ -122,8 +123,8 @@ function(headrace_model_rules rules folder name model)
   endif()
   set(made ${name}_model.c ${name}_model.h)
   headrace_model_rule(${folder} "Embedding ${name}" OUTPUT ${made}
-    DEPENDS ${folder}/${embedded} ${io} ${program}
-    COMMAND ${program} embed ${folder}/${embedded} ${io_option} --name ${name} -o ${folder}/new)
+    DEPENDS ${folder}/${embedded} ${folder}/io.json ${program}
+    COMMAND ${program} embed ${folder}/${embedded} --io ${folder}/io.json --name ${name} -o ${folder}/new)
   if(arg_CONTRACT)
     list(APPEND made ${name}_contract.hpp)
     headrace_model_rule(${folder} "Writing the contract of ${name}" OUTPUT ${name}_contract.hpp
@@ -158,12 +159,16 @@ macro(headrace_check_model_arguments)
   get_source_file_property(generated ${model} GENERATED)
   if(arg_PTE AND (arg_IO_LAYOUT OR arg_VELA))
     message(FATAL_ERROR "${place}: IO_LAYOUT and VELA are for TOSA flatbuffers, not for PTE")
-  elseif(arg_DELEGATE AND NOT arg_PTE)
-    message(FATAL_ERROR "${place}: DELEGATE needs PTE")
+  elseif((arg_DELEGATE OR arg_IO OR arg_KERNELS) AND NOT arg_PTE)
+    message(FATAL_ERROR "${place}: DELEGATE, IO and KERNELS need PTE")
+  elseif(arg_IO AND NOT arg_IO MATCHES "^(int8|float)$")
+    message(FATAL_ERROR "${place}: IO is int8 or float, not ${arg_IO}")
   elseif(arg_CPP AND (arg_PTE OR arg_VELA OR arg_IO_LAYOUT OR arg_CONTRACT))
     message(FATAL_ERROR "${place}: PTE, VELA, IO_LAYOUT and CONTRACT are not for CPP")
-  elseif((arg_CPP AND NOT arg_CORE) OR (arg_CORE AND NOT arg_CPP))
+  elseif(arg_CPP AND NOT arg_CORE)
     message(FATAL_ERROR "${place}: CPP needs CORE and a processor, cortex-m4 for example")
+  elseif(arg_CORE AND NOT arg_CPP AND NOT arg_PTE)
+    message(FATAL_ERROR "${place}: CORE is for CPP or PTE")
   endif()
   if(NOT EXISTS ${model} AND NOT generated)
     message(FATAL_ERROR "${place}: no file ${model}")
@@ -187,11 +192,11 @@ macro(headrace_check_model_arguments)
 endmacro()
 
 function(headrace_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE;CPP" "MODEL;NAME;TARGET;IO_LAYOUT;VELA;DELEGATE;CORE"
-    "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE;CPP"
+    "MODEL;NAME;TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE" "VELA_OPTIONS")
   headrace_check_model_arguments()
   set(options)
-  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS DELEGATE CORE)
+  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS IO KERNELS CORE DELEGATE)
     if(arg_${option})
       list(APPEND options ${option} ${arg_${option}})
     endif()

@@ -7,6 +7,7 @@
 #include "kws_contract.hpp"
 // Each header defines the types that they share.
 #include "kws_dscnn_model.h"
+#include "kws_integers_model.h"
 #include "kws_model.h"
 #include "kws_program_model.h"
 #ifdef WITH_NPU
@@ -41,14 +42,27 @@ bool npu_is_sound() {
 bool npu_is_sound() { return true; }
 #endif
 
+// True for a program that takes and gives what the flatbuffer does, and for one that takes and gives floats.
+bool programs_are_sound() {
+    const headrace_tensor& integers = kws_integers_io.inputs[0];
+    const headrace_tensor& sound = kws_io.inputs[0];
+    const headrace_tensor& real = kws_program_io.inputs[0];
+    return is_flatbuffer(kws_program_model, kws_program_model_size, "ET12") &&
+        is_flatbuffer(kws_integers_model, kws_integers_model_size, "ET12") &&
+        integers.exact_scale == sound.exact_scale &&
+        integers.scale == static_cast<float>(sound.exact_scale) && integers.zero_point == sound.zero_point &&
+        integers.bytes == sound.bytes &&
+        kws_integers_io.outputs[0].exact_scale == kws_io.outputs[0].exact_scale &&
+        std::strcmp(real.dtype, "FP32") == 0 && real.exact_scale == 0;
+}
+
 }  // namespace
 
 bool models_are_sound() {
     const headrace_tensor& sound = kws_io.inputs[0];
     const headrace_tensor& words = kws_io.outputs[0];
     const headrace_tensor& real = kws_dscnn_io.inputs[0];
-    return npu_is_sound() && is_flatbuffer(kws_model, kws_model_size) &&
-        is_flatbuffer(kws_program_model, kws_program_model_size, "ET12") &&
+    return npu_is_sound() && programs_are_sound() && is_flatbuffer(kws_model, kws_model_size) &&
         is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) && kws_model_size == sizeof(kws_model) &&
         kws_io.input_count == 1 && kws_io.output_count == 1 && std::strcmp(sound.dtype, "INT8") == 0 &&
         sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 && sound.scale > 0 &&

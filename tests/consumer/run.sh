@@ -74,7 +74,10 @@ refuses() {
   fi
 }
 refuses "two models that are called KWS" -DTWICE=ON
-refuses "no component nonsense; there are headrace tosa compiled program" -DTWICE=OFF -DCOMPONENTS=nonsense
+refuses "IO and KERNELS need PTE" -DTWICE=OFF "-DWRONG=IO;int8"
+refuses "CORE is for CPP or PTE" "-DWRONG=CORE;cortex-m4"
+refuses "IO is int8 or float, not io.json" "-DWRONG=PTE;IO;io.json"
+refuses "no component nonsense; there are headrace tosa compiled program" -DWRONG= -DCOMPONENTS=nonsense
 refuses "headrace::compiled needs libzip 1.7, found by pkg-config" -DCOMPONENTS=compiled \
   -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 

@@ -41,6 +41,16 @@ def check_usage(program):
     call(program, "lower", MODEL, status=USAGE)
     call(program, "lower", MODEL, "-o", "x.tosa", "--no-such-option", status=USAGE)
     call(program, "lower", MODEL, "-o", "x.tosa", "--target", "TOSA-9.9", status=USAGE)
+    # Options of .pte files for other outputs.
+    for output in ("x.tosa", "x.hpp", "x"):
+        call(program, "lower", MODEL, "-o", output, "--io-type", "float", status=USAGE, says="--io-type is for .pte files")
+        call(program, "lower", MODEL, "-o", output, "--kernels", "portable", status=USAGE, says="--kernels is for .pte")
+    call(program, "lower", MODEL, "-o", "package", "--partition", "--io-type", "int8", status=USAGE, says="--io-type")
+    call(program, "lower", MODEL, "-o", "x.tosa", "--core", "cortex-m4", status=USAGE, says=".hpp, .cpp or .pte")
+    call(program, "lower", "--batch", ROOT, "-o", "out", "--kernels", "cortex_m", status=USAGE, says="--kernels")
+    call(program, "lower", MODEL, "-o", "x.pte", "--io-type", "int4", status=USAGE, says="int8")
+    call(program, "lower", MODEL, "-o", "x.pte", "--kernels", "cmsis", status=USAGE, says="cortex_m")
+    call(program, "lower", MODEL, "-o", "x.pte", "--io", "x.pte", status=USAGE, says="twice")
 
 
 def check_files(program, folder):

@@ -29,7 +29,7 @@ static void print(const struct headrace_tensor* t) {
     printf("%%s|%%s|%%lu|%%.8e|%%ld|%%ld|%%ld", t->name, t->dtype, (unsigned long)t->bytes, (double)t->scale,
            (long)t->zero_point, (long)t->qmin, (long)t->qmax);
     for (d = 0; d != t->rank; ++d) printf("|%%ld", (long)t->shape[d]);
-    printf("|at %%lu%%c", (unsigned long)t->arena_offset, 0);
+    printf("|at %%lu|%%.17g%%c", (unsigned long)t->arena_offset, t->exact_scale, 0);
 }
 int main(void) {
     size_t i;
@@ -59,7 +59,8 @@ def description(tensor, width, offset=0):
         count *= size
     scale = struct.unpack("f", struct.pack("f", q["scale"]))[0]
     numbers = [q["zero_point"], q["qmin"], q["qmax"], *tensor["shape"]]
-    return "|".join([tensor["name"], tensor["dtype"], str(count), f"{scale:.8e}", *map(str, numbers), f"at {offset}"])
+    return "|".join([tensor["name"], tensor["dtype"], str(count), f"{scale:.8e}", *map(str, numbers), f"at {offset}",
+                     f"{q['scale']:.17g}"])
 
 
 def check_reads(folder, name, compilers, content, tensors):
@@ -94,6 +95,31 @@ def check_flatbuffer(program, folder, compilers):
     check_reads(folder, "m2", compilers, model.read_bytes(), texts)
 
 
+def check_pte(program, folder, compilers):
+    """A program for ExecuTorch's runtime, with scales that no float holds; methods have descriptions of their own."""
+    model, io = folder / "model.pte", folder / "io.json"
+    call(program, "lower", MODEL, "-o", model, "--io-type", "int8", "--io", io)
+    call(program, "embed", model, "--io", io, "--name", "m3", "-o", folder)
+    tensors = [t for side in json.loads(io.read_text()).values() for t in side]
+    scales = [t["quantization"]["scale"] for t in tensors]
+    expect(any(struct.unpack("f", struct.pack("f", s))[0] != s for s in scales), f"a float holds each of {scales}")
+    check_reads(folder, "m3", compilers, model.read_bytes(), [description(t, 1) for t in tensors])
+
+    call(program, "lower", "--method", f"a={MODEL}", "--method", f"b.c={MODEL}", "-o", model, "--io", io)
+    call(program, "embed", model, "--io", io, "--name", "m4", "-o", folder, status=MALFORMED, says="method 'b.c'")
+    call(program, "lower", "--method", f"a={MODEL}", "--method", f"b={MODEL}", "-o", model, "--io", io)
+    call(program, "embed", model, "--io", io, "--name", "m4", "-o", folder)
+    reader = READER % {"name": "m4"}
+    for method, side in json.loads(io.read_text())["methods"].items():
+        (folder / "m4.c").write_text(reader.replace("m4_io", f"m4_{method}_io"))
+        for compiler in compilers:
+            done = subprocess.run([*compiler, *STRICT, "m4_model.c", "m4.c", "-o", "m4"], cwd=folder,
+                                  capture_output=True, text=True)
+            expect(done.returncode == 0, f"{compiler}: {done.stderr[:500]}")
+            printed = subprocess.run([folder / "m4"], capture_output=True).stdout
+            expect(description(side["inputs"][0], 4).encode() in printed, f"m4_{method}_io is not described")
+
+
 def check_errors(program, folder):
     model, io = folder / "model.tosa", folder / "io.json"
     call(program, "lower", MODEL, "-o", model, "--io", io)
@@ -110,7 +136,7 @@ def check_errors(program, folder):
     for change in broken:
         io.write_text(json.dumps({"inputs": [{**sound, **change}], "outputs": []}))
         call(program, "embed", model, "--io", io, "--name", "a", "-o", folder, status=MALFORMED, says="io.json")
-    for text in ("", "{", "[]", "{}"):
+    for text in ("", "{", "[]", "{}", '{"methods": {}}', '{"methods": {"a": {}}}'):
         io.write_text(text)
         call(program, "embed", model, "--io", io, "--name", "a", "-o", folder, status=MALFORMED, says="io.json")
     expect(not list(folder.glob("a_model*")), "embed: an error left a file")
@@ -179,12 +205,13 @@ def main():
     compilers = [[c, "-x", "c++", "-std=c++20"] for c in cxx]
     compilers += [["cc", f"-std={standard}"] for standard in ("c99", "c11") if shutil.which("cc")]
     with tempfile.TemporaryDirectory() as name:
-        folders = [pathlib.Path(name) / str(i) for i in range(3)]
+        folders = [pathlib.Path(name) / str(i) for i in range(4)]
         for folder in folders:
             folder.mkdir()
         check_flatbuffer(program, folders[0], compilers)
         check_errors(program, folders[1])
         check_vela(program, folders[2], compilers)
+        check_pte(program, folders[3], compilers)
     return report()
 
 

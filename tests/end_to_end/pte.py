@@ -3,7 +3,9 @@
 """Checks `lower -o model.pte`: the file's results are right in `run` and in ExecuTorch's own runtime, if that
 is installed (tests/setup.sh installs it).
 
-    pte.py PROGRAM COMPILER
+    pte.py PROGRAM COMPILER [EXAMPLE]
+
+EXAMPLE is the built examples/own_backend.cpp.
 """
 import json
 import os
@@ -28,12 +30,16 @@ MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fi
 REFUSED = {"dynamic_shape": "dynamic size"}
 
 
-# Sources that restore the flatbuffer of a TOSA delegate.
+# The runner, and the sources that restore the flatbuffer of a TOSA delegate.
+RUNNER = [ROOT / "tests" / "executorch" / f"{name}.cpp" for name in ("runner", "delegated_tosa", "vector_unit")]
 RESTORING = [ROOT / "include" / "headrace" / "io" / name for name in ("pte/tosa_delegates.cpp", "tosa/delegate.cpp")]
+# Kernels of cortex_m, which no library of the wheel has.
+CORTEX_M = [ROOT / "tests" / "executorch" / f"cortex_m_{name}.cpp" for name in ("elementwise", "windows")]
 
 
-def runner_in(folder, compiler):
-    """Returns the program that executes files with ExecuTorch's runtime; None without it."""
+def runner_in(folder, compiler, kernels=()):
+    """Returns the program that executes files with ExecuTorch's runtime; None without it. `kernels` are sources
+    that register kernels."""
     package = pathlib.Path(sysconfig.get_path("purelib")) / "executorch"
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
@@ -41,8 +47,8 @@ def runner_in(folder, compiler):
     command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
                "-isystem", f"{package}/include", "-isystem",
                f"{package}/include/executorch/runtime/core/portable_type/c10",
-               *(ROOT / "tests" / "executorch").glob("*.cpp"), *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed",
-               f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
+               *RUNNER, *kernels, *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed", f"-L{package}/lib",
+               *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")
     return folder / "runner" if done.returncode == 0 else None
@@ -67,6 +73,16 @@ def check_outputs(model, outputs, what):
         expect(same, f"{model.name}: output {i} of {what} is wrong")
 
 
+def check_description(model, io):
+    """Types and shapes are those of the exported program; states are not described."""
+    sides = json.loads(io.read_text())
+    for side, prefix in (("inputs", "in"), ("outputs", "out")):
+        arrays = [np.load(model / f"{prefix}{i}.npy") for i in range(len(list(model.glob(f"{prefix}*.npy"))))]
+        expected = [(str(a.dtype).upper().replace("FLOAT", "FP"), list(a.shape)) for a in arrays]
+        told = [(t["dtype"], t["shape"]) for t in sides[side]]
+        expect(told == expected, f"{model.name}: --io has {side} {told}, not {expected}")
+
+
 def check_model(program, runner, model, folder, options):
     """True if there is a file: it is then named after the model."""
     name = model.name
@@ -76,7 +92,8 @@ def check_model(program, runner, model, folder, options):
         call(program, "lower", model / "model.pt2", "-o", file, *options, status=UNSUPPORTED, says=REFUSED[name])
         expect(not file.exists(), f"{name}: refused, but there is a file")
         return False
-    call(program, "lower", model / "model.pt2", "-o", file, *options)
+    call(program, "lower", model / "model.pt2", "-o", file, "--io", folder / "io.json", *options)
+    check_description(model, folder / "io.json")
     inputs = sorted(model.glob("in*.npy"))
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
@@ -116,7 +133,7 @@ def check_delegates(program, model, folder):
 
 
 def check_integer_interface(program, runner, folder):
-    """`--io int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
+    """`--io-type int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
     call(program, "lower", model / "model.pt2", "-o", folder / "x.tosa", "--io", folder / "io.json")
     io = json.loads((folder / "io.json").read_text())
@@ -126,20 +143,16 @@ def check_integer_interface(program, runner, folder):
     np.save(folder / "x.npy", numbers.astype(np.int8))
     y = folder / "y.npy"
     for options in ((), ("--delegate", "tosa")):
-        call(program, "lower", model / "model.pt2", "-o", file, "--io", "int8", *options)
+        call(program, "lower", model / "model.pt2", "-o", file, "--io-type", "int8", *options)
         commands = {"`run`": [program, "run", file, "--in", folder / "x.npy", "--out", y]}
         if runner:
             commands["ExecuTorch's runtime"] = [runner, file, "forward", folder / "x.npy", "--", y]
         for what, command in commands.items():
             call(*command)
             got = np.load(y)
-            expect(got.dtype == np.int8, f"--io int8: {what} gives {got.dtype}")
+            expect(got.dtype == np.int8, f"--io-type int8: {what} gives {got.dtype}")
             np.save(y, ((got.astype(np.float64) - given["zero_point"]) * given["scale"]).astype(np.float32))
             check_outputs(model, [y], f"{what} with integers")
-    call(program, "lower", model / "model.pt2", "-o", file, "--io", folder / "io.json", status=USAGE, says="int8")
-    call(program, "lower", ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2", "-o", folder / "none.pte",
-         "--io", "int8", status=UNSUPPORTED, says="not quantized")
-    expect(not (folder / "none.pte").exists(), "--io int8 of a float model is refused, but there is a file")
 
 
 def check_shared_constants(program, runner, folder):
@@ -426,6 +439,9 @@ def check_vela(program, folder):
     expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
     call(program, "show", file, says="delegate of EthosUBackend")
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
+    call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--kernels", "cortex_m",
+         "--io", folder / "io.json")
+    call(program, "show", file, says="delegate of EthosUBackend")
     lower(left=3, status=UNSUPPORTED, says="to the CPU")
     expect(not file.exists(), "Vela has failed, but there is a file")
     lower(ended=1, status=UNSUPPORTED, says="Vela exited with status 1")
@@ -435,6 +451,30 @@ def check_vela(program, folder):
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
          status=UNSUPPORTED, says="cannot run Vela")
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
+
+
+def check_own_backend(program, runner, example, folder):
+    """A file with delegates of another backend, which reads its compile spec and named data in the runtime."""
+    file, x = folder / "own.pte", np.random.RandomState(3).randn(2, 3).astype(np.float32)
+    printed = call(example, file, says="delegate of vector_unit")
+    for line in ("precision=float32", "24 bytes in segment"):
+        expect(line in printed.stdout, f"own backend: the example does not print '{line}'")
+    call(program, "show", file, says="delegate of vector_unit(")
+    call(program, "plan", file)
+    call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="vector_unit")
+    if not runner:
+        return
+    np.save(folder / "x.npy", x)
+    call(runner, file, "forward", folder / "x.npy", "--", folder / "y.npy")
+    weight, bias = np.array([[1, 2, 3], [0.5, -1, 4]]), np.array([[0.5, 0.25, 0], [-0.5, 1, -2]])
+    expected = np.tanh(x * weight + bias) * weight
+    expect(np.allclose(np.load(folder / "y.npy"), expected, atol=1e-5), "own backend: the runtime's result is wrong")
+    damaged = folder / "damaged.pte"
+    for part in (b"float32", b"vector_unit.1"):  # the compile spec, and the first key
+        damaged.write_bytes(file.read_bytes().replace(part, b"X" + part[1:], 1))
+        done = subprocess.run([runner, damaged, "forward", folder / "x.npy", "--", folder / "y.npy"],
+                              capture_output=True)
+        expect(done.returncode != 0, f"own backend: the runtime does not miss {part}")
 
 
 def main():
@@ -455,6 +495,8 @@ def main():
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        if len(sys.argv) > 3:
+            check_own_backend(program, runner, sys.argv[3], folder)
         check_peer(program, runner, folder)
         check_external_data(program, runner, folder)
         check_scans(program, runner, folder)

@@ -34,7 +34,9 @@ def check_lowering():
     assert numpy.allclose(headrace.run(lowered, x)[0], y, atol=1e-5)
     assert numpy.allclose(headrace.run(FLOAT, x)[0], y, atol=1e-5)
     program = headrace.lower(str(INT8), form="pte", delegate="tosa")
-    assert program[4:6] == b"ET" and program.io == {}
+    assert program[4:6] == b"ET" and program.io["inputs"][0]["dtype"] == "FP32"
+    integers = headrace.lower(str(INT8), form="pte", io_type="int8")
+    assert integers.io["inputs"][0]["dtype"] == "INT8" and integers.io["inputs"][0]["quantization"]["scale"] > 0
     assert headrace.lower(FLOAT, io_layout="nhwc").io != lowered.io
 
 

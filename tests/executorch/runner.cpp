@@ -3,7 +3,8 @@
 // If MODEL is `-`, it executes the commands that it reads, one per line. With the variable HEADRACE_RUNS, the
 // method is executed that often, and the outputs are those of the last execution. Its backend "tosa" restores
 // the flatbuffers of delegates, as any backend could, from the blob that the runtime passes to it, and
-// executes them with the program that the variable HEADRACE names.
+// executes them with the program that the variable HEADRACE names. Its backend "vector_unit" executes the
+// delegates of examples/own_backend.cpp.
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/backend/interface.h>
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "delegated_tosa.hpp"
+#include "vector_unit.hpp"
 
 namespace {
 
@@ -212,6 +214,7 @@ int main(int argc, char** argv) {
     runtime::runtime_init();
     static tosa_backend tosa;
     if (runtime::register_backend({tosa_backend_name, &tosa}) != runtime::Error::Ok) return 1;
+    if (!register_vector_unit()) return 1;
     if (argc == 2 && std::strcmp(argv[1], "-") == 0) {
         for (std::string line; std::getline(std::cin, line);) {
             std::istringstream command(line);

@@ -5,7 +5,7 @@
 #include <headrace/io/embed/embedded_tensors.hpp>
 #include <headrace/io/embed/model_embedding.hpp>
 #include <headrace/io/signature/io_description_reader.hpp>
-#include <optional>
+#include <string>
 #include <string_view>
 
 #include "archive.hpp"
@@ -17,18 +17,18 @@ void run(std::span<const std::uint8_t> input) {
     const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
     const std::size_t at = text.rfind(line);
     const std::string model(text.substr(0, at));
-    std::optional<io_description> io;
+    method_descriptions io;
     if (at != std::string_view::npos) {
         step("reading the description");
         const std::string description(text.substr(at + line.size()));
-        auto read = read_io_description(std::as_bytes(std::span(description)));
+        auto read = read_method_descriptions(std::as_bytes(std::span(description)));
         if (!read) return check(read.error());
-        if (const auto sound = check_embeddable(read.value()); !sound) return check(sound.error());
+        for (const auto& [name, one] : read.value())
+            if (const auto sound = check_embeddable(one); !sound) return check(sound.error());
         io = std::move(read).value();
     }
     step("embedding");
-    const auto made =
-        embed_model("fuzzed", "input.npz", std::as_bytes(std::span(model)), io ? &*io : nullptr);
+    const auto made = embed_model("fuzzed", "input.npz", std::as_bytes(std::span(model)), io);
     if (!made) return check(made.error());
     saw("embedded", std::to_string(made.value().header.size() / 64),
         std::to_string(made.value().source.size() / 64));

@@ -61,7 +61,7 @@ class Lowered(bytes):
     """A lowered model: the bytes of the file, and what the program said about it."""
 
     io: dict[str, Any]
-    """Name, dtype, shape and quantization of each input and output; empty for .pte files."""
+    """Name, dtype, shape and quantization of each input and output."""
     report: dict[str, Any]
     """What each pass did, times and nodes, and each remaining transpose."""
 
@@ -87,7 +87,8 @@ def lower(
     io_layout "nhwc": image inputs and outputs are channels-last
     delegate  for a .pte file: "tosa", or an Ethos-U such as "ethos-u55-128"
     verify    the model is executed after each pass, and the first that changes the result is an error
-    options   other options of `headrace lower`, such as observer="mse" or best=60
+    options   other options of `headrace lower`, such as observer="mse" or best=60; for a .pte file io_type="int8"
+              or core="cortex-m4"
 
     Raises NotSupported if the model cannot be lowered; the text lists each refused node.
     """
@@ -96,9 +97,9 @@ def lower(
     with _folder() as name:
         folder = pathlib.Path(name)
         out, io, report = folder / f"lowered.{form}", folder / "io.json", folder / "report.json"
-        arguments = ["lower", str(model_file(model, folder)), "-o", str(out), "--report", str(report)]
-        if form == "tosa":
-            arguments += ["--io", str(io)]
+        arguments = ["lower", str(model_file(model, folder)), "-o", str(out), "--report", str(report), "--io", str(io)]
+        if form == "pte" and options.get("io") in ("int8", "float"):  # the former spelling of io_type
+            options["io_type"] = options.pop("io")
         if quantize is not None:
             arguments += ["--quantize", *map(str, array_files(quantize, folder))]
         call(
@@ -108,7 +109,7 @@ def lower(
             ),
         )
         made = Lowered(out.read_bytes())
-        made.io = json.loads(io.read_text(encoding="utf-8")) if io.exists() else {}
+        made.io = json.loads(io.read_text(encoding="utf-8"))
         made.report = json.loads(report.read_text(encoding="utf-8"))
         return made
 
@@ -139,7 +140,7 @@ def run(
 ) -> list[numpy.ndarray[Any, Any]]:
     """The outputs of a model, executed on the CPU. Inputs are arrays or .npy files, in order.
 
-    io   the description of a quantized flatbuffer, Lowered.io: the model then takes and gives floats
+    io   the description of a quantized file, Lowered.io: the model then takes and gives floats
     """
     import numpy
 

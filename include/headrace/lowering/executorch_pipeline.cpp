@@ -4,8 +4,8 @@
 #include <headrace/lowering/executorch_pipeline.hpp>
 
 #include <headrace/lowering/legality.hpp>
-#include <headrace/passes/passes.hpp>
 #include <headrace/passes/executorch_lowering.hpp>
+#include <headrace/passes/passes.hpp>
 #include <headrace/run/execution.hpp>
 
 namespace headrace {

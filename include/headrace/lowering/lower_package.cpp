@@ -102,11 +102,10 @@ private:
             const plan_memory plan{};
             HEADRACE_TRY(plan(host, context));
         }
-        const graph_text_stores stores{
-            .constant =
-                [&](std::span<const std::byte> bytes) {
-                    return std::to_string(made_.files.add_constant(bytes));
-                },
+        const graph_text_stores stores{.constant =
+                                           [&](std::span<const std::byte> bytes) {
+                                               return std::to_string(made_.files.add_constant(bytes));
+                                           },
             .nested =
                 [&](const graph& nested) {
                     const auto known = numbers.find(&nested);

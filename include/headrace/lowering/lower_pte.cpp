@@ -3,10 +3,12 @@
 
 #include <headrace/lowering/lower_pte.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,19 +21,24 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/target_text.hpp>
 #include <headrace/dialect/builtin.hpp>
-#include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
+#include <headrace/lowering/kernels/kernel_parts.hpp>
+#include <headrace/lowering/kernels/placement.hpp>
+#include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -64,6 +71,14 @@ std::vector<pte_state> states_as_inputs(program& p) {
     g.erase(before);
     p.mutations.clear();
     return states;
+}
+
+// Describes a method before states become inputs and outputs, which its caller does not see. A lowering for
+// the runtime changes no types, unlike one to TOSA.
+io_description describe_method(const program& p) {
+    io_description io = describe_io(*p.graph);
+    io.outputs.resize(std::min(io.outputs.size(), p.user_outputs));
+    return io;
 }
 
 // Inserts a node before the output that copies one of its values.
@@ -135,27 +150,40 @@ public:
             if (options_.integer_signature) {
                 HEADRACE_TRY(take_integers(p));
             }
+            made_.io.emplace(name, describe_method(p));
         }
         for (auto& [name, p] : made_.methods) {
             states_[name] = states_as_inputs(p);
             HEADRACE_TRY(options_.observer.begin(*p.graph));
         }
-        if (options_.delegate) {
-            HEADRACE_TRY(find_delegates());
+        for (auto& [name, p] : made_.methods) {
+            if (options_.delegate || is_searched(p)) {
+                HEADRACE_TRY(make_functional(*p.graph));
+            }
+            if (options_.delegate || options_.kernels) placements_[name].begin(*p.graph);
+        }
+        if (options_.delegate || options_.to_backends) {
+            HEADRACE_TRY(options_.to_backends ? ask_backends() : find_delegates());
             clock_.end("delegate");
+        }
+        if (options_.kernels) {
+            HEADRACE_TRY(select_integer_kernels());
+            clock_.end("kernels");
         }
         for (auto& [name, p] : made_.methods) {
             pass_context context(standard_functions);
             HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
             HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
+            if (const auto placed = placements_.find(name); placed != placements_.end())
+                placed->second.end(*p.graph, made_.reports[name]);
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
             written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
         }
         clock_.end("lower");
         if (made_.refusals.empty()) {
-            HEADRACE_TRY(file, emit_pte(written_));
+            HEADRACE_TRY(file, emit_pte(written_, named_));
             made_.file = std::move(file);
         }
         for (const auto& [name, p] : made_.methods) {
@@ -172,38 +200,68 @@ private:
         for (auto& [name, p] : made_.methods) graphs.emplace(name, p.graph.get());
         HEADRACE_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true, options_.observer}));
         made_.reports = std::move(delegated.reports);
-        made_.data = std::move(delegated.lowered.data);
-        for (auto& [name, m] : delegated.lowered.methods) {
+        return take(std::move(delegated.lowered));
+    }
+    // Lets the caller's backends take what they support.
+    result<void> ask_backends() {
+        std::map<std::string, graph*, std::less<>> graphs;
+        std::map<std::string, whole_method, std::less<>> wholes;
+        for (auto& [name, p] : made_.methods) {
+            HEADRACE_TRY(make_functional(*p.graph));
+            eliminate_dead_code(*p.graph);  // no backend stores the buffers that became inputs
+            graphs.emplace(name, p.graph.get());
+            wholes.emplace(name, make_whole_method(*p.graph, states_[name].size()));
+        }
+        HEADRACE_TRY(lowered, options_.to_backends(graphs));
+        HEADRACE_TRY(enter_whole_methods(lowered, graphs, wholes));
+        for (const auto& [name, m] : lowered.methods) {
+            std::vector<delegate_report>& told = made_.reports[name].delegates;
+            for (const lowered_delegate& d : m.delegates)
+                told.push_back({d.delegation.backend, d.program->size()});
+            if (!m.is_whole) continue;
+            std::unique_ptr<graph>& host = made_.methods.find(name)->second.graph;
+            made_.whole.push_back(std::exchange(host, std::move(wholes.find(name)->second.host)));
+        }
+        named_ = data_of_backends(lowered);
+        return take(std::move(lowered));
+    }
+    // Numbers the delegates of each method, and makes them those of the file.
+    result<void> take(lowered_methods lowered) {
+        made_.data = std::move(lowered.data);
+        for (auto& [name, m] : lowered.methods) {
             std::vector<pte_delegate>& delegates = delegates_[name];
             for (lowered_delegate& d : m.delegates) {
-                replace_call(*d.call, delegates.size());
-                HEADRACE_TRY(made, stored(d.processed));
+                number_call(*d.call, delegates.size());
+                HEADRACE_TRY(made, stored(d));
                 made_.reports[name].delegates[delegates.size()].backend = made.id;
                 delegates.push_back(std::move(made));
             }
             HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
+            if (const auto placed = placements_.find(name); placed != placements_.end())
+                placed->second.note_delegates(*m.host);
         }
         return {};
     }
 
-    // The delegate's graph is in its bytes: the host's passes need not see it.
-    static void replace_call(node& call, std::size_t number) {
-        graph& g = *call.owner;
-        const args<executorch::call_delegate> arguments{
-            static_cast<std::int64_t>(number), args_of<delegate::call_delegate>(call).operands};
-        node& made = g.create<executorch::call_delegate>(arguments, call.result_count, &call);
-        for (std::uint32_t i = 0; i != call.result_count; ++i) {
-            made.results[i] = call.results[i];
-            g.replace_all_uses(call.result(i), made.result(i));
-        }
-        g.inherit_annotations(made, call);
-        g.erase(call);
+    // Only what is quantized can have integer kernels.
+    [[nodiscard]] bool is_searched(const program& p) const {
+        return options_.kernels && p.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>);
     }
-    [[nodiscard]] result<pte_delegate> stored(preprocess_result& processed) const {
-        pte_delegate d{std::string(tosa_backend_id), std::move(processed.processed_bytes)};
-        for (const std::string& key : processed.data_keys)
-            d.constants.emplace_back(made_.data.buffers[made_.data.keys.find(key)->second]->bytes);
-        if (!options_.compile) return d;
+    result<void> select_integer_kernels() {
+        for (auto& [name, p] : made_.methods) {
+            method_report& told = made_.reports[name];
+            if (!options_.delegate) told.target = target_text(*options_.kernels);
+            if (!is_searched(p)) continue;
+            HEADRACE_TRY(parts, lower_quantized_parts(*p.graph, *options_.kernels));
+            HEADRACE_TRY(options_.observer.see(kernels_record(parts.parts), *p.graph));
+            placements_[name].note_kernels(std::move(parts));
+        }
+        return {};
+    }
+
+    [[nodiscard]] result<pte_delegate> stored(lowered_delegate& delegate) const {
+        HEADRACE_TRY(d, stored_delegate(delegate, made_.data));
+        if (!options_.compile || d.id != tosa_backend_id) return std::move(d);
         HEADRACE_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
         return options_.compile(flatbuffer);
     }
@@ -230,7 +288,9 @@ private:
     stage_clock clock_;
     std::map<std::string, std::vector<pte_delegate>, std::less<>> delegates_;
     std::map<std::string, std::vector<pte_state>, std::less<>> states_;
+    std::map<std::string, placement_log, std::less<>> placements_;
     std::vector<pte_method> written_;
+    named_data_store_output named_;  // of the caller's backends
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::capability_based_partitioner, which finds the largest parts of a graph that a backend
-// takes, and headrace::fuse_partitions, which replaces each by a call.
+// takes.
 #ifndef HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
 #define HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
 
@@ -15,12 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/infer/delegate.hpp>
-#include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/ir/topological_order.hpp>
 #include <headrace/partition/contraction.hpp>
-#include <headrace/partition/extract.hpp>
+#include <headrace/partition/fuse_partitions.hpp>
 #include <headrace/partition/operator_support.hpp>
 
 namespace headrace {
@@ -220,69 +217,6 @@ private:
     std::vector<std::uint32_t> level_;  // by id
     std::size_t level_count_ = 0;
 };
-
-namespace detail {
-
-/// Replaces one partition by a call. The call's graph is a region with copies of the partition's nodes.
-inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_view backend) {
-    graph& region = g.create_region();
-    const extraction border = extract_nodes(nodes, region);
-    const args<delegate::call_delegate> arguments{backend, &region, border.operands};
-    node& call = g.create<delegate::call_delegate>(arguments, border.results.size(), nodes.back()->next);
-    for (std::uint32_t i = 0; i != call.result_count; ++i) {
-        const value old = border.results[i];
-        if (const tensor_meta* meta = meta_of(old)) g.set_meta(call.result(i), *meta);
-        g.set_name(call.result(i), old.producer->results[old.result].name);
-        g.replace_all_uses(old, call.result(i));
-    }
-    for (std::size_t i = nodes.size(); i-- != 0;) {
-        node& n = *nodes[i];
-        std::vector<node*> constants;
-        for (const edge& e : n.operand_edges()) {
-            if (is<builtin::constant>(*e.source)) constants.push_back(e.source);
-        }
-        g.erase(n);
-        // The copied node has its own copies of the graphs that it holds.
-        for_each_region(n, [](const field_info&, graph* held) {
-            if (held != nullptr) erase_all(*held);
-        });
-        for (node* c : constants) {
-            if (c->owner != nullptr && c->first_use == nullptr) g.erase(*c);
-        }
-    }
-    return call;
-}
-
-}  // namespace detail
-
-/// Replaces each partition by a delegate.call_delegate, which holds the partition's nodes in a separate graph
-/// that run_graph executes. Returns the calls, in the order of the partitions. Fails, with the graph
-/// unchanged, if the partitions overlap or depend on one another in a cycle.
-[[nodiscard]] inline result<std::vector<node*>> fuse_partitions(
-    graph& g, std::span<const node_group> partitions, std::string_view backend = "") {
-    std::unordered_set<const node*> taken;
-    for (std::size_t i = 0; i != partitions.size(); ++i) {
-        const std::pmr::string which = text_of({"partition ", i});
-        if (partitions[i].empty()) return invalid({which, " is empty"});
-        for (const node* n : partitions[i]) {
-            if (n->owner != &g) return invalid({which, " has a node that is not in the graph"});
-            if (!taken.insert(n).second) return invalid({which, " has ", node_label(*n), ", which is taken"});
-        }
-    }
-    if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");
-    std::vector<std::size_t> position(g.id_bound());
-    std::size_t next = 0;
-    for (const node& n : g.nodes()) position[n.id] = next++;
-    std::vector<node*> calls;
-    for (const node_group& p : partitions) {
-        node_group nodes = p;
-        std::sort(nodes.begin(), nodes.end(),
-            [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
-        calls.push_back(&detail::fuse_partition(g, nodes, backend));
-    }
-    HEADRACE_TRY(restore_order(g));
-    return calls;
-}
 
 inline result<std::vector<node*>> capability_based_partitioner::fuse_partitions(
     std::span<const node_group> partitions, std::string_view backend) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::copy_graph and headrace::extract_nodes, which copy a graph, or some of its nodes, into
-// another.
+// another, and headrace::border_of.
 #ifndef HEADRACE_PARTITION_EXTRACT_HPP
 #define HEADRACE_PARTITION_EXTRACT_HPP
 
@@ -92,11 +92,33 @@ struct extraction {
     std::vector<value> results;   ///< of the original graph, one per output
 };
 
-/// Copies nodes of a graph, given in execution order, into an empty graph. Values from outside become its
-/// inputs, in order of first use; constants are copied; results used outside become its outputs. The
-/// original's memory must outlive the copy, as for copy_graph.
-inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
+/// Returns the values from outside that nodes, given in execution order, use, in order of first use, without
+/// constants, and their results that are used outside.
+inline extraction border_of(std::span<node* const> nodes) {
     extraction border;
+    const std::unordered_set<const node*> inside(nodes.begin(), nodes.end());
+    std::unordered_set<value, detail::value_hash> known;
+    for (node* n : nodes) {
+        for (const edge& e : n->operand_edges()) {
+            if (inside.contains(e.source) || is<builtin::constant>(*e.source)) continue;
+            if (known.insert(*e.slot).second) border.operands.push_back(*e.slot);
+        }
+        std::vector<bool> used(n->result_count);
+        for (const edge& e : n->uses()) {
+            if (!inside.contains(e.target)) used[e.slot->result] = true;
+        }
+        for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            if (used[i]) border.results.push_back(n->result(i));
+        }
+    }
+    return border;
+}
+
+/// Copies nodes of a graph, given in execution order, into an empty graph. Values from outside become its
+/// inputs; constants are copied; results used outside become its outputs: see border_of, which is returned.
+/// The original's memory must outlive the copy, as for copy_graph.
+inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
+    extraction border = border_of(nodes);
     detail::node_copier copier(to);
     for (node* n : nodes) {
         for (const edge& e : n->operand_edges()) {
@@ -107,26 +129,14 @@ inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
             if (const tensor_meta* meta = meta_of(v)) to.set_meta(input.result(), *meta);
             to.set_name(input.result(), v.producer->results[v.result].name);
             copier.define(v, input.result());
-            border.operands.push_back(v);
         }
         for (const edge& e : n->operand_edges()) {
             if (!copier.knows(*e.slot)) copier.copy(*e.source);
         }
         copier.copy(*n);
     }
-    const std::unordered_set<const node*> inside(nodes.begin(), nodes.end());
     std::vector<value> outputs;
-    for (node* n : nodes) {
-        std::vector<bool> used(n->result_count);
-        for (const edge& e : n->uses()) {
-            if (!inside.contains(e.target)) used[e.slot->result] = true;
-        }
-        for (std::uint32_t i = 0; i != n->result_count; ++i) {
-            if (!used[i]) continue;
-            border.results.push_back(n->result(i));
-            outputs.push_back(copier.at(n->result(i)));
-        }
-    }
+    for (const value v : border.results) outputs.push_back(copier.at(v));
     to.create<builtin::output>({.values = outputs});
     return border;
 }

@@ -13,18 +13,10 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
+#include <headrace/partition/compile_spec.hpp>
 #include <headrace/partition/operator_support.hpp>
 
 namespace headrace {
-
-/// An option of a backend.
-struct compile_spec {
-    std::string key;
-    std::string value;
-
-    friend bool operator==(const compile_spec&, const compile_spec&) = default;
-};
-using compile_specs = std::vector<compile_spec>;
 
 /// The backend of a partition, and its options.
 struct delegation_spec {

@@ -3,18 +3,16 @@
 #ifndef HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 #define HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/unknown_op.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
+#include <headrace/partition/refusals.hpp>
 #include <headrace/rewrite/pass_context.hpp>
 
 namespace headrace {
@@ -41,7 +39,7 @@ public:
     using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
 
     /// Returns the nodes of a functional graph that must stay on the host in any case, each with its reason.
-    using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
+    using host_function = std::function<refusal_reasons(const graph&)>;
 
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
         node_functions functions = {}, host_function stays_on_host = {})
@@ -52,7 +50,7 @@ public:
           stays_on_host_(std::move(stays_on_host)) {}
 
     [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
-        reasons refused = stays_on_host_ ? stays_on_host_(g) : reasons();
+        refusal_reasons refused = stays_on_host_ ? stays_on_host_(g) : refusal_reasons();
         const operator_support support = create_op_support(
             [&](const node& n) { return support_.is_node_supported(n) && !refused.contains(&n); });
         for (;;) {
@@ -60,7 +58,7 @@ public:
             found.partitions = capability_based_partitioner(g, support, options_).propose_partitions();
             const std::size_t known = refused.size();
             for (const node_group& nodes : found.partitions) {
-                HEADRACE_TRY(try_partition(g, nodes, refused));
+                try_partition(g, nodes, refused);
             }
             if (refused.size() != known) continue;
             explain(g, found, refused);
@@ -69,66 +67,15 @@ public:
     }
 
 private:
-    using reasons = std::unordered_map<const node*, std::string>;
-
-    result<void> try_partition(const graph& g, const node_group& nodes, reasons& refused) const {
+    void try_partition(const graph& g, const node_group& nodes, refusal_reasons& refused) const {
         graph program;
         program.set_target(g.target());
         extract_nodes(nodes, program);
         pass_context context(functions_);
-        result<void> done = trial_(program, context);
-        if (!done && context.diagnostics().empty()) {
-            for (const node* n : nodes) refused.emplace(n, done.error().message);
-            return {};
-        }
-        if (context.diagnostics().empty()) return done;
-        std::unordered_map<std::string_view, const node*> by_name;
-        for (const node* n : nodes) add_names(*n, *n, by_name);
-        std::size_t found = 0;
-        for (const diagnostic& d : context.diagnostics()) {
-            const auto at = by_name.find(d.node);
-            if (at == by_name.end()) {
-                found += refuse_readers(nodes, d, refused);
-            } else {
-                refused.emplace(at->second, d.reason);
-                ++found;
-            }
-        }
-        // The refused node cannot be told apart from the others of the partition.
-        if (found == 0) {
-            for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
-        }
-        return {};
-    }
-    // The backend refuses an input. It comes from outside, so the nodes that use it must stay outside, too.
-    static std::size_t refuse_readers(const node_group& nodes, const diagnostic& d, reasons& refused) {
-        std::size_t found = 0;
-        for (const node* n : nodes) {
-            const bool reads = std::ranges::any_of(n->operand_edges(), [&](const edge& e) {
-                const node& source = *e.source;
-                const std::string_view name(d.node);
-                const bool is_inside = std::find(nodes.begin(), nodes.end(), e.source) != nodes.end();
-                return !is_inside &&
-                    (source.name() == name || origin_name(source) == name ||
-                        source.results[e.slot->result].name == name);
-            });
-            if (!reads) continue;
-            refused.emplace(n, d.reason);
-            ++found;
-        }
-        return found;
-    }
-    // A node is refused for any node in the graphs that it holds.
-    static void add_names(
-        const node& n, const node& outer, std::unordered_map<std::string_view, const node*>& by_name) {
-        if (!origin_name(n).empty()) by_name.emplace(origin_name(n), &outer);
-        for_each_region(n, [&](const field_info&, const graph* region) {
-            if (region == nullptr) return;
-            for (const node& inner : region->nodes()) add_names(inner, outer, by_name);
-        });
+        add_refusals(nodes, trial_(program, context), context, refused);
     }
 
-    void explain(const graph& g, trial_result& found, const reasons& refused) const {
+    void explain(const graph& g, trial_result& found, const refusal_reasons& refused) const {
         std::vector<bool> taken(g.id_bound());
         std::vector<bool> varies(g.id_bound());
         for (const node_group& nodes : found.partitions) {

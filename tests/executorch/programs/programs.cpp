@@ -5,15 +5,11 @@
 //     headrace_runtime_programs FOLDER ops CASES [OP]        each op alone, with arguments that programs
 //     rarely have
 //
-// Program K is K.pte, with its inputs K.inI.npy, PyTorch's results for its ops, K.wantI.npy, the results of
-// `headrace run` for the file, K.ranI.npy, and its listing, K.txt. A file that Headrace cannot read or
-// execute has K.fault instead of K.ranI.npy. The file `index` lists the numbers of all programs.
+// The results that are expected, K.wantI.npy, are PyTorch's for the program's ops.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -30,8 +26,6 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/evaluator.hpp>
-#include <headrace/io/file/npy.hpp>
-#include <headrace/io/pte/reader.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/extract.hpp>
@@ -40,6 +34,7 @@
 #include <headrace/show/sample_arguments.hpp>
 
 #include "../../support/extreme_arguments.hpp"
+#include "program_folder.hpp"
 
 using namespace headrace;
 using namespace headrace::samples;
@@ -374,67 +369,18 @@ bool is_stable(const sample_program& p, const std::vector<tensor>& expected) {
     return true;
 }
 
-/// Writes programs into a folder.
-class program_folder {
-public:
-    explicit program_folder(std::filesystem::path folder)
-        : folder_(std::move(folder)), index_(folder_ / "index") {}
-
-    /// Writes a program; true if there is a file now.
-    bool write(const sample_program& p, const std::vector<tensor>& expected) {
-        std::map<std::string, program, std::less<>> methods;
-        program copy{};
-        copy.graph = std::make_unique<graph>();
-        copy_graph(p.g, *copy.graph);
-        copy.user_outputs = expected.size();
-        methods.emplace("forward", std::move(copy));
-        auto lowered = lower_to_pte(std::move(methods));
-        const std::string name = std::to_string(count_);
-        if (!lowered || !lowered.value().refusals.empty()) return false;
-        std::string bytes;
-        const bool whole = lowered.value().file.write_to([&](std::span<const std::byte> part) {
-            bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-            return true;
-        });
-        if (!whole) return false;
-        std::ofstream(folder_ / (name + ".pte"), std::ios::binary) << bytes;
-        std::ofstream(folder_ / (name + ".txt")) << listing(p.g);
-        save(name + ".in", p.inputs);
-        save(name + ".want", expected);
-        if (const std::string fault = run(name, bytes, p.inputs); !fault.empty())
-            std::ofstream(folder_ / (name + ".fault")) << fault;
-        index_ << name << ' ' << p.inputs.size() << ' ' << expected.size() << '\n';
-        ++count_;
-        return true;
-    }
-    [[nodiscard]] std::size_t count() const { return count_; }
-
-private:
-    void save(const std::string& prefix, const std::vector<tensor>& all) const {
-        for (std::size_t i = 0; i != all.size(); ++i) {
-            const std::filesystem::path path = folder_ / (prefix + std::to_string(i) + ".npy");
-            const tensor_meta meta{all[i].type(), int_list(all[i].shape()), {}};
-            if (const auto done = write_npy(path, meta, all[i].bytes()); !done)
-                std::cerr << std::string_view(done.error().message) << '\n';
-        }
-    }
-    // Reads and executes the file like `headrace run`.
-    std::string run(
-        const std::string& name, const std::string& bytes, const std::vector<tensor>& inputs) const {
-        const auto file = pte_file::open(std::as_bytes(std::span(bytes)));
-        if (!file) return std::string(file.error().message);
-        const auto read = read_pte(file.value(), "forward");
-        if (!read) return std::string(read.error().message);
-        const auto made = execute(*read.value(), inputs);
-        if (!made) return std::string(made.error().message);
-        save(name + ".ran", made.value());
-        return {};
-    }
-
-    std::filesystem::path folder_;
-    std::ofstream index_;
-    std::size_t count_ = 0;
-};
+/// Lowers a program and writes it into a folder; true if there is a file now.
+bool write(program_folder& folder, const sample_program& p, const std::vector<tensor>& expected) {
+    std::map<std::string, program, std::less<>> methods;
+    program copy{};
+    copy.graph = std::make_unique<graph>();
+    copy_graph(p.g, *copy.graph);
+    copy.user_outputs = expected.size();
+    methods.emplace("forward", std::move(copy));
+    auto lowered = lower_to_pte(std::move(methods));
+    if (!lowered || !lowered.value().refusals.empty()) return false;
+    return folder.write(lowered.value().file, listing(p.g), p.inputs, expected);
+}
 
 /// Draws a program of 1 to 24 ops; false if it has none.
 bool generate(sample_program& p, std::mt19937& random, const std::vector<const op_info*>& ops) {
@@ -465,7 +411,7 @@ void write_programs(program_folder& folder, std::size_t count, unsigned seed) {
         sample_program p(random);
         if (!generate(p, random, ops) || !p.finish(random() % 2 != 0)) continue;
         const auto expected = p.outputs(0);
-        if (expected && is_stable(p, *expected)) folder.write(p, *expected);
+        if (expected && is_stable(p, *expected)) write(folder, p, *expected);
     }
 }
 
@@ -480,7 +426,7 @@ void write_ops(program_folder& folder, std::size_t cases, std::string_view wante
             sample_program p(random);
             if (!p.add(*op, all) || !p.finish(true)) return false;
             const auto expected = p.outputs(0);
-            return expected && is_stable(p, *expected) && folder.write(p, *expected);
+            return expected && is_stable(p, *expected) && write(folder, p, *expected);
         };
         constexpr std::size_t each = 6;  // cases from the same small arguments
         extreme_arguments drawn(*op, random, take, 1500);

@@ -163,7 +163,7 @@ std::string message_of_reading(const cortex_graph& b) {
     return read ? std::string() : std::string(read.error().message);
 }
 
-/// Returns the bytes from which to which a tensor lies in planned memory.
+/// Returns the first byte of a tensor in planned memory, and one past its last.
 std::pair<std::uint64_t, std::uint64_t> place_of(const pte_fb::Method& m, std::int32_t index) {
     const pte_fb::Tensor& t = *m.values()->Get(static_cast<std::uint32_t>(index))->kind_as_Tensor();
     std::uint64_t bytes = 1;

@@ -51,6 +51,24 @@ TEST_CASE("inputs and outputs are described under their exported names", "[io_de
     CHECK(io_json(back.value(), json_style::compact) == json);
 }
 
+TEST_CASE("several methods are described by name", "[io_description]") {
+    const io_tensor x{.name = "x", .dtype = dtype::int64, .shape = {2}};
+    const std::string json = io_json(
+        method_descriptions{{"decode", {.inputs = {x}}}, {"encode", {.outputs = {x}}}}, json_style::compact);
+    CHECK(json ==
+        R"({"methods":{"decode":{"inputs":[{"name":"x","dtype":"INT64","shape":[2]}],"outputs":[]},)"
+        R"("encode":{"inputs":[],"outputs":[{"name":"x","dtype":"INT64","shape":[2]}]}}})");
+    const auto bytes = std::as_bytes(std::span(json));
+    CHECK(read_method_descriptions(bytes).value().size() == 2);
+    CHECK(read_io_description(bytes, "encode").value().outputs.size() == 1);
+    CHECK(read(json).error().message.find("the methods decode, encode") != std::string::npos);
+    CHECK(read_io_description(bytes, "other").error().message.find("not other") != std::string::npos);
+    const std::string one = io_json(method_descriptions{{"decode", {.inputs = {x}}}});
+    CHECK(read(one).value().inputs.size() == 1);
+    CHECK_FALSE(read_io_description(std::as_bytes(std::span(one)), "encode"));
+    CHECK_FALSE(read("{\"methods\":{}}"));
+}
+
 TEST_CASE("JSON that describes no tensors is an error", "[io_description]") {
     CHECK_FALSE(read(""));
     CHECK_FALSE(read("[]"));
@@ -86,7 +104,22 @@ TEST_CASE("a flatbuffer is embedded by the assembler", "[io_description]") {
     CHECK(made.value().header.find("#ifndef HEADRACE_KWS_MODEL_H") != std::string::npos);
     CHECK(made.value().source.find(R"(.incbin \"a b.tosa\", 0, 24\n)") != std::string::npos);
     CHECK(
-        made.value().source.find("{\"x\", \"INT8\", kws_input_0_shape, 2, 0, 6, 0.00000000e+00f, 0, 0, 0}") !=
-        std::string::npos);
+        made.value().source.find(
+            "{\"x\", \"INT8\", kws_input_0_shape, 2, 0, 6, 0.00000000e+00f, 0, 0, 0, ") != std::string::npos);
     CHECK(embed_model("kws", "f", bytes).value().header.find("headrace_io") == std::string::npos);
+}
+
+TEST_CASE("each method that is embedded has its description", "[io_description]") {
+    const std::vector<std::byte> bytes(24);
+    const io_tensor x{.name = "x",
+        .dtype = dtype::int8,
+        .shape = {2},
+        .quantization = signature_quantization{0.1, 3, 0, 9}};
+    const method_descriptions methods{{"decode", {.inputs = {x}}}, {"encode", {.outputs = {x}}}};
+    const auto made = embed_model("kws", "f", bytes, methods);
+    REQUIRE(made);
+    CHECK(made.value().header.find("extern const struct headrace_io kws_decode_io;") != std::string::npos);
+    CHECK(made.value().source.find("kws_encode_io = {NULL, 0, kws_encode_outputs, 1};") != std::string::npos);
+    CHECK(made.value().source.find("1.00000001e-01f, 3, 0, 9, 1.0000000000000001e-01}") != std::string::npos);
+    CHECK_FALSE(embed_model("kws", "f", bytes, method_descriptions{{"a-b", {}}}));
 }

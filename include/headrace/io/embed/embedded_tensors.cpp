@@ -50,8 +50,8 @@ result<embedded_tensor> embedded(const io_tensor& from) {
     }
     t.bytes = storage_bytes(from.dtype, elements);
     if (!from.quantization) return t;
-    t.scale = static_cast<float>(from.quantization->scale);
-    if (!std::isfinite(t.scale)) return malformed("a scale that no float holds");
+    t.scale = from.quantization->scale;
+    if (!std::isfinite(static_cast<float>(t.scale))) return malformed("a scale that no float holds");
     HEADRACE_TRY(zero_point, checked_int32(from.quantization->zero_point));
     HEADRACE_TRY(lowest, checked_int32(from.quantization->lowest));
     HEADRACE_TRY(highest, checked_int32(from.quantization->highest));
@@ -92,10 +92,12 @@ std::string tensor_table(const std::string& prefix, const std::vector<embedded_t
             shapes += "};\n";
         }
         std::array<char, 32> scale{};
-        std::snprintf(scale.data(), scale.size(), "%.8ef", static_cast<double>(t.scale));
+        std::array<char, 32> exact{};
+        std::snprintf(scale.data(), scale.size(), "%.8ef", static_cast<double>(static_cast<float>(t.scale)));
+        std::snprintf(exact.data(), exact.size(), "%.16e", t.scale);
         rows += join_text("    {", c_string_literal(t.name), ", ", c_string_literal(t.dtype), ", ", shape,
             ", ", t.shape.size(), ", ", t.arena_offset, ", ", t.bytes, ", ", scale.data(), ", ", t.zero_point,
-            ", ", t.lowest, ", ", t.highest, "},\n");
+            ", ", t.lowest, ", ", t.highest, ", ", exact.data(), "},\n");
     }
     if (tensors.empty()) return {};
     return join_text(shapes, "static const struct headrace_tensor ", prefix, "s[] = {\n", rows, "};\n\n");

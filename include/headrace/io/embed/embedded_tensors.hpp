@@ -24,7 +24,7 @@ struct embedded_tensor {
     std::vector<std::int32_t> shape{};
     std::uint64_t bytes = 0;
     std::uint64_t arena_offset = 0;
-    float scale = 0;
+    double scale = 0;
     std::int32_t zero_point = 0;
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
@@ -49,6 +49,7 @@ struct headrace_tensor {
     size_t bytes;
     float scale;           /* real = (integer - zero_point) * scale; 0: it holds no quantized reals */
     int32_t zero_point, qmin, qmax;
+    double exact_scale;    /* scale with all its digits */
 };
 struct headrace_io {
     const struct headrace_tensor* inputs;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/io/embed/embedded_tensors.hpp>
@@ -36,14 +37,23 @@ struct embedded_symbol {
     std::uint64_t size;
 };
 
+/// The tables of one description, whose symbols begin with `prefix`.
+struct embedded_signature {
+    std::string prefix;
+    std::vector<embedded_tensor> inputs;
+    std::vector<embedded_tensor> outputs;
+};
+
 /// Writes the two files of one model.
 class model_embedder {
 public:
     model_embedder(std::string_view name, std::string_view file) : name_(name), file_(file) {}
 
-    [[nodiscard]] result<model_embedding> embed(std::span<const std::byte> bytes, const io_description* io);
+    [[nodiscard]] result<model_embedding> embed(
+        std::span<const std::byte> bytes, const method_descriptions& methods);
 
 private:
+    result<void> describe(const std::string& method, const io_description& io);
     result<void> find_symbols(std::span<const std::byte> bytes);
 
     [[nodiscard]] static std::string first_line() {
@@ -68,23 +78,28 @@ private:
     std::string file_;
     std::uint64_t checksum_ = 0;
     std::vector<embedded_symbol> symbols_;
-    bool described_ = false;
-    std::vector<embedded_tensor> inputs_;
-    std::vector<embedded_tensor> outputs_;
+    std::vector<embedded_signature> signatures_;
     std::optional<vela_output> vela_;
 };
 
-result<model_embedding> model_embedder::embed(std::span<const std::byte> bytes, const io_description* io) {
+result<model_embedding> model_embedder::embed(
+    std::span<const std::byte> bytes, const method_descriptions& methods) {
     checksum_ = hash_of_bytes(bytes);
-    if (io != nullptr) {
-        HEADRACE_TRY(inputs, embedded(io->inputs));
-        HEADRACE_TRY(outputs, embedded(io->outputs));
-        inputs_ = std::move(inputs);
-        outputs_ = std::move(outputs);
-        described_ = true;
+    for (const auto& [method, io] : methods) {
+        HEADRACE_TRY(describe(method, io));
     }
     HEADRACE_TRY(find_symbols(bytes));
     return model_embedding{header(), source()};
+}
+
+result<void> model_embedder::describe(const std::string& method, const io_description& io) {
+    const std::string prefix = method.empty() ? name_ : join_text(name_, '_', method);
+    if (!method.empty() && !is_c_identifier(prefix))
+        return malformed(join_text("method '", printable(method), "' cannot be part of a C identifier"));
+    HEADRACE_TRY(inputs, embedded(io.inputs));
+    HEADRACE_TRY(outputs, embedded(io.outputs));
+    signatures_.push_back({prefix, std::move(inputs), std::move(outputs)});
+    return {};
 }
 
 result<void> model_embedder::find_symbols(std::span<const std::byte> bytes) {
@@ -93,10 +108,10 @@ result<void> model_embedder::find_symbols(std::span<const std::byte> bytes) {
         return {};
     }
     HEADRACE_TRY(vela, read_vela_output(bytes));
-    if (!described_)
+    if (signatures_.size() != 1)
         return malformed("is Vela's output, which needs --io for the names of its inputs and outputs");
-    HEADRACE_TRY(place(inputs_, vela.inputs));
-    HEADRACE_TRY(place(outputs_, vela.outputs));
+    HEADRACE_TRY(place(signatures_.front().inputs, vela.inputs));
+    HEADRACE_TRY(place(signatures_.front().outputs, vela.outputs));
     const auto part = [&](std::string_view suffix, std::span<const std::byte> of) {
         return embedded_symbol{
             join_text(name_, suffix), static_cast<std::uint64_t>(of.data() - bytes.data()), of.size()};
@@ -119,14 +134,15 @@ std::string model_embedder::header() const {
     const std::string upper = upper_name();
     std::string text = join_text(first_line(), "#ifndef HEADRACE_", upper, "_MODEL_H\n#define HEADRACE_",
         upper, "_MODEL_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    if (described_) text += join_text(c_io_types, '\n');
+    if (!signatures_.empty()) text += join_text(c_io_types, '\n');
     if (vela_) text += regions(upper);
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     for (const embedded_symbol& s : symbols_) {
         text += join_text("extern const unsigned char ", s.name, '[', s.size,
             "]; /* aligned to 16 bytes */\nextern const size_t ", s.name, "_size;\n");
     }
-    if (described_) text += join_text("extern const struct headrace_io ", name_, "_io;\n");
+    for (const embedded_signature& s : signatures_)
+        text += join_text("extern const struct headrace_io ", s.prefix, "_io;\n");
     return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
@@ -153,15 +169,17 @@ std::string model_embedder::source() const {
         "#ifndef __ELF__\n#error \"the directives below are those of ELF\"\n"
         "#endif\n\n");
     for (const embedded_symbol& s : symbols_) text += assembly(s);
-    if (!described_) return text;
-    const auto list = [&](std::string_view kind, const std::vector<embedded_tensor>& tensors) {
-        const std::string prefix = join_text(name_, '_', kind);
+    const auto list = [&](const std::string& prefix, const std::vector<embedded_tensor>& tensors) {
         text += tensor_table(prefix, tensors);
         return tensors.empty() ? std::string("NULL, 0") : join_text(prefix, "s, ", tensors.size());
     };
-    const std::string inputs = list("input", inputs_);
-    const std::string outputs = list("output", outputs_);
-    return text + join_text("const struct headrace_io ", name_, "_io = {", inputs, ", ", outputs, "};\n");
+    for (const embedded_signature& s : signatures_) {
+        if (&s != signatures_.data()) text += '\n';
+        const std::string inputs = list(s.prefix + "_input", s.inputs);
+        const std::string outputs = list(s.prefix + "_output", s.outputs);
+        text += join_text("const struct headrace_io ", s.prefix, "_io = {", inputs, ", ", outputs, "};\n");
+    }
+    return text;
 }
 
 std::string model_embedder::assembly(const embedded_symbol& s) const {
@@ -183,7 +201,14 @@ std::string model_embedder::assembly(const embedded_symbol& s) const {
 
 result<model_embedding> embed_model(std::string_view name, std::string_view file,
     std::span<const std::byte> bytes, const io_description* io) {
-    return embed::model_embedder(name, file).embed(bytes, io);
+    method_descriptions alone;
+    if (io != nullptr) alone.emplace("", *io);
+    return embed_model(name, file, bytes, alone);
+}
+
+result<model_embedding> embed_model(std::string_view name, std::string_view file,
+    std::span<const std::byte> bytes, const method_descriptions& methods) {
+    return embed::model_embedder(name, file).embed(bytes, methods);
 }
 
 }  // namespace headrace

@@ -13,6 +13,7 @@
 #include <headrace/base/result.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/partition/named_data_store.hpp>
 
 namespace headrace {
 
@@ -45,8 +46,10 @@ private:
 };
 
 /// Writes methods, in the order of their names, with each distinct constant and each distinct delegate once.
-/// The result has been verified. Errors name the method.
-[[nodiscard]] result<emitted_pte> emit_pte(std::span<const pte_method> methods);
+/// The runtime offers `data`, whose buffers must outlive the result, to the backends by key: each buffer is a
+/// segment. The result has been verified. Errors name the method or the key.
+[[nodiscard]] result<emitted_pte> emit_pte(
+    std::span<const pte_method> methods, const named_data_store_output& data = {});
 
 }  // namespace headrace
 

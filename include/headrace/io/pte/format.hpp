@@ -55,8 +55,9 @@ inline constexpr std::size_t constant_alignment = 16;
 inline constexpr std::size_t segment_alignment = 128;
 
 /// Returns the first offset at or after `bytes` at which a segment can begin.
-[[nodiscard]] constexpr std::uint64_t next_segment(std::uint64_t bytes) {
-    return (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
+[[nodiscard]] constexpr std::uint64_t next_segment(
+    std::uint64_t bytes, std::uint64_t alignment = segment_alignment) {
+    return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// The header between the flatbuffer's identifier and its rest, in a file with segments. Numbers are

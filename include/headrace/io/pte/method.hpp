@@ -13,6 +13,7 @@
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/tensor_meta.hpp>
+#include <headrace/partition/compile_spec.hpp>
 
 namespace headrace {
 
@@ -23,6 +24,7 @@ struct pte_delegate {
     std::vector<std::byte> bytes;
     /// For "tosa", the constants that split_tosa cut out: they are stored among the host's constants.
     std::vector<std::span<const std::byte>> constants{};
+    compile_specs specs{};  ///< the runtime passes them to the backend
 };
 
 /// The first value of a tensor that a method keeps from one execution to the next.

@@ -105,13 +105,31 @@ void write_io_tensors(json_writer& w, std::string_view key, std::span<const io_t
     w.end_array();
 }
 
+// Writes into an object that has begun, and ends it.
+void write_description(json_writer& w, const io_description& io) {
+    write_io_tensors(w, "inputs", io.inputs);
+    write_io_tensors(w, "outputs", io.outputs);
+    w.end_object();
+}
+
 }  // namespace
 
 std::string io_json(const io_description& io, json_style style) {
     json_writer w(style);
     w.begin_object();
-    write_io_tensors(w, "inputs", io.inputs);
-    write_io_tensors(w, "outputs", io.outputs);
+    write_description(w, io);
+    return std::move(w).text();
+}
+
+std::string io_json(const method_descriptions& methods, json_style style) {
+    json_writer w(style);
+    w.begin_object();
+    w.begin_object("methods");
+    for (const auto& [name, io] : methods) {
+        w.begin_object(name);
+        write_description(w, io);
+    }
+    w.end_object();
     w.end_object();
     return std::move(w).text();
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::io_description: the inputs and outputs of a flatbuffer, as data and as JSON.
+// Defines headrace::io_description: the inputs and outputs of a lowered model, as data and as JSON.
 #ifndef HEADRACE_IO_SIGNATURE_IO_DESCRIPTION_HPP
 #define HEADRACE_IO_SIGNATURE_IO_DESCRIPTION_HPP
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,11 +29,14 @@ struct io_tensor {
     std::string state{};  ///< state whose old value comes in or whose new value goes out; empty: none
 };
 
-/// All inputs and outputs, in the flatbuffer's order.
+/// All inputs and outputs, in the order of the flatbuffer's or the method's.
 struct io_description {
     std::vector<io_tensor> inputs{};
     std::vector<io_tensor> outputs{};
 };
+
+/// Descriptions by the names of methods.
+using method_descriptions = std::map<std::string, io_description, std::less<>>;
 
 [[nodiscard]] io_description describe_io(const graph& g);
 
@@ -43,6 +48,9 @@ struct io_description {
 
 /// Returns the JSON that `headrace lower --io` writes, without a final newline.
 [[nodiscard]] std::string io_json(const io_description& io, json_style style = json_style::indented);
+/// Returns the JSON for several methods: an object `methods` with such a description for each name.
+[[nodiscard]] std::string io_json(
+    const method_descriptions& methods, json_style style = json_style::indented);
 
 }  // namespace headrace
 

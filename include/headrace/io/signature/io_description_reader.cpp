@@ -7,8 +7,12 @@
 #include <cstdint>
 #include <memory_resource>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/io/file/json.hpp>
 #include <headrace/io/signature/io_description.hpp>
 
@@ -46,23 +50,47 @@ namespace {
     return t;
 }
 
+[[nodiscard]] io_description read_description(simdjson::dom::element json) {
+    io_description io;
+    for (const auto t : json_get<simdjson::dom::array>(json, "inputs"))
+        io.inputs.push_back(read_io_tensor(t));
+    for (const auto t : json_get<simdjson::dom::array>(json, "outputs"))
+        io.outputs.push_back(read_io_tensor(t));
+    return io;
+}
+
 }  // namespace
 
-result<io_description> read_io_description(std::span<const std::byte> json) {
-    io_description io;
+result<method_descriptions> read_method_descriptions(std::span<const std::byte> json) {
+    method_descriptions all;
     try {
         std::pmr::monotonic_buffer_resource arena;
         json_parser parser(&arena);
         const padded_text text(json, json);
-        const simdjson::dom::element all = parser.parse(text.view());
-        for (const auto t : json_get<simdjson::dom::array>(all, "inputs"))
-            io.inputs.push_back(read_io_tensor(t));
-        for (const auto t : json_get<simdjson::dom::array>(all, "outputs"))
-            io.outputs.push_back(read_io_tensor(t));
+        const simdjson::dom::element root = parser.parse(text.view());
+        simdjson::dom::object methods;
+        if (root["methods"].get(methods) != simdjson::SUCCESS) {
+            all.emplace("", read_description(root));
+        } else {
+            for (const auto& [name, io] : methods) all.emplace(name, read_description(io));
+            if (all.empty()) fail_malformed("'methods' is empty");
+        }
     } catch (const failure& f) {
         return f.what;
     }
-    return io;
+    return all;
+}
+
+result<io_description> read_io_description(std::span<const std::byte> json, std::string_view method) {
+    HEADRACE_TRY(all, read_method_descriptions(json));
+    if (all.size() == 1 && (method.empty() || all.begin()->first.empty()))
+        return std::move(all.begin()->second);
+    const auto found = all.find(method);
+    if (found != all.end()) return std::move(found->second);
+    std::string known;
+    for (const auto& [name, io] : all) (known += known.empty() ? "" : ", ") += printable(name);
+    return malformed(join_text("it describes the methods ", known,
+        method.empty() ? std::string(": name one of them") : join_text(", not ", printable(method))));
 }
 
 }  // namespace headrace

@@ -48,9 +48,8 @@ inline std::optional<value> clamped_kernel(
     emit<bounded_ops> e, value v, std::int64_t lowest, std::int64_t highest) {
     std::optional<value> made;
     visit_args(bounded_ops{}, *v.producer, [&]<class Op>(Op, args<Op> kernel) {
-        const std::int64_t from = kernel.activation_min, to = kernel.activation_max;
-        kernel.activation_min = std::clamp(lowest, from, to);
-        kernel.activation_max = std::clamp(highest, from, to);
+        kernel.activation_min = std::clamp(kernel.activation_min, lowest, highest);
+        kernel.activation_max = std::clamp(kernel.activation_max, lowest, highest);
         made = e.make<Op>(kernel);
     });
     return made;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_CORTEX_M_CONVOLUTIONS_HPP
 
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include <headrace/infer/cortex_m.hpp>
@@ -37,7 +38,8 @@ private:
     using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
-            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc>>;
+            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,
+            aten::slice_tensor>>;
     // The operands that all kernels share.
     struct operands {
         value weight;
@@ -95,16 +97,48 @@ private:
         return dense(e, a, *o);
     }
 
+    // Makes a column of a row along which windows move, for which CMSIS-NN's dense convolution has a kernel
+    // that is wrong for some strides.
+    static void turn_row(emit<made> e, cortex_m::placed_image& image, value& weight) {
+        const shape_builder w(e.shape(weight));
+        if (e.shape(image.tensor)[1] != 1 || w[1] != 1 || w[2] == 1) return;
+        image.turn(e);
+        weight = cortex_m::view(e, weight, shape_builder{w[0], w[2], w[1], w[3]});
+    }
+
+    // Returns the weight without the zeros between groups of channels, if there are any.
+    static value without_other_groups(emit<made> e, value weight) {
+        const shape_builder shape(e.shape(weight));
+        const auto& constant = args_of<builtin::constant>(*weight.producer);
+        const auto number = [&](std::int64_t i) {
+            return static_cast<std::int64_t>(
+                std::to_integer<std::int8_t>(*element_at(constant.data, e.meta(weight), i)));
+        };
+        const std::int64_t row = shape[1] * shape[2] * shape[3], size = row * shape[0];
+        for (std::int64_t groups = std::gcd(shape[0], shape[3]); groups > 1; --groups) {
+            if (shape[0] % groups != 0 || shape[3] % groups != 0) continue;
+            const std::int64_t out = shape[0] / groups, in = shape[3] / groups;
+            const auto is_of_group = [&](std::int64_t i) { return i % shape[3] / in == i / row / out; };
+            std::int64_t i = 0;
+            while (i != size && (is_of_group(i) || number(i) == 0)) ++i;
+            if (i != size) continue;
+            const shape_builder own{shape[0], shape[1], shape[2], in};
+            return e.constant_of(dtype::int8, own, [&](std::size_t k) {
+                const auto at = static_cast<std::int64_t>(k), tap = at / in;
+                const std::int64_t group = tap / (shape[1] * shape[2]) / out;
+                return scalar(number(tap * shape[3] + group * in + at % in));
+            });
+        }
+        return weight;
+    }
+
     template <class Args>
     static std::optional<value> dense(emit<made> e, const Args& a, operands& o) {
-        shape_builder weight(e.shape(o.weight));
+        o.weight = without_other_groups(e, o.weight);
+        const shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         if (!image) return std::nullopt;
-        if (e.shape(image->tensor)[1] == 1 && weight[1] == 1 && weight[2] > 1) {
-            image->turn(e);
-            std::swap(weight[1], weight[2]);
-            o.weight = cortex_m::view(e, o.weight, weight);
-        }
+        turn_row(e, *image, o.weight);
         if (const auto product = linear(e, *image, o)) return product;
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[0]);
         if (!factors) return std::nullopt;
@@ -158,14 +192,16 @@ private:
 
     template <class Args>
     static std::optional<value> by_channel(
-        emit<made> e, const Args& a, const operands& o, std::int64_t multiplier) {
+        emit<made> e, const Args& a, operands& o, std::int64_t multiplier) {
         const shape_builder weight(e.shape(o.weight));
-        const auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
+        auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3]);
         if (!image || !factors) return std::nullopt;
+        // Helium's kernel makes a dense convolution of one channel.
+        if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[3], weight[3] / multiplier);
         const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, multiplier);
-        return e.make<cortex_m::quantized_depthwise_conv2d_nhwc>({.input = image->tensor,
+        const value v = e.make<cortex_m::quantized_depthwise_conv2d_nhwc>({.input = image->tensor,
             .weight = o.weight,
             .bias = bias_of(e, o),
             .stride = image->strides(),
@@ -179,6 +215,7 @@ private:
             .activation_min = -128,
             .activation_max = 127,
             .scratch = cortex_m::make_scratch(e, scratch)});
+        return cortex_m::view(e, v, e.result_meta().shape);
     }
 
     static std::optional<value> convolved(

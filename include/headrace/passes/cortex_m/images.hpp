@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by which
-// integers are moved.
+// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by
+// which integers are moved.
 #ifndef HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 #define HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 
@@ -29,8 +29,8 @@ inline value slice(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .end = start + size, .step = 1});
 }
 
-/// The ops that place_windows may emit.
-using image_ops = ops<aten::view, aten::slice_tensor, aten::constant_pad_nd>;
+/// The ops that place_windows and placed_image may emit.
+using image_ops = ops<aten::view, aten::constant_pad_nd>;
 
 /// An image (N, H, W, C), and its windows with equal padding on both sides.
 struct placed_image {
@@ -49,10 +49,9 @@ struct placed_image {
     [[nodiscard]] convolution_sizes sizes_of(
         const emitter& e, std::int64_t out, std::int64_t in_group) const {
         const int_list& shape = e.shape(tensor);
-        return {shape[1], shape[2], in_group, out, windows[0], windows[1], in_group != shape[3]};
+        return {shape[1], shape[2], shape[3], out, windows[0], windows[1], in_group != shape[3]};
     }
-    /// Exchanges height and width of an image of one row. CMSIS-NN's own kernel for rows is wrong for some
-    /// strides (examples/docs/cortex_m.md).
+    /// Exchanges height and width of an image of one row.
     void turn(emit<ops<aten::view>> e) {
         const shape_builder shape(e.shape(tensor));
         tensor = view(e, tensor, shape_builder{shape[0], shape[2], shape[1], shape[3]});
@@ -86,9 +85,11 @@ std::optional<placed_image> place_windows(
         window& w = placed.windows[i];
         w = {kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
         if constexpr (requires { a.dilation; }) w.dilation = a.dilation[i];
-        may_uncrop =
-            may_uncrop && w.after == 0 && has_equal_padding(w, e.shape(cropped->input1)[1 + i], out[1 + i]);
-        fits = fits && has_equal_padding(w, e.shape(a.input)[1 + i], out[1 + i]);
+        // CMSIS-NN's kernel for images of one row has no rows of padding.
+        const bool pads_row = i == 0 && e.shape(a.input)[1] == 1 && w.kernel == 1 && w.before != 0;
+        may_uncrop = may_uncrop && !pads_row && w.after == 0 &&
+            has_equal_padding(w, e.shape(cropped->input1)[1 + i], out[1 + i]);
+        fits = fits && !pads_row && has_equal_padding(w, e.shape(a.input)[1 + i], out[1 + i]);
     }
     if (may_uncrop) placed.tensor = cropped->input1;
     if (!fits && !may_uncrop) {

@@ -44,16 +44,20 @@ private:
         return e.make<tosa::rescale>(wide);
     }
     static std::optional<value> narrowed_earlier(emit<made> e, args<tosa::rescale> a) {
-        const node& move = *a.input.producer;
         const auto to = cortex_m::scaled_result_of(e, a);
-        const bool is_move = (is<tosa::reshape>(move) || is<tosa::transpose>(move) || is<tosa::slice>(move) ||
-                                 is<tosa::tile>(move) || is<tosa::reverse>(move)) &&
-            move.first_use->next_use == nullptr;
-        if (to && to->factors.size() == 1 && to->factor() > 0 && is_of_two(e, move))
-            return compared(e, move, a);
-        if (!to || !is_move || to->factors.size() != 1) return std::nullopt;
-        a.input = move.operand(0);
-        return moved(e, move, e.make<tosa::rescale>(a));
+        if (!to || to->factors.size() != 1) return std::nullopt;
+        if (to->factor() > 0 && is_of_two(e, *a.input.producer)) return compared(e, *a.input.producer, a);
+        pmr_vector<const node*> passed;  // the last move first
+        for (; is_read_by_one_move(*a.input.producer); a.input = passed.back()->operand(0))
+            passed.push_back(a.input.producer);
+        if (passed.empty()) return std::nullopt;
+        value v = e.make<tosa::rescale>(a);
+        for (std::size_t i = passed.size(); i-- != 0;) v = moved(e, *passed[i], v);
+        return v;
+    }
+    // True if the node moves elements for a single reader.
+    static bool is_read_by_one_move(const node& n) {
+        return set_of<moves>.contains(*n.op) && n.first_use->next_use == nullptr;
     }
     // True for the larger or the smaller of two int8 tensors with scales of their own.
     static bool is_of_two(emit<made> e, const node& n) {

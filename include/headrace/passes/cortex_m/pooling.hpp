@@ -14,8 +14,9 @@
 
 namespace headrace {
 
-/// Makes kernels of AVG_POOL2D and MAX_POOL2D of int8 (TOSA 1.0, 2.2.1 and 2.2.9). Neither counts padding;
-/// padding that is not equal on both sides is refused, as another image would be.
+/// Makes kernels of AVG_POOL2D and MAX_POOL2D of int8 (TOSA 1.0, 2.2.1 and 2.2.9). Neither counts padding.
+/// Maxima have the least integer around the image if it is not equal on both sides; averages, which would
+/// count that, are left.
 struct select_pooling : pass {
     static constexpr std::string_view summary = "poolings of int8 as kernels of CMSIS-NN";
 
@@ -25,33 +26,23 @@ struct select_pooling : pass {
     }
 
 private:
-    using made = ops<cortex_m::quantized_avg_pool2d_nhwc, cortex_m::quantized_max_pool2d_nhwc, memory::alloc,
-        aten::view>;
-
-    // Returns the image with windows that CMSIS-NN has, too.
-    template <class Args>
-    static std::optional<cortex_m::placed_image> placed(emit<made> e, const Args& a) {
-        if (e.dtype(a.input) != dtype::int8) return std::nullopt;
-        cortex_m::placed_image image{a.input};
-        for (std::size_t i = 0; i != 2; ++i) {
-            window& w = image.windows[i];
-            w = {a.kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
-            if (!cortex_m::has_equal_padding(w, e.shape(a.input)[1 + i], e.result_meta().shape[1 + i]) ||
-                w.before >= w.kernel)
-                return std::nullopt;
-        }
-        return image;
-    }
+    using made = joined<cortex_m::image_ops,
+        ops<cortex_m::quantized_avg_pool2d_nhwc, cortex_m::quantized_max_pool2d_nhwc, memory::alloc>>;
 
     static std::optional<value> averages(emit<made> e, const args<tosa::avg_pool2d>& a) {
         const auto zero = constant_integer(a.input_zp);
-        const auto image = placed(e, a);
-        if (!image || !zero || zero != constant_integer(a.output_zp)) return std::nullopt;
+        bool fits = e.dtype(a.input) == dtype::int8 && zero && zero == constant_integer(a.output_zp);
+        for (std::size_t i = 0; i != 2; ++i) {
+            const window w{a.kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
+            fits = fits && w.before < w.kernel &&
+                cortex_m::has_equal_padding(w, e.shape(a.input)[1 + i], e.result_meta().shape[1 + i]);
+        }
+        if (!fits) return std::nullopt;
         const std::int64_t channels = e.shape(a.input)[3];
-        return e.make<cortex_m::quantized_avg_pool2d_nhwc>({.input = image->tensor,
-            .kernel_size = image->kernel(),
-            .stride = image->strides(),
-            .padding = image->padding(),
+        return e.make<cortex_m::quantized_avg_pool2d_nhwc>({.input = a.input,
+            .kernel_size = a.kernel,
+            .stride = a.stride,
+            .padding = {a.pad[0], a.pad[2]},
             .ceil_mode = false,
             .zero_point = *zero,
             .multiplier = std::int64_t{1} << 30,
@@ -60,7 +51,8 @@ private:
     }
 
     static std::optional<value> maxima(emit<made> e, const args<tosa::max_pool2d>& a) {
-        const auto image = placed(e, a);
+        if (e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto image = cortex_m::place_windows(e, a, {a.kernel[0], a.kernel[1]}, -128);
         return image ? std::optional(pooled(e, *image)) : std::nullopt;
     }
     static value pooled(emit<made> e, const cortex_m::placed_image& image) {

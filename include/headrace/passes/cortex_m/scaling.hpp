@@ -23,6 +23,7 @@ struct requantization {
 /// the kernels do not have.
 [[nodiscard]] inline std::optional<requantization> requantization_of(double factor) {
     constexpr int bits = 31;
+    if (!std::isfinite(factor)) return std::nullopt;  // of operands that are multiplied by 0
     int exponent = 0;
     auto multiplier =
         static_cast<std::int64_t>(std::nearbyint(std::ldexp(std::frexp(factor, &exponent), bits)));
@@ -71,7 +72,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Returns the int8 tensor that was widened to the int32 value; nothing if it comes from something else.
+/// Returns the int8 tensor that was widened to the int32 value; nothing if it comes from something else, or
+/// if it was rounded by more than an eighth of a step, which kernels do not.
 [[nodiscard]] inline std::optional<scaled_operand> scaled_operand_of(const emitter& e, value v) {
     if (const auto* cast = match<tosa::cast>(v); cast != nullptr && e.dtype(cast->input) == dtype::int8)
         return scaled_operand{cast->input};
@@ -80,6 +82,8 @@ namespace detail {
     const auto factors = detail::factors_of(*a);
     const auto zero = constant_integer(a->input_zp);
     if (!factors || factors->size() != 1 || !zero || constant_integer(a->output_zp) != 0) return std::nullopt;
+    constexpr double fine = 4;
+    if ((*factors)[0] < fine && (*factors)[0] != std::floor((*factors)[0])) return std::nullopt;
     return scaled_operand{a->input, *zero, (*factors)[0]};
 }
 

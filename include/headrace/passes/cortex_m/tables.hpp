@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::tabulate_integers, which makes tables of functions of one int8 tensor, and
-// headrace::compute_tables, which computes these.
+// Defines headrace::tabulate_integers, which makes tables of functions of one int8 tensor.
 #ifndef HEADRACE_PASSES_CORTEX_M_TABLES_HPP
 #define HEADRACE_PASSES_CORTEX_M_TABLES_HPP
 
@@ -8,24 +7,18 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/constant_evaluator.hpp>
 #include <headrace/infer/cortex_m.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/ir/edits.hpp>
-#include <headrace/ir/purity.hpp>
 #include <headrace/op/op_query.hpp>
-#include <headrace/pass/driver.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 
 namespace headrace {
 
 /// Computes any elementwise function of one int8 tensor by a table of 256 elements: another scale, a clamp,
 /// arithmetic with constants, comparisons with these. The table is the function of all int8 numbers, and
-/// compute_tables computes it.
+/// fold_rescaled_constants computes it.
 struct tabulate_integers : pass {
     static constexpr std::string_view summary = "elementwise functions of one int8 tensor as tables";
 
@@ -36,7 +29,7 @@ struct tabulate_integers : pass {
 
 private:
     using elementwise = ops_where<tosa::dialect, trait::elementwise>;
-    using made = ops<cortex_m::quantized_activation, tosa::cast, aten::_to_copy>;
+    using made = ops<cortex_m::quantized_activation, tosa::cast, tosa::rescale, aten::_to_copy>;
     static constexpr std::size_t max_nodes = 32;
 
     // The nodes of a function of one tensor, operands first.
@@ -48,17 +41,32 @@ private:
     static bool is_elementwise(const node& n) {
         return is_of_dialect<tosa::dialect>(n) && n.op->has(trait::elementwise) && n.result_count == 1;
     }
+    // Returns the table that a truth value is already computed by; null if there is none.
+    static const args<cortex_m::quantized_activation>* truth_table_of(const node& n) {
+        const auto* truth = args_if<aten::_to_copy>(n);
+        return truth == nullptr ? nullptr : match<cortex_m::quantized_activation>(truth->self);
+    }
     // Collects the function that computes `n`; false if it has several arguments, or is too large.
-    static bool collect(const emitter& e, const node& n, function& f) {
+    static bool collect(const emitter& e, const node& n, function& f, std::size_t depth = max_nodes) {
         if (std::ranges::find(f.nodes, &n) != f.nodes.end()) return true;
+        if (depth == 0) return false;
+        if (const auto* known = truth_table_of(n)) {
+            if (f.argument && f.argument != known->input) return false;
+            f.argument = known->input;
+            f.nodes.push_back(&n);
+            return true;
+        }
         const auto* table = args_if<tosa::table>(n);
         for (const edge& operand : n.operand_edges()) {
             const value v = *operand.slot;
+            const bool is_table = table != nullptr && v == table->table;
             if (match<builtin::constant>(v) != nullptr) {
-                const bool is_table = table != nullptr && v == table->table;
                 if (!is_table && !cortex_m::is_number(v)) return false;
-            } else if (is_elementwise(*v.producer) && e.dtype(v) != dtype::int8) {
-                if (!collect(e, *v.producer, f)) return false;
+            } else if (is_table) {
+                return false;
+            } else if (e.dtype(v) != dtype::int8 &&
+                (is_elementwise(*v.producer) || truth_table_of(*v.producer) != nullptr)) {
+                if (!collect(e, *v.producer, f, depth - 1)) return false;
             } else if (e.dtype(v) == dtype::int8 && (!f.argument || f.argument == v)) {
                 f.argument = v;
             } else {
@@ -81,6 +89,20 @@ private:
         return type == dtype::boolean ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
     }
 
+    // Applies an operator of the function to vectors of 256 numbers, which have no channels.
+    static value applied(emit<made> e, const node& n, const pmr_vector<value>& operands, std::int64_t count) {
+        if (const auto* by_channel = args_if<tosa::rescale>(n); by_channel && by_channel->per_channel) {
+            args<tosa::rescale> whole = *by_channel;
+            whole.input = operands[0];
+            whole.multiplier = operands[1];
+            whole.shift = operands[2];
+            whole.per_channel = false;
+            return e.make<tosa::rescale>(whole);
+        }
+        node* const copy =
+            e.clone(n, operands, [&](tensor_meta& meta) { meta.shape = e.owner().own(int_list{count}); });
+        return copy == nullptr ? value() : copy->result();
+    }
     // Applies the function to the numbers -128 to 127.
     static value table_of(emit<made> e, const function& f) {
         const auto* direct = args_if<tosa::table>(*f.nodes.back());
@@ -90,87 +112,31 @@ private:
             dtype::int8, shape, [](std::size_t i) { return scalar(static_cast<std::int64_t>(i) - 128); });
         pmr_vector<value> results;
         for (const node* const n : f.nodes) {
+            if (const auto* known = truth_table_of(*n)) {
+                results.push_back(e.make<tosa::cast>({.input = known->lut, .output_type = dtype::boolean}));
+                continue;
+            }
             pmr_vector<value> operands;
-            bool depends = false;  // on the argument
+            std::int64_t count = 1;  // of its results; more if it depends on the argument
             for (const edge& operand : n->operand_edges()) {
                 const value v = *operand.slot;
                 const auto known = std::ranges::find(f.nodes, v.producer);
                 if (v == f.argument) {
                     operands.push_back(all);
-                    depends = true;
+                    count = shape[0];
                 } else if (match<builtin::constant>(v) == nullptr) {
                     operands.push_back(results[static_cast<std::size_t>(known - f.nodes.begin())]);
-                    depends = depends || e.shape(operands.back())[0] != 1;
+                    count = std::max(count, element_count(e.shape(operands.back())));
                 } else if (e.rank(v) == 1 && (e.shape(v)[0] == 1 || is<tosa::table>(*n))) {
                     operands.push_back(v);
                 } else {
                     operands.push_back(e.splat(constant_integers(v)->front(), e.dtype(v), sizes(one)));
                 }
             }
-            const node* copy = e.clone(*n, operands,
-                [&](tensor_meta& meta) { meta.shape = e.owner().own(int_list(depends ? shape : one)); });
-            if (copy == nullptr) return {};
-            results.push_back({const_cast<node*>(copy), 0});
+            results.push_back(applied(e, *n, operands, count));
         }
         return results.back();
     }
-};
-
-/// Computes tables with the context's evaluator. fold_constants leaves RESCALEs of constants to devices.
-struct compute_tables : pass {
-    static constexpr std::string_view summary = "computes the tables of functions";
-    using targeted_ops = ops<cortex_m::quantized_activation>;
-    using produces = ops<builtin::constant>;
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        if (context.evaluator() == nullptr) return 0;
-        return sum_over_graphs(g, [&](graph& sub) { return compute(sub, *context.evaluator()); });
-    }
-
-private:
-    using tensor = constant_evaluator::tensor_type;
-
-    static std::size_t compute(graph& g, const constant_evaluator& evaluator) {
-        pmr_vector<node*> tables;
-        for (node& n : g.nodes_of(info_of<cortex_m::quantized_activation>)) {
-            node* const table = args_of<cortex_m::quantized_activation>(n).lut.producer;
-            const bool is_new = std::ranges::find(tables, table) == tables.end();
-            if (!is<builtin::constant>(*table) && is_new) tables.push_back(table);
-        }
-        std::size_t computed = 0;
-        for (node* const table : tables) {
-            const tensor numbers = computation{evaluator}.result_of(*table);
-            if (numbers == nullptr) continue;
-            const tensor_meta& meta = *table->results[0].meta;
-            const value made = create_constant(
-                g, meta, table, [&](std::span<std::byte> data) { evaluator.store(*numbers, meta, data); });
-            g.inherit_annotations(*made.producer, *table);
-            g.replace_all_uses(table->result(), made);
-            erase_dead(g, *table);
-            ++computed;
-        }
-        return computed;
-    }
-    // Computes the nodes of a table's function, operands first.
-    struct computation {
-        const constant_evaluator& evaluator;
-        std::vector<std::pair<const node*, tensor>> known{};
-
-        /// Returns the first result; null if the node has operands that are not constants, or is too deep.
-        tensor result_of(const node& n, std::size_t depth = 0) {
-            const auto at = std::ranges::find(known, &n, &std::pair<const node*, tensor>::first);
-            if (at != known.end()) return at->second;
-            std::vector<tensor> operands;
-            for (const edge& operand : n.operand_edges()) {
-                operands.push_back(depth < max_depth ? result_of(*operand.source, depth + 1) : nullptr);
-                if (operands.back() == nullptr) return known.emplace_back(&n, nullptr).second;
-            }
-            if (!is<builtin::constant>(n) && !is_pure(n)) return nullptr;
-            const auto results = evaluator.evaluate(n, operands);
-            return known.emplace_back(&n, results ? results.value().front() : nullptr).second;
-        }
-    };
-    static constexpr std::size_t max_depth = 64;
 };
 
 }  // namespace headrace

@@ -17,11 +17,12 @@ namespace headrace::detail {
 /// A result of more than 64 KiB is not stored if it is larger than the constants it is computed from, so that
 /// a broadcast number does not become a table; smaller results computed from it are stored. Dequantized
 /// numbers are not stored either: weights stay quantized. They are computed only if integers are computed
-/// from them. The total work for a graph is limited by the size of its constants: a long chain on a large
-/// `full` is cut off.
+/// from them. RESCALEs stay by default, as targets fuse them with their readers. The total work for a graph
+/// is limited by the size of its constants: a long chain on a large `full` is cut off.
 class constant_folder {
 public:
-    constant_folder(graph& g, const constant_evaluator* evaluator) : graph_(g), evaluator_(evaluator) {}
+    constant_folder(graph& g, const constant_evaluator* evaluator, bool folds_rescales = false)
+        : graph_(g), evaluator_(evaluator), folds_rescales_(folds_rescales) {}
 
     std::size_t fold() {
         const std::size_t viewed = view_moved_constants();
@@ -162,9 +163,9 @@ private:
         return c.dequantized && !(decided && graph_.target().has(target_feature::profile_fp));
     }
 
-    static bool is_computable(const node& n) {
-        return is_pure(n) && !n.op->has(trait::per_reader) && !is<tosa::const_shape>(n) &&
-            !is<tosa::const_>(n);
+    [[nodiscard]] bool is_computable(const node& n) const {
+        return is_pure(n) && (folds_rescales_ || !n.op->has(trait::per_reader)) &&
+            !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
     }
     static std::uint64_t bytes_of(const node& n) {
         std::uint64_t bytes = 0;
@@ -278,6 +279,7 @@ private:
 
     graph& graph_;
     const constant_evaluator* evaluator_;
+    bool folds_rescales_;
     pmr_vector<std::uint32_t> places_;  // in known_, by id
     pmr_vector<computed> known_;        // in execution order
     std::uint64_t growth_left_ = max_growth;

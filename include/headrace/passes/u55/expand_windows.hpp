@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <headrace/base/floor_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -169,8 +170,8 @@ private:
     static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
         std::int64_t result) {
         const std::int64_t taps = (kernel + stride - 1) / stride;
-        const std::int64_t from = u55::floor_division(-out_pad, stride);
-        const std::int64_t to = u55::floor_division(result - 1 - out_pad, stride);
+        const std::int64_t from = floor_div(-out_pad, stride);
+        const std::int64_t to = floor_div(result - 1 - out_pad, stride);
         const std::int64_t least = from - taps + 1;  // the first element that a window reads
         const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
         const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);

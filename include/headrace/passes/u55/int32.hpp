@@ -17,11 +17,6 @@
 
 namespace headrace::u55 {
 
-/// Divides, rounding toward minus infinity.
-[[nodiscard]] constexpr std::int64_t floor_division(std::int64_t a, std::int64_t b) {
-    return a >= 0 ? a / b : -((b - 1 - a) / b);
-}
-
 /// Makes a number of the rank of a value, to compute with it.
 inline value splat(emit<ops<>> e, std::int64_t number, value beside) {
     return e.splat(number, dtype::int32, e.rank(beside));

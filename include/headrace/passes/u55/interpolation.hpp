@@ -9,7 +9,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/slicing.hpp>
-#include <headrace/passes/u55/resize_axis.hpp>
+#include <headrace/passes/support/resize_axis.hpp>
 #include <headrace/target/u55_rules.hpp>
 
 namespace headrace {

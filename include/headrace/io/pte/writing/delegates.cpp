@@ -42,6 +42,19 @@ std::uint64_t delegate_pool::bytes() const {
     return sum;
 }
 
+flatbuffers::Offset<delegate_pool::spec_table> delegate_pool::write_specs(
+    flatbuffers::FlatBufferBuilder& builder, const compile_specs& specs) {
+    if (specs.empty()) return 0;
+    std::vector<flatbuffers::Offset<pte_fb::CompileSpec>> written;
+    for (const compile_spec& s : specs) {
+        const auto key = builder.CreateString(s.key);
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(s.value.data());
+        written.push_back(
+            pte_fb::CreateCompileSpec(builder, key, builder.CreateVector(bytes, s.value.size())));
+    }
+    return builder.CreateVector(written);
+}
+
 result<std::uint32_t> delegate_pool::segment_of(std::vector<std::byte> blob) {
     constexpr std::size_t largest = std::size_t{1} << 31U;
     if (blob.size() >= largest) return unsupported("a delegate of 2^31 bytes or more");

@@ -16,6 +16,7 @@
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/pte_generated.hpp>
 #include <headrace/io/pte/writing/constants.hpp>
+#include <headrace/partition/compile_spec.hpp>
 
 namespace headrace::pte {
 
@@ -33,7 +34,9 @@ public:
         for (std::size_t i = 0; i != delegates.size(); ++i) {
             const auto data =
                 pte_fb::CreateDelegateData(builder, pte_fb::DelegateLocation::SEGMENT, segments[i]);
-            written.push_back(pte_fb::CreateDelegate(builder, builder.CreateString(delegates[i].id), data));
+            const auto specs = write_specs(builder, delegates[i].specs);
+            written.push_back(
+                pte_fb::CreateDelegate(builder, builder.CreateString(delegates[i].id), data, specs));
         }
         return builder.CreateVector(written);
     }
@@ -50,6 +53,9 @@ public:
     [[nodiscard]] std::deque<std::vector<std::byte>> take_blobs() { return std::move(blobs_); }
 
 private:
+    using spec_table = flatbuffers::Vector<flatbuffers::Offset<pte_fb::CompileSpec>>;
+    static flatbuffers::Offset<spec_table> write_specs(
+        flatbuffers::FlatBufferBuilder& builder, const compile_specs& specs);
     result<std::uint32_t> segment_of(std::vector<std::byte> blob);
 
     std::unordered_map<std::string_view, std::uint32_t> segments_;  // by their bytes

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::resize_axis, the elements that the results of a RESIZE read along one axis.
-#ifndef HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
-#define HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
+#ifndef HEADRACE_PASSES_SUPPORT_RESIZE_AXIS_HPP
+#define HEADRACE_PASSES_SUPPORT_RESIZE_AXIS_HPP
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <optional>
 
+#include <headrace/base/floor_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
-#include <headrace/passes/u55/int32.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
@@ -40,8 +42,8 @@ struct resize_axis {
         common = n;
         for (std::int64_t o = 0; o != phases * periods; ++o) {
             const std::int64_t at = o * d + offset;
-            const std::int64_t whole = is_nearest ? u55::floor_division(2 * at + numerator, 2 * numerator)
-                                                  : u55::floor_division(at, numerator);
+            const std::int64_t whole = is_nearest ? floor_div(2 * at + numerator, 2 * numerator)
+                                                  : floor_div(at, numerator);
             first.push_back(whole);
             rest.push_back(is_nearest ? 0 : at - whole * numerator);
             common = std::gcd(common, rest.back());

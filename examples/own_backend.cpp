@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Writes a .pte file in which a backend of its own computes parts of a graph: own_backend model.pte
+#include <headrace/dialect/aten.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/pte/file.hpp>
+#include <headrace/io/pte/reader.hpp>
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/lowering/lower_pte.hpp>
+#include <headrace/partition/operator_support.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace headrace;
+
+//! [backend]
+// An imaginary unit that adds and multiplies whole tensors. Its program is a text. Each line but the first and
+// the last fills the next register; the first registers are the inputs.
+struct vector_unit {
+    static constexpr std::string_view name() { return "vector_unit"; }
+
+    // No broadcasting, and no factor for the second operand.
+    static bool supports(const node& n) {
+        if (is<aten::add_tensor>(n)) {
+            if (args_of<aten::add_tensor>(n).alpha != scalar(1)) return false;
+        } else if (!is<aten::mul_tensor>(n)) {
+            return false;
+        }
+        const tensor_meta& type = *meta_of(n.operand(0));
+        return type.dtype == dtype::float32 && type == *meta_of(n.operand(1));
+    }
+
+    // Constants are named data, by their content: the delegates of all methods share them.
+    result<preprocess_result> preprocess(const graph& program, std::span<const compile_spec> specs) const {
+        for (const compile_spec& s : specs) {
+            if (s != compile_spec{"precision", "float32"})
+                return unsupported({"vector_unit: ", s.key, " ", s.value});
+        }
+        preprocess_result made;
+        named_data_store store;
+        std::map<const node*, std::size_t> registers;
+        for (const node& n : program.inputs()) registers.emplace(&n, registers.size());
+        std::string text = "inputs " + std::to_string(registers.size()) + "\n";
+        const auto operands = [&](const node& n) {
+            for (const edge& e : n.operand_edges()) text += " " + std::to_string(registers.at(e.source));
+        };
+        for (const node& n : program.nodes()) {
+            if (is<builtin::placeholder>(n)) continue;
+            if (is<builtin::constant>(n)) {
+                const tensor_data& elements = args_of<builtin::constant>(n).data;
+                if (!elements.strides.empty()) return unsupported("vector_unit: a transposed constant");
+                const std::span data(elements.bytes, bytes_in_memory(*n.results[0].meta));
+                made.data_keys.push_back("vector_unit." + std::to_string(hash_of_bytes(data)));
+                HEADRACE_TRY(store.add_named_data(made.data_keys.back(), data, 16));
+                text += "constant " + made.data_keys.back();
+            } else {
+                text += is<builtin::output>(n) ? "output" : is<aten::add_tensor>(n) ? "add" : "multiply";
+                operands(n);
+            }
+            text += "\n";
+            registers.emplace(&n, registers.size());
+        }
+        const auto bytes = std::as_bytes(std::span(text));
+        made.processed_bytes.assign(bytes.begin(), bytes.end());
+        made.data = store.output();
+        return made;
+    }
+};
+//! [backend]
+
+// Two parts for the unit, which share a constant, around a kernel of ExecuTorch.
+constexpr std::string_view model = R"(headrace 1
+%x: float32[2, 3] = input
+%weight: float32[2, 3] = constant [1.0, 2.0, 3.0, 0.5, -1.0, 4.0]
+%bias: float32[2, 3] = constant [0.5, 0.25, 0.0, -0.5, 1.0, -2.0]
+%scaled: float32[2, 3] = aten.mul.Tensor(%x, %weight)
+%shifted: float32[2, 3] = aten.add.Tensor(%scaled, %bias)
+%bounded: float32[2, 3] = aten.tanh.default(%shifted)
+%y: float32[2, 3] = aten.mul.Tensor(%bounded, %weight)
+output %y
+)";
+
+//! [lower]
+// The rest of the methods is lowered to kernels of ExecuTorch's runtime.
+result<lowered_pte> lower(std::map<std::string, program, std::less<>> methods) {
+    backend_registry backends;
+    backends.add(vector_unit{});
+    const support_partitioner parts{.support = create_op_support(&vector_unit::supports),
+        .delegation = {.backend = "vector_unit", .specs = {{"precision", "float32"}}},
+        .options = {.allows_single_node_partition = true}};
+    pte_options options;
+    options.to_backends = [&](const auto& graphs) { return to_backend(graphs, parts, backends); };
+    return lower_to_pte(std::move(methods), options);
+}
+//! [lower]
+
+result<void> write(const std::string& path) {
+    std::map<std::string, program, std::less<>> methods;
+    HEADRACE_TRY(parsed, parse_graph_text(model));
+    methods.emplace("forward", std::move(parsed));
+    HEADRACE_TRY(lowered, lower(std::move(methods)));
+    if (!lowered.refusals.empty()) return unsupported(lowered.refusals[0].reason);
+    return write_atomically(path, [&](const byte_sink& sink) -> result<void> {
+        static_cast<void>(lowered.file.write_to(sink));  // the sink keeps its error
+        return {};
+    });
+}
+
+// Prints what the runtime passes to the backend.
+result<void> show(const std::string& path) {
+    HEADRACE_TRY(bytes, open_mapped(path));
+    HEADRACE_TRY(file, pte_file::open(bytes.bytes()));
+    HEADRACE_TRY(method, file.method("forward"));
+    for (const pte_fb::Delegate* const d : *method->delegates()) {
+        HEADRACE_TRY(blob, file.delegate(*d));
+        std::printf("delegate of %s\n", d->id()->c_str());
+        for (const pte_fb::CompileSpec* const s : *d->compile_specs())
+            std::printf("  %s=%.*s\n", s->key()->c_str(), static_cast<int>(s->value()->size()),
+                reinterpret_cast<const char*>(s->value()->data()));
+        std::printf("%.*s", static_cast<int>(blob.size()), reinterpret_cast<const char*>(blob.data()));
+    }
+    for (const pte_fb::NamedData* const n : *file.program().named_data()) {
+        HEADRACE_TRY(data, file.named_data(n->key()->string_view()));
+        std::printf("%s: %zu bytes in segment %u\n", n->key()->c_str(), data.size(), n->segment());
+    }
+    HEADRACE_TRY(host, read_pte(file, "forward"));
+    std::printf("%s", listing(*host).c_str());
+    return {};
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) return 2;
+    result<void> done = write(argv[1]);
+    if (done) done = show(argv[1]);
+    if (done) return 0;
+    std::fprintf(stderr, "%s\n", done.error().message.c_str());
+    return 1;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Lowers quantized models to ExecuTorch's kernels for Cortex-M, for a core without vectors, one with DSP and one
+with Helium. ExecuTorch's own runtime, with the kernels in tests/executorch, which are written after
+examples/docs/cortex_m.md alone, and `headrace run` must give the same bits, close to the exported program's
+numbers; nothing between dequantize and quantize may be float but what is named here.
+
+    cortex_m.py PROGRAM COMPILER
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(77)
+
+from calls import call, expect, report
+from cortex_m_scratch import differing_buffers, nodes_of, split
+from pte import CORTEX_M, runner_in, step_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CORES = {"cortex-m0plus": "scalar", "cortex-m4": "dsp", "cortex-m55": "mve"}
+EXPORTED = [ROOT / "tests/fixtures" / name for name in ("quantized_attention", "quantized_cnn", "quantized_mobile")]
+EXPORTED.append(ROOT / "examples/models/kws_dscnn_int8")
+# Float models, which `headrace quantize` quantizes first.
+FLOATS = [ROOT / "tests/fixtures" / name for name in ("attention", "conv_bn_relu", "depthwise_residual", "multi_output",
+                                                      "rnn", "sources", "upsample_concat")]
+FLOATS.append(ROOT / "examples/models/kws_dscnn")
+STEPS = 2  # of quantization between the exported program's outputs and the kernels'
+# By model: the kernels that may be float between dequantize and quantize.
+FLOAT_KERNELS = {}
+
+
+def float_islands(text):
+    """Returns the kernels that compute with floats what comes from integers and becomes integers again."""
+    made = {}  # by name: whether it comes from integers, and the float kernels since
+    islands = set()
+    for results, op, arguments in nodes_of(text):
+        operands = [made[v] for v in re.findall(r"%[\w.]+", arguments) if v in made]
+        from_integers = any(i for i, _ in operands)
+        kernels = set().union(*(k for _, k in operands))
+        if "quantize_" in op and "dequantize_" not in op:
+            islands |= kernels if from_integers else set()
+            continue
+        for name, dtype, _ in results:
+            if "dequantize_" in op:
+                made[name] = (True, set())
+            elif dtype.startswith("float"):
+                moves = op in ("input", "constant", "executorch.reshape")
+                made[name] = (from_integers, kernels if moves else kernels | {op})
+    return islands
+
+
+def check_text(name, core, text):
+    islands = float_islands(text) - FLOAT_KERNELS.get(name, set())
+    expect(not islands, f"{name}, {core}: float between dequantize and quantize: {', '.join(sorted(islands))}")
+    expect("cortex_m." in text, f"{name}, {core}: no kernel for Cortex-M")
+    buffers, others = differing_buffers(text, CORES[core])
+    for other in others:
+        expect(False, f"{name}, {core}: {other}")
+    return buffers
+
+
+def check_outputs(name, core, expected, got):
+    for i, (e, g) in enumerate(zip(expected, got)):
+        if not g.exists() or not e.exists():
+            continue  # the reason has been told
+        a, b = np.load(e), np.load(g)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            expect(False, f"{name}, {core}: output {i} is {b.dtype}{list(b.shape)}, not {a.dtype}{list(a.shape)}")
+            continue
+        away = np.abs(a.astype(np.float64) - b).max(initial=0)
+        expect(away <= STEPS * 1.0001 * step_of(a) + 1e-6,
+               f"{name}, {core}: output {i} is {away / max(step_of(a), 1e-30):.1f} steps away")
+
+
+def check_model(program, runner, name, model, inputs, folder):
+    """Returns how many buffers were compared with CMSIS-NN's sizes."""
+    given = [a for x in inputs for a in ("--in", x)]
+    count = len(split(call(program, "show", model).stdout.rsplit("output ", 1)[-1]))
+    expected = [folder / f"{name}.want{i}.npy" for i in range(count)]
+    call(program, "run", model, *given, *(a for x in expected for a in ("--out", x)))
+    buffers = 0
+    for core, kind in CORES.items():
+        file = folder / f"{name}.{kind}.pte"
+        call(program, "lower", model, "-o", file, "--kernels", "cortex_m", "--core", core)
+        if not file.exists():
+            continue
+        ran, real = ([folder / f"{name}.{kind}.{who}{i}.npy" for i in range(count)] for who in ("run", "runtime"))
+        call(program, "run", file, *given, *(a for x in ran for a in ("--out", x)))
+        call(program, "plan", file, "--verify")
+        check_outputs(name, core, expected, ran)
+        buffers += check_text(name, core, call(program, "show", "--full", file).stdout)
+        if not runner:
+            continue
+        done = subprocess.run([runner, file, "forward", *inputs, "--", *real], capture_output=True, text=True,
+                              env={**os.environ, "HEADRACE_CORE": kind})
+        said = [line for line in done.stderr.splitlines() if "refuses" in line] or [done.stderr[-300:]]
+        expect(done.returncode == 0, f"{name}, {core}: ExecuTorch's runtime: {' | '.join(said)}")
+        for i, (a, b) in enumerate(zip(ran, real)):
+            same = done.returncode != 0 or (a.exists() and np.array_equal(np.load(a), np.load(b)))
+            expect(same, f"{name}, {core}: output {i} of ExecuTorch's runtime is not that of `run`")
+    return buffers
+
+
+def main():
+    program, compiler = sys.argv[1:3]
+    buffers = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        runner = runner_in(folder, compiler, CORTEX_M)
+        if not runner:
+            print("ExecuTorch's runtime is not installed")
+            return 77
+        for model in EXPORTED:
+            buffers += check_model(program, runner, model.name, model / "model.pt2", sorted(model.glob("in*.npy")), folder)
+        for model in FLOATS:
+            inputs = sorted(model.glob("in*.npy"))
+            quantized = folder / f"{model.name}_quantized.pt2"
+            call(program, "quantize", model / "model.pt2", "--samples", *inputs, "-o", quantized)
+            if quantized.exists():
+                buffers += check_model(program, runner, f"{model.name}_quantized", quantized, inputs, folder)
+    print(f"{buffers} buffers have the sizes that CMSIS-NN's functions give")
+    return report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Tests that products of matrices and their RESCALEs become kernels that compute the same.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include <headrace/passes/cortex_m/products.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+
+#include "../../support/kernel_runs.hpp"
+
+using namespace headrace;
+using testing::dice;
+
+namespace {
+
+struct product_kind {
+    bool is_transposed = false;  // the second matrix comes from a TRANSPOSE
+    bool is_constant = false;
+    rounding_mode rounding = rounding_mode::double_round;
+};
+testing::random_program product(const product_kind& kind) {
+    return [=](testing::program& p, dice& d) {
+        const std::int64_t batch = d.from(1, 3), rows = d.from(1, 6), inner = d.from(1, 9),
+                           columns = d.from(1, 6);
+        const int_list shape{batch, inner, columns}, turned{batch, columns, inner};
+        value b = kind.is_constant ? testing::random_integers(p, d, dtype::int8, shape)
+                                   : p.input(dtype::int8, kind.is_transposed ? turned : shape);
+        if (kind.is_transposed) b = p.make<tosa::transpose>({.input1 = b, .perms = {0, 2, 1}});
+        const value sum = p.make<tosa::matmul>({p.input(dtype::int8, {batch, rows, inner}), b,
+            testing::number(p, dtype::int8, d.from(-128, 127)),
+            testing::number(p, dtype::int8, d.from(-128, 127)), dtype::int32});
+        const double factor = 0.01 / std::sqrt(static_cast<double>(inner));
+        return testing::narrowed(
+            p, sum, {testing::factors_around(d, factor, 1), d.from(-128, 127), kind.rounding});
+    };
+}
+template <class... More>
+std::pmr::string becomes(const product_kind& kind, std::int64_t difference = 0) {
+    return becomes_kernels<select_products, More...>(product(kind), {.difference = difference});
+}
+
+// `change` makes a product that no kernel computes.
+template <class Change>
+void changed_product(testing::program& p, const Change& change, std::vector<double> factors = {0.01}) {
+    tosa::matmul::args a{p.input(dtype::int8, {1, 2, 3}), p.input(dtype::int8, {1, 3, 2}),
+        testing::number(p, dtype::int8, 0), testing::number(p, dtype::int8, 0), dtype::int32};
+    change(a);
+    p.output(testing::narrowed(p, p.make<tosa::matmul>(a), {std::move(factors)}));
+}
+
+}  // namespace
+
+TEST_CASE("products of matrices") {
+    CHECK(becomes({}) == "");
+    CHECK(becomes({.is_constant = true}) == "");
+    CHECK(becomes({.rounding = rounding_mode::single_round}, 1) == "");
+}
+
+TEST_CASE("a second matrix that was transposed is read as it was") {
+    CHECK(becomes<remove_dead_code>({.is_transposed = true}) == "");
+    program p;
+    const graph& g = lowered<select_products, remove_dead_code>(p, [](testing::program& q) {
+        dice d(0);
+        q.output(product({.is_transposed = true})(q, d));
+    });
+    CHECK(count_of<tosa::transpose>(g) == 0);
+    CHECK(count_of<cortex_m::transpose>(g) == 0);
+}
+
+TEST_CASE("products that no kernel computes stay") {
+    const auto by_channel = [](testing::program& p) { changed_product(p, [](auto&) {}, {0.01, 0.02}); };
+    CHECK_THAT(by_channel, is_left_alone_by<select_products>());
+    const auto computed_zero = [](testing::program& p) {
+        changed_product(p, [&](auto& a) { a.a_zp = p.input(dtype::int8, {1}); });
+    };
+    CHECK_THAT(computed_zero, is_left_alone_by<select_products>());
+    const auto wide = [](testing::program& p) {
+        const value zero = testing::number(p, dtype::int16, 0);
+        p.output(p.make<tosa::matmul>(
+            {p.input(dtype::int16, {1, 2, 3}), p.input(dtype::int16, {1, 3, 2}), zero, zero, dtype::int48}));
+    };
+    CHECK_THAT(wide, is_left_alone_by<select_products>());
+    const auto stays_wide = [](testing::program& p) {
+        const value zero = testing::number(p, dtype::int8, 0);
+        p.output(p.make<tosa::matmul>(
+            {p.input(dtype::int8, {1, 2, 3}), p.input(dtype::int8, {1, 3, 2}), zero, zero, dtype::int32}));
+    };
+    CHECK_THAT(stays_wide, is_left_alone_by<select_products>());
+}
