@@ -40,6 +40,8 @@ NOT_IN_UMBRELLA = {
     "passes/cortex_m/broadcasting.hpp": "of another pipeline",
     "passes/cortex_m/convolutions.hpp": "of another pipeline",
     "passes/cortex_m/fold_rescaled_constants.hpp": "of another pipeline",
+    "passes/cortex_m/expanded_channels.hpp": "of another pipeline",
+    "passes/cortex_m/groups.hpp": "of another pipeline",
     "passes/cortex_m/images.hpp": "of another pipeline",
     "passes/cortex_m/known_functions.hpp": "of another pipeline",
     "passes/cortex_m/moves.hpp": "of another pipeline",

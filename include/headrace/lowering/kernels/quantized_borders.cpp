@@ -92,12 +92,9 @@ void merge(graph& g) {
 // True if each element of the results is an element of an operand, whatever these are.
 bool is_choice(const node& n) {
     constexpr trait choosing = trait::rearranging | trait::splitting | trait::joining | trait::gathering;
-    using others =
-        ops<aten::index_put, aten::slice_scatter, aten::select_scatter, aten::scatter_src, aten::maximum,
-            aten::minimum, aten::amax, aten::amin, aten::max_pool2d, aten::where_self, aten::unfold>;
-    if (n.op->has(trait::resampling) || holds_regions(*n.op) || n.result_count == 0) return false;
+    if (holds_regions(*n.op) || n.result_count == 0) return false;
     const auto* put = args_if<aten::index_put>(n);
-    return n.op->has(choosing) || (set_of<others>.contains(*n.op) && (put == nullptr || !put->accumulate));
+    return n.op->has(choosing) || (put != nullptr && !put->accumulate);
 }
 // Returns how all real operands are dequantized; null if they are not, or differ.
 const args<dequantize>* alike_operands_of(const node& n) {
