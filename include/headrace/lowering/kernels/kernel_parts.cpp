@@ -4,9 +4,11 @@
 #include <headrace/lowering/kernels/kernel_parts.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,15 @@ op_list moving_ops() {
         if (op->has(trait::moving | trait::copying)) found.push_back(op);
     }
     return found;
+}
+
+// The advice to choose a target with floating point is for lowerings to TOSA.
+std::string without_advice(std::string reason) {
+    for (const std::string_view advice :
+        {", which the target does not have", ", and the target does not have floating point"}) {
+        if (const std::size_t at = reason.find(advice); at != std::string::npos) reason.resize(at);
+    }
+    return reason;
 }
 
 // A delegate's outputs are tensors of their own; a kernel's may be any value.
@@ -147,7 +158,7 @@ private:
             }
         }
         for (const auto& [n, reason] : found.reasons) {
-            if (const auto* origin = n->find_annotation<provenance>()) made_.outside.emplace(origin, reason);
+            if (const auto* origin = n->find_annotation<provenance>()) made_.outside.emplace(origin, without_advice(reason));
         }
         made_.parts += parts.size();
     }
