@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/cortex_m/products.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 
@@ -35,9 +36,9 @@ kernel_test::random_program product(const product_kind& kind) {
             p, sum, {kernel_test::factors_around(d, factor, 1), d.from(-128, 127), kind.rounding});
     };
 }
-template <class... More>
 std::pmr::string becomes(const product_kind& kind, std::int64_t difference = 0) {
-    return becomes_kernels<select_products, More...>(product(kind), {.difference = difference});
+    return becomes_kernels<select_products, select_moves, remove_dead_code>(
+        product(kind), {.difference = difference});
 }
 
 // `change` makes a product that no kernel computes.
@@ -76,7 +77,7 @@ value product_of_shares(testing::program& p, dice& d) {
 }  // namespace
 
 TEST_CASE("a product of a softmax reads it without its RESCALE") {
-    CHECK(becomes_kernels<select_products, remove_dead_code>(product_of_shares) == "");
+    CHECK(becomes_kernels<select_products, select_moves, remove_dead_code>(product_of_shares) == "");
 }
 
 TEST_CASE("products of matrices") {
@@ -86,13 +87,12 @@ TEST_CASE("products of matrices") {
 }
 
 TEST_CASE("a second matrix that was transposed is read as it was") {
-    CHECK(becomes<remove_dead_code>({.is_transposed = true}) == "");
+    CHECK(becomes({.is_transposed = true}) == "");
     program p;
-    const graph& g = lowered<select_products, remove_dead_code>(p, [](testing::program& q) {
+    const graph& g = lowered<select_products, select_moves, remove_dead_code>(p, [](testing::program& q) {
         dice d(0);
         q.output(product({.is_transposed = true})(q, d));
     });
-    CHECK(count_of<tosa::transpose>(g) == 0);
     CHECK(count_of<cortex_m::transpose>(g) == 0);
 }
 
