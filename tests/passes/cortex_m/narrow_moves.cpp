@@ -55,6 +55,27 @@ value before_narrowing(program& p, dice& d) {
     return kernel_test::narrowed(p, moved_often(p, d, wide), {{1e-5}, d.from(-128, 127)});
 }
 
+// The larger or the smaller of two tensors, each with a scale of its own.
+value extremum(program& p, dice& d) {
+    const int_list shape = d.shape(static_cast<std::size_t>(d.from(1, 5)), 4);
+    const auto wide = [&] {
+        const double factor = kernel_test::factors_around(d, 1 << 18, 1)[0];
+        return kernel_test::widened(p, p.input(dtype::int8, shape), d.from(-128, 127), factor);
+    };
+    const value x = wide(), y = wide();
+    const value v = d.once_in(2) ? p.make<tosa::maximum>({x, y}) : p.make<tosa::minimum>({x, y});
+    return kernel_test::narrowed(
+        p, v, {kernel_test::factors_around(d, 1.0 / (1 << 18), 1), d.from(-128, 127)});
+}
+std::pmr::string wide_extremum(const graph& g) {
+    for (const node& n : g.nodes()) {
+        const bool compares = is<tosa::maximum>(n) || is<tosa::minimum>(n);
+        if (compares && n.first_use != nullptr && n.results[0].meta->dtype != dtype::int8)
+            return "wide numbers are compared";
+    }
+    return {};
+}
+
 // No move has a tensor wider than int8.
 std::pmr::string wide_move(const graph& g) {
     for (const node& n : g.nodes()) {
@@ -73,6 +94,20 @@ std::pmr::string becomes(const kernel_test::random_program& build) {
 
 TEST_CASE("elements are moved before they are widened") { CHECK(becomes(after_widening) == ""); }
 TEST_CASE("elements are moved after they are narrowed") { CHECK(becomes(before_narrowing) == ""); }
+
+TEST_CASE("tensors are compared after they are narrowed") {
+    CHECK(becomes_kernels<narrow_moves>(extremum, {.leaves_tosa = true, .check = wide_extremum}) == "");
+}
+
+TEST_CASE("the larger of two functions of one tensor stays") {
+    const auto leaky = [](program& p) {
+        const value x = p.input(dtype::int8, {3});
+        const value both =
+            p.make<tosa::maximum>({kernel_test::widened(p, x, 3, 100), kernel_test::widened(p, x, 3, 1000)});
+        p.output(kernel_test::narrowed(p, both, {{0.001}}));
+    };
+    CHECK_THAT(leaky, is_left_alone_by<narrow_moves>());
+}
 
 TEST_CASE("moves that others read, too, and factors of channels stay") {
     const auto shared = [](program& p) {
