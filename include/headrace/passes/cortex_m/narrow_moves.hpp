@@ -63,13 +63,14 @@ private:
     static bool is_read_by_one_move(const node& n) {
         return set_of<moves>.contains(*n.op) && n.first_use->next_use == nullptr;
     }
-    // True for the larger or the smaller of two int8 tensors with scales of their own.
+    // True for the larger or the smaller of two int8 tensors with scales of their own. Of one tensor, it is a
+    // table (tabulate_integers).
     static bool is_of_two(emit<made> e, const node& n) {
         if ((!is<tosa::maximum>(n) && !is<tosa::minimum>(n)) || n.first_use->next_use != nullptr)
             return false;
         const auto x = cortex_m::scaled_operand_of(e, n.operand(0));
         const auto y = cortex_m::scaled_operand_of(e, n.operand(1));
-        return x && y && match<builtin::constant>(x->integers) == nullptr &&
+        return x && y && x->integers != y->integers && match<builtin::constant>(x->integers) == nullptr &&
             match<builtin::constant>(y->integers) == nullptr;
     }
     // Scaling keeps the order, so numbers may be compared after it.

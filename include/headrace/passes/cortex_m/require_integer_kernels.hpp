@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/cortex_m.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 
