@@ -111,10 +111,9 @@ void say_verified(const file_map& models, const std::vector<checked_method>& fin
                                     : ", as ExecuTorch's runtime with CMSIS-NN's kernels computes it";
         if (m.layers != 0)
             text += fmt::format(
-                "; {} by at most {:g} of {} quantization steps off what floats give of equal "
-                "inputs, outputs by {:.2g} in all",
+                "; {} at most {:g} quantization steps off what floats give for equal inputs, the outputs {:.2g} in all",
                 m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), m.layer_steps,
-                m.layers == 1 ? "its" : "their", m.output_steps);
+                m.output_steps);
         double worst = 0;
         for (const verified_pass& pass : m.passes) worst = std::max(worst, pass.difference);
         say(fmt::format("{}; {} changed the graph, the largest relative difference is {:.2g}", text,

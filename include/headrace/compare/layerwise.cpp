@@ -73,7 +73,7 @@ double largest_difference(const tensor& reference, std::span<const double> numbe
     return largest;
 }
 
-// The elements of a lowered layer in the reference's order, as far as it is known.
+// The elements of a lowered layer in the order that fits the reference best; empty if no order is possible.
 struct ordered_elements {
     std::vector<double> numbers{};
     double difference = std::numeric_limits<double>::infinity();
@@ -167,7 +167,9 @@ public:
 private:
     void add(value stored, const node& layer) {
         if (is<builtin::placeholder>(*stored.producer)) return;
-        const std::string_view own = stored.producer->results[stored.result].name;
+        std::string_view own = stored.producer->results[stored.result].name;
+        const auto* from = stored.producer->find_annotation<provenance>();
+        if (own.empty() && from != nullptr) own = from->node_name;
         if (own.empty() || !named_.emplace(own, found_.size()).second) return;
         const bool is_quantized = stored.producer != &layer;
         if (is_quantized && layer.result_count == 1) named_.emplace(layer.name(), found_.size());
