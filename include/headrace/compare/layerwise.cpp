@@ -46,8 +46,9 @@ double granted_difference(std::size_t roundings, bool in_steps) {
     constexpr double relative = 1e-3;     // floats are added up in another order
     if (roundings > max_known || (!in_steps && roundings > 0)) return std::numeric_limits<double>::infinity();
     if (!in_steps) return relative;
-    // A kernel for several layers, such as softmax, does not round between them, and what they round is scaled.
-    return roundings <= 1 ? 1 : 2 * static_cast<double>(roundings);
+    // A kernel for several layers, such as softmax, does not round between them, and scales what they round.
+    const auto steps = static_cast<double>(std::max<std::size_t>(roundings, 1));
+    return steps * steps;
 }
 
 // Returns what is added to the lowered graph's elements: its bytes are signed. Nothing if the elements do not
