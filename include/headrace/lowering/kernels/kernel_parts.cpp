@@ -158,7 +158,8 @@ private:
             }
         }
         for (const auto& [n, reason] : found.reasons) {
-            if (const auto* origin = n->find_annotation<provenance>()) made_.outside.emplace(origin, without_advice(reason));
+            if (const auto* origin = n->find_annotation<provenance>())
+                made_.outside.emplace(origin, without_advice(reason));
         }
         made_.parts += parts.size();
     }
