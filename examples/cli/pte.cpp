@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/compare/pte_check.hpp>
 #include <headrace/firmware/layers.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
@@ -98,6 +99,29 @@ std::string io_text(const lower_options& options, const method_descriptions& io)
     return (options.methods.empty() ? io_json(io.begin()->second) : io_json(io)) + '\n';
 }
 
+// Says what --verify has found, and which machine it has executed.
+void say_verified(const file_map& models, const std::vector<checked_method>& findings) {
+    std::size_t next = 0;
+    for (const auto& [name, path] : models) {
+        const checked_method& m = findings[next++];
+        std::string text = models.size() == 1 ? "verified" : fmt::format("{}: verified", printable(name));
+        if (m.has_delegates) text += ", delegates as TOSA defines them";
+        if (m.has_kernels)
+            text += m.has_delegates ? ", integer kernels as CMSIS-NN computes them"
+                                    : ", as ExecuTorch's runtime with CMSIS-NN's kernels computes it";
+        if (m.layers != 0)
+            text += fmt::format(
+                "; {} by at most {:g} of {} quantization steps off what floats give of equal "
+                "inputs, outputs by {:.2g} in all",
+                m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), m.layer_steps,
+                m.layers == 1 ? "its" : "their", m.output_steps);
+        double worst = 0;
+        for (const verified_pass& pass : m.passes) worst = std::max(worst, pass.difference);
+        say(fmt::format("{}; {} changed the graph, the largest relative difference is {:.2g}", text,
+            counted(m.passes.size(), "stage"), worst));
+    }
+}
+
 result<int> write_pte(const lower_options& options, const pte_choices& choices, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
@@ -107,11 +131,14 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         programs.emplace(name, std::move(model));
     }
     page_collector pages;
+    pte_check check(programs.size(), options.inputs);
+    lowering_observer observer = pages.observer(is_page_path(options.report));
+    if (options.verify) observer = check.observer(std::move(observer));
     pte_options lowering{.delegate = delegates(options),
         .integer_signature = choices.integers,
         .target = choices.target,
         .kernels = choices.kernels,
-        .observer = pages.observer(is_page_path(options.report))};
+        .observer = std::move(observer)};
     if (is_accelerator(options.delegate)) {
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
         if (!choices.target) lowering.target = target_of_accelerator(options.delegate);
@@ -140,6 +167,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
+    if (options.verify) say_verified(models, check.findings());
     if (lowering.kernels) {
         print_placements(made, options.output);
     } else {
@@ -208,11 +236,12 @@ namespace {
 
 // Reports options that mean nothing for a .pte file, or not together.
 int check_pte_options(const lower_options& options, const pte_choices& choices) {
-    if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.verify ||
-        options.io_layout != "nchw" || options.plan_memory)
+    if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.io_layout != "nchw" ||
+        options.plan_memory)
         return report_usage(
-            "--io-layout, --dot, --ir, --verify and --plan-memory are not for .pte files, whose memory is "
-            "always planned");
+            "--io-layout, --dot, --ir and --plan-memory are not for .pte files, whose memory is always planned");
+    if (options.methods.size() > 1 && !options.inputs.empty())
+        return report_usage("--in is for one method; --verify executes several with random inputs");
     if (options.arena != 0 || options.flash != 0)
         return report_usage(
             "--arena and --flash are for a C++ type: give -o a name that ends in .hpp; --report says how much "

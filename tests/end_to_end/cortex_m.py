@@ -20,7 +20,7 @@ except ImportError:
     sys.exit(77)
 
 from calls import call, expect, report
-from cortex_m_scratch import DEFINITION, differing_buffers, split
+from cortex_m_scratch import differing_buffers, nodes_of, split
 from pte import CORTEX_M, runner_in, step_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,21 +40,19 @@ def float_islands(text):
     """Returns the kernels that compute with floats what comes from integers and becomes integers again."""
     made = {}  # by name: whether it comes from integers, and the float kernels since
     islands = set()
-    for line in text.splitlines():
-        match = DEFINITION.match(line.strip())
-        if not match:
+    for results, op, arguments in nodes_of(text):
+        operands = [made[v] for v in re.findall(r"%[\w.]+", arguments) if v in made]
+        from_integers = any(i for i, _ in operands)
+        kernels = set().union(*(k for _, k in operands))
+        if "quantize_" in op and "dequantize_" not in op:
+            islands |= kernels if from_integers else set()
             continue
-        name, dtype, _, op, arguments = match.groups()
-        operands = [made[v] for v in re.findall(r"%[\w.]+", arguments or "") if v in made]
-        if "dequantize" in op:
-            made["%" + name] = (True, set())
-        elif "quantize" in op:
-            for is_integer, kernels in operands:
-                islands |= kernels if is_integer else set()
-        elif dtype.startswith("float"):
-            kernels = set().union(*(k for _, k in operands))
-            moves = op in ("input", "constant", "executorch.reshape")
-            made["%" + name] = (any(i for i, _ in operands), kernels if moves else kernels | {op})
+        for name, dtype, _ in results:
+            if "dequantize_" in op:
+                made[name] = (True, set())
+            elif dtype.startswith("float"):
+                moves = op in ("input", "constant", "executorch.reshape")
+                made[name] = (from_integers, kernels if moves else kernels | {op})
     return islands
 
 
@@ -110,6 +108,16 @@ def check_model(program, runner, name, model, inputs, folder):
     return buffers
 
 
+def check_other_core(program, runner, folder):
+    """The kernels of one kind of core refuse the buffers of another."""
+    model, file = ROOT / "examples/models/kws_dscnn_int8", folder / "other.pte"
+    for core, kind in (("cortex-m55", "dsp"), ("cortex-m4", "mve"), ("cortex-m4", "scalar")):
+        call(program, "lower", model / "model.pt2", "-o", file, "--kernels", "cortex_m", "--core", core)
+        done = subprocess.run([runner, file, "forward", model / "in0.npy", "--", folder / "y.npy"], text=True,
+                              capture_output=True, env={**os.environ, "HEADRACE_CORE": kind})
+        expect(done.returncode != 0 and "refuses its call" in done.stderr, f"a program for {core} runs on {kind}")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     buffers = 0
@@ -120,13 +128,15 @@ def main():
             print("ExecuTorch's runtime is not installed")
             return 77
         for model in EXPORTED:
-            buffers += check_model(program, runner, model.name, model / "model.pt2", sorted(model.glob("in*.npy")), folder)
+            inputs = sorted(model.glob("in*.npy"))
+            buffers += check_model(program, runner, model.name, model / "model.pt2", inputs, folder)
         for model in FLOATS:
             inputs = sorted(model.glob("in*.npy"))
             quantized = folder / f"{model.name}_quantized.pt2"
             call(program, "quantize", model / "model.pt2", "--samples", *inputs, "-o", quantized)
             if quantized.exists():
                 buffers += check_model(program, runner, f"{model.name}_quantized", quantized, inputs, folder)
+        check_other_core(program, runner, folder)
     print(f"{buffers} buffers have the sizes that CMSIS-NN's functions give")
     return report()
 

@@ -6,7 +6,8 @@ import pathlib
 import re
 import sysconfig
 
-DEFINITION = re.compile(r"%([\w.]+): (\w+)\[([\d, ]*)\] = (\S+?)(?:\((.*)\))?$")
+DEFINITION = re.compile(r"(%.+?) = ([^\s(]+)(?:\((.*)\))?$")
+RESULT = re.compile(r"(%[\w.]+): (\w+)\[([\d, ]*)\]")
 KERNEL = re.compile(r"cortex_m\.quantized_(conv2d|depthwise_conv2d|transpose_conv2d|avg_pool2d|batch_matmul)"
                     r"(_nhwc)?\.default")
 UNUSED = {"input_offset": 0, "output_offset": 0, "activation_min": -128, "activation_max": 127}
@@ -36,6 +37,16 @@ def split(text):
         else:
             parts[-1] += c
     return [p.strip() for p in parts]
+
+
+def nodes_of(text):
+    """Yields the nodes of a graph as text: results (name, type, shape), the op, and the text of its arguments."""
+    for line in text.splitlines():
+        match = DEFINITION.match(line.strip())
+        if match:
+            results = [(name, dtype, [int(n) for n in sizes.split(",") if n.strip()])
+                       for name, dtype, sizes in RESULT.findall(match.group(1))]
+            yield results, match.group(2), match.group(3) or ""
 
 
 def wanted_bytes(cmsis, core, kind, nhwc, inputs, named, result):
@@ -75,12 +86,8 @@ def differing_buffers(text, core):
     if cmsis is None:
         return 0, []
     shapes, count, differing = {}, 0, []
-    for line in text.splitlines():
-        match = DEFINITION.match(line.strip())
-        if not match:
-            continue
-        name, _, sizes, op, arguments = match.groups()
-        shapes["%" + name] = [int(n) for n in sizes.split(",") if n.strip()]
+    for results, op, arguments in nodes_of(text):
+        shapes.update((name, shape) for name, _, shape in results)
         kernel = KERNEL.fullmatch(op)
         if not kernel:
             continue
@@ -90,9 +97,10 @@ def differing_buffers(text, core):
         if kernel.group(1) != "avg_pool2d" and (len(tensors) < 2 or parts[1].startswith("[")):
             continue  # a small weight is among the text
         wanted = wanted_bytes(cmsis, core, kernel.group(1), kernel.group(2) is not None,
-                              [shapes[t] for t in tensors], named, shapes["%" + name])
+                              [shapes[t] for t in tensors], named, results[0][2])
         for argument, size in wanted.items():
             count += 1
             if shapes[named[argument]] != [size]:
-                differing.append(f"%{name}: {argument} has {shapes[named[argument]]} bytes, not {size}: {line[:300]}")
+                differing.append(f"{results[0][0]}: {argument} has {shapes[named[argument]]} bytes, not {size}: "
+                                 f"{op}({arguments[:300]})")
     return count, differing

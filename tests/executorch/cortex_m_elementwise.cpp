@@ -67,19 +67,19 @@ void dequantize_per_tensor(call& c) {
 
 // --- arithmetic ------------------------------------------------------------------------
 
-/// Applies a function to pairs of elements. The smaller operand may have one element: a number for each
-/// channel is repeated along the memory, which is only right in channels_last.
+/// Applies a function to pairs of elements. One operand may have a number for each channel, which the kernels
+/// repeat along the memory: that is only right if the channels are the innermost axis there.
 template <class F>
 void map_pairs(call& c, const Tensor& a, const Tensor& b, F f) {
-    const bool is_one = a.dim() == 4 && b.dim() == 4 && a.size(1) == 1 && b.size(1) == 1 &&
-        (a.numel() == 1 || b.numel() == 1);
-    require(sizes_of(a) == sizes_of(b) || is_one, "sizes that do not broadcast, or wrongly");
     const Tensor& larger = a.numel() >= b.numel() ? a : b;
+    const Tensor& smaller = a.numel() >= b.numel() ? b : a;
+    const bool repeats = a.dim() == 4 && b.dim() == 4 && a.size(1) == b.size(1) &&
+        smaller.numel() == smaller.size(1) && is_channels_last(larger);
+    require(sizes_of(a) == sizes_of(b) || repeats, "sizes that do not broadcast, or wrongly");
     const Tensor& y = c.out(sizes_of(larger));
     const auto x1 = elements<std::int8_t>(a), x2 = elements<std::int8_t>(b);
     const std::span<std::int8_t> results = mutable_elements<std::int8_t>(y);
-    for (std::size_t i = 0; i != results.size(); ++i)
-        results[i] = f(x1[x1.size() == 1 ? 0 : i], x2[x2.size() == 1 ? 0 : i]);
+    for (std::size_t i = 0; i != results.size(); ++i) results[i] = f(x1[i % x1.size()], x2[i % x2.size()]);
 }
 
 struct scaled_operand {

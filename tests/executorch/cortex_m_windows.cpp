@@ -34,7 +34,7 @@ image image_of(const Tensor& t, layout l) {
     require(t.dim() == 4, "an image is not of rank 4");
     require(l == layout::nhwc ? is_contiguous(t) : is_channels_last(t), "an image has another layout");
     for (const std::int64_t size : sizes_of(t))
-        require(size > 0 && size < 32768, "a size is 0, or not in 16 bits");
+        require(size > 0 && size < 65536, "a size is 0, or not in 16 bits");
     if (l == layout::nhwc) return {t.size(0), t.size(1), t.size(2), t.size(3)};
     return {t.size(0), t.size(2), t.size(3), t.size(1)};
 }

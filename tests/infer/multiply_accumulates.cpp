@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tests multiply_accumulates on the kernels for Cortex-M, whose weights are laid out in several ways.
+// Tests multiply_accumulates on recurrent networks, and on the kernels for Cortex-M, whose weights are laid
+// out in several ways.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
 #include <initializer_list>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/cortex_m.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/ir/graph.hpp>
@@ -61,4 +63,24 @@ TEST_CASE("multiplications of kernels for Cortex-M are counted") {
     product.scratch = t.tensor({0}, dtype::uint8);
     CHECK(t.count<quantized_batch_matmul>(product, {2, 3, 5}) == 2 * 15 * 7);
     CHECK(t.count<minimum>({product.lhs, product.lhs}, {2, 3, 7}) == 0);
+}
+
+TEST_CASE("each step of a recurrent network multiplies all weights") {
+    macs_test t;
+    const value input = t.tensor({3, 5}), state = t.tensor({3, 4}), bias = t.tensor({12});
+    const args<aten::gru_cell> cell{.input = input,
+        .hx = state,
+        .w_ih = t.tensor({12, 5}),
+        .w_hh = t.tensor({12, 4}),
+        .b_ih = bias,
+        .b_hh = bias};
+    CHECK(t.count<aten::gru_cell>(cell, {3, 4}) == 3 * 12 * (5 + 4));
+
+    const value sequence = t.tensor({7, 2, 5}), states = t.tensor({1, 2, 4});
+    const std::initializer_list<value> both{states, states};
+    const std::initializer_list<value> weights{t.tensor({16, 5}), t.tensor({16, 4}), t.tensor({16})};
+    node& lstm = t.g.create<aten::lstm_input>(
+        {sequence, list<value>(both), list<value>(weights), true, 1, 0, false, false, false});
+    t.g.set_meta(lstm.result(), {dtype::float32, {7, 2, 4}, {}});
+    CHECK(multiply_accumulates(lstm) == 7 * 2 * 16 * (5 + 4));
 }

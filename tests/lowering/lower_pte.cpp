@@ -13,7 +13,11 @@
 #include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/infer/cortex_m.hpp>
+#include <headrace/infer/memory.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/run/execution.hpp>
@@ -206,4 +210,37 @@ TEST_CASE("executorch: volumes are normalized, and convolved back", "[executorch
     });
     CHECK(o.refusals.empty());
     CHECK(o.difference.empty());
+}
+
+TEST_CASE("executorch: kernels for Cortex-M keep a buffer each, right before them", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const auto buffer = [&](std::int64_t bytes) {
+            return p.make<memory::alloc>({.size = {bytes}, .dtype = dtype::uint8});
+        };
+        const value unused = buffer(8);
+        const value none = buffer(0), equal = buffer(0), some = buffer(64);
+        const value x = p.input(dtype::int8, {1, 2, 2, 1});
+        const auto mean = [&](value v, value scratch) {
+            return p.make<cortex_m::quantized_avg_pool2d_nhwc>({.input = v,
+                .kernel_size = {2, 2},
+                .stride = {1, 1},
+                .padding = {0, 0},
+                .ceil_mode = false,
+                .zero_point = 0,
+                .multiplier = 1 << 30,
+                .shift = 1,
+                .scratch = scratch});
+        };
+        const value row = p.constant<std::int8_t>(dtype::int8, {1, 2, 1, 2}, {3, -4, 5, 6});
+        const value column = p.make<cortex_m::transpose>({row, {0, 1, 3, 2}});  // is computed beforehand
+        const value a = mean(x, none), b = mean(x, equal), c = mean(column, some);
+        p.output(p.make<aten::cat>({{a, b}, 3}));
+        p.output(c);
+        static_cast<void>(unused);
+    });
+    CHECK(o.difference.empty());
+    CHECK(o.ops ==
+        names{"memory.alloc", "cortex_m.quantized_avg_pool2d_nhwc.default", "memory.alloc",
+            "cortex_m.quantized_avg_pool2d_nhwc.default", "aten::cat.out", "memory.alloc",
+            "cortex_m.quantized_avg_pool2d_nhwc.default"});
 }

@@ -102,25 +102,9 @@ std::vector<std::filesystem::path> models() {
     return found;
 }
 
-/// Records the products that a pass declares for its code, and those of its parts, whose products it emits.
-/// Products of its expressions need no test: they follow from their type.
-template <pass_type P>
-void record_declarations_of() {
-    const std::string name(pass_name<P>());
-    testing::record_line("runs " + name + (graph_pass<P> ? " whole_graph" : " in_place retracing"));
-    using declared = joined<detail::declared_by<P>, detail::emitted_by_rules<P>>;
-    set_of<declared>.for_each(
-        [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
-    if constexpr (requires { typename P::parts; }) {
-        []<class... Parts>(const std::string& whole, pass_list<Parts...>) {
-            (testing::record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
-            (record_declarations_of<Parts>(), ...);
-        }(name, typename P::parts{});
-    }
-}
 template <pass_type... Passes>
 void record_declarations(pass_list<Passes...>) {
-    (record_declarations_of<Passes>(), ...);
+    (testing::record_declarations_of<Passes>(), ...);
     testing::record_line("sum " + std::to_string(sizeof...(Passes)) + " " +
         std::to_string((effects_of<Passes>::produced_set.size() + ... + 0)));
 }

@@ -18,7 +18,7 @@ LINES = 1600
 APART = re.compile(r"^(namespace (headrace|std|Catch)\b|(template <.*> *)?struct (headrace|std)::|#\s*(if|define|undef)|"
                    r"extern )", re.M)
 # They bring a `program` into namespace headrace, where headrace/io/program.hpp has another.
-WITH_PROGRAM = re.compile(r'#include ".*(pass_test|npu_test|u55_test|quantized_test|functions)\.hpp"')
+WITH_PROGRAM = re.compile(r'#include ".*(pass_test|kernel_runs|npu_test|u55_test|quantized_test|functions)\.hpp"')
 INCLUDE = re.compile(r'#include ([<"])([^>"]+)[>"](.*)')
 
 

@@ -75,7 +75,7 @@ using random_program = std::function<value(program& p, dice& d)>;
 /// Says what is wrong with a graph after passes; empty if nothing is.
 using graph_check = std::function<std::pmr::string(const graph& g)>;
 
-/// What a test demands of passes.
+/// The demands of a test on passes.
 struct kernel_demand {
     std::int64_t difference = 0;  ///< of each integer, before and after
     unsigned programs = 150;      ///< for each core

@@ -73,6 +73,22 @@ inline constexpr driver_kind both_drivers[] = {driver_kind::in_place, driver_kin
 void record_rewriting(const pass_runner& p, driver_kind driver);
 /// Adds one line to the records, for facts that only a test knows.
 void record_line(std::string line);
+/// Records the products that a pass declares for its code, and those of its parts, whose products it emits.
+/// Products of its expressions need no test: they follow from their type.
+template <pass_type P>
+void record_declarations_of() {
+    const std::string name(pass_name<P>());
+    record_line("runs " + name + (graph_pass<P> ? " whole_graph" : " in_place retracing"));
+    using declared = joined<detail::declared_by<P>, detail::emitted_by_rules<P>>;
+    set_of<declared>.for_each(
+        [&](std::string_view op) { record_line("declares " + name + " " + std::string(op)); });
+    if constexpr (requires { typename P::parts; }) {
+        []<class... Parts>(const std::string& whole, pass_list<Parts...>) {
+            (record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
+            (record_declarations_of<Parts>(), ...);
+        }(name, typename P::parts{});
+    }
+}
 
 /// Runs passes in order. Returns an empty fault, or why that failed, which node was refused, or which pass
 /// rewrote nothing.

@@ -4,7 +4,9 @@
 #include <headrace/compare/layer_runner.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <headrace/dialect/builtin.hpp>
@@ -13,27 +15,18 @@
 
 namespace headrace {
 
-struct layer_runner::kept_values {
-    using key = std::pair<const node*, std::uint32_t>;
-    [[nodiscard]] tensor& operator[](value v) { return tensors[key(v.producer, v.result)]; }
-    std::map<key, tensor> tensors;
+namespace {
+
+using result_key = std::pair<const node*, std::uint32_t>;
+
+// The values that a visitor is given.
+struct visited_values {
+    std::set<result_key> keys{};
+    const layer_visitor& visit;
 };
 
-layer_runner::layer_runner(const graph& g, std::span<const value> wanted)
-    : graph_(g), wanted_(wanted.begin(), wanted.end()) {}
-
-result<std::vector<tensor>> layer_runner::run(std::span<const tensor> inputs) const {
-    kept_values kept;
-    for (const value v : wanted_) kept[v] = {};
-    HEADRACE_TRY(run_region(graph_, inputs, kept));
-    std::vector<tensor> found;
-    found.reserve(wanted_.size());
-    for (const value v : wanted_) found.push_back(kept[v]);
-    return found;
-}
-
-result<std::vector<tensor>> layer_runner::run_region(
-    const graph& g, std::span<const tensor> inputs, kept_values& kept) const {
+result<std::vector<tensor>> run_region(
+    const graph& g, std::span<const tensor> inputs, const visited_values& visited) {
     std::vector<std::vector<tensor>> values(g.id_bound());
     std::vector<std::size_t> readers(g.id_bound(), 0);
     std::size_t next_input = 0;
@@ -47,7 +40,7 @@ result<std::vector<tensor>> layer_runner::run_region(
             values[n.id] = {inputs[next_input++]};
         } else if (const auto* call = args_if<delegate::call_delegate>(n)) {
             if (call->lowered_graph == nullptr) return invalid("a delegate has no graph");
-            HEADRACE_TRY(results, run_region(*call->lowered_graph, operands, kept));
+            HEADRACE_TRY(results, run_region(*call->lowered_graph, operands, visited));
             values[n.id] = std::move(results);
         } else {
             HEADRACE_TRY(results, evaluate_node(n, operands));
@@ -55,14 +48,35 @@ result<std::vector<tensor>> layer_runner::run_region(
         }
         for ([[maybe_unused]] const edge& e : n.uses()) ++readers[n.id];
         for (std::uint32_t i = 0; i != values[n.id].size(); ++i) {
-            const auto wanted = kept.tensors.find({&n, i});
-            if (wanted != kept.tensors.end()) wanted->second = values[n.id][i];
+            if (visited.keys.contains({&n, i})) visited.visit({const_cast<node*>(&n), i}, values[n.id][i]);
         }
         for (const edge& e : n.operand_edges()) {
             if (--readers[e.source->id] == 0) values[e.source->id].clear();
         }
     }
     return invalid("the graph has no output node");
+}
+
+}  // namespace
+
+layer_runner::layer_runner(const graph& g, std::span<const value> wanted)
+    : graph_(g), wanted_(wanted.begin(), wanted.end()) {}
+
+result<std::vector<tensor>> layer_runner::run(std::span<const tensor> inputs) const {
+    std::map<result_key, tensor> kept;
+    const layer_visitor keep = [&](value v, const tensor& t) { kept[{v.producer, v.result}] = t; };
+    HEADRACE_TRY(run(inputs, keep));
+    std::vector<tensor> found;
+    found.reserve(wanted_.size());
+    for (const value v : wanted_) found.push_back(kept[{v.producer, v.result}]);
+    return found;
+}
+
+result<std::vector<tensor>> layer_runner::run(
+    std::span<const tensor> inputs, const layer_visitor& visit) const {
+    visited_values visited{.visit = visit};
+    for (const value v : wanted_) visited.keys.emplace(v.producer, v.result);
+    return run_region(graph_, inputs, visited);
 }
 
 }  // namespace headrace

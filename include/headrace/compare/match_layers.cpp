@@ -4,6 +4,7 @@
 #include <headrace/compare/match_layers.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -125,6 +126,15 @@ private:
 // Returns the exported node for which a value of a TOSA file was made: `softmax` for `softmax.reduce_max`.
 std::string_view origin_in(std::string_view name) { return name.substr(0, name.find('.')); }
 
+// Returns the names of exported nodes that a layer may be of, the surest first. A value without a name of its
+// own is listed by a name that means nothing.
+std::array<std::string_view, 3> origins_of(const layer_value& layer) {
+    const node& n = *layer.real.producer;
+    const auto* from = n.find_annotation<provenance>();
+    const std::string_view own = n.results[layer.real.result].name;
+    return {own, origin_in(own), from == nullptr ? std::string_view() : from->node_name};
+}
+
 // True if two values may hold the same numbers: integers that represent real numbers are narrow.
 bool may_be_same(const layer_value& a, const layer_value& b) {
     const tensor_meta& real = *meta_of(a.real);
@@ -143,7 +153,7 @@ std::vector<std::size_t> matches_by_name(std::span<const layer_value> a, std::sp
     }
     std::vector<std::size_t> found(a.size(), detail::no_layer);
     for (const auto& [k, layer] : ranges::views::enumerate(b)) {
-        for (const std::string_view name : {std::string_view(layer.name), origin_in(layer.name)}) {
+        for (const std::string_view name : origins_of(layer)) {
             const auto at = named.find(name);
             if (at == named.end() || !may_be_same(a[at->second], layer)) continue;
             found[at->second] = k;  // the last value of a name is the layer's result

@@ -25,21 +25,38 @@ namespace detail {
     return product;
 }
 
+/// Returns the multiplications of a recurrent cell or network: each row of the input, and each state, is
+/// multiplied by all weights, which are the matrices after the states.
+[[nodiscard]] inline std::uint64_t recurrent_macs(const node& n, const tensor_meta& input) {
+    if (input.rank() == 0 || input.shape.back() <= 0) return 0;
+    const bool is_cell = n.op->has(trait::recurrent_cell);
+    const std::uint32_t states = n.result_count - (is_cell ? 0U : 1U);
+    const std::int64_t rows = input.checked_elements().value_or(0) / input.shape.back();
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 1 + states; i < n.operand_count; ++i) {
+        const tensor_meta* const meta = meta_of(n.operand(i));
+        if (meta == nullptr) return 0;
+        if (meta->rank() != 2) continue;  // a bias
+        const std::uint64_t products = size_product({rows, meta->checked_elements().value_or(0)});
+        if (__builtin_add_overflow(sum, products, &sum)) return 0;
+    }
+    return sum;
+}
+
 }  // namespace detail
 
 /// True if the node multiplies and accumulates but multiply_accumulates does not count it.
-[[nodiscard]] inline bool has_uncounted_macs(const node& n) {
-    return n.op->has(trait::recurrent) || is<aten::einsum>(n);
-}
+[[nodiscard]] inline bool has_uncounted_macs(const node& n) { return is<aten::einsum>(n); }
 
-/// Returns the multiply-accumulate operations of a convolution, a matrix product or an attention, computed
-/// from shapes; 0 for all other nodes, and if shapes are missing or too large. Padding counts as data.
+/// Returns the multiply-accumulate operations of a convolution, a matrix product, an attention or a recurrent
+/// network, computed from shapes; 0 for all other nodes, and if shapes are missing or too large. Padding counts as data.
 [[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));
     const tensor_meta* const second = meta_of(n.operand(1));
     const tensor_meta* const out = n.results[0].meta;
     if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
+    if (n.op->has(trait::recurrent)) return detail::recurrent_macs(n, *first);
     const std::int64_t results = out->checked_elements().value_or(0);
     const std::int64_t inputs = first->checked_elements().value_or(0);
     const std::int64_t weights = second->checked_elements().value_or(0);

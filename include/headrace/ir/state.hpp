@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <headrace/base/lists.hpp>
+#include <headrace/op/fields.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,12 @@ namespace headrace {
 struct input_state {
     static constexpr bool inherited = false;
     std::string_view name;
+};
+
+/// Annotation of a placeholder that takes the old value of a state: the value before the first execution.
+struct first_value {
+    static constexpr bool inherited = false;
+    tensor_data data;
 };
 
 /// Annotation of the output node: the state that each of its values updates, or an empty name.

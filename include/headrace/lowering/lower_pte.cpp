@@ -34,6 +34,7 @@
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/state.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/kernels/kernel_parts.hpp>
@@ -59,6 +60,7 @@ std::vector<pte_state> states_as_inputs(program& p) {
         const auto [buffer, input] = detail::replace_buffer(g, m.tensor);
         if (buffer == nullptr) continue;
         states.push_back({args_of<builtin::constant>(*buffer).data, *meta_of(buffer->result())});
+        g.annotate(*input, first_value{states.back().data});
         positions.push_back(m.position);
         inputs.push_back(input->result());
     }

@@ -17,7 +17,9 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/partition/delegate_border.hpp>
+#include <headrace/partition/extract.hpp>
 
 namespace headrace {
 
@@ -64,7 +66,40 @@ void number_call(node& call, std::size_t number) {
         g.replace_all_uses(call.result(i), made.result(i));
     }
     g.inherit_annotations(made, call);
+    g.annotate(made, called_program{args_of<delegate::call_delegate>(call).lowered_graph});
     g.erase(call);
+}
+
+delegate_programs copy_programs(graph& host) {
+    delegate_programs programs;
+    for_each_node(host, [&](node& n) {
+        const auto* call = args_if<executorch::call_delegate>(n);
+        const auto* called = n.find_annotation<called_program>();
+        if (call == nullptr || called == nullptr) return;
+        auto& program = programs[call->number];
+        program = std::make_unique<graph>();
+        copy_graph(*called->program, *program);
+    });
+    return programs;
+}
+
+void restore_calls(graph& copy, const delegate_programs& programs) {
+    for_each_node(copy, [&](node& n) {
+        const auto* call = args_if<executorch::call_delegate>(n);
+        if (call == nullptr) return;
+        const auto called = programs.find(call->number);
+        if (called == programs.end()) return;
+        graph& g = *n.owner;
+        graph& program = g.create_region();
+        copy_graph(*called->second, program);
+        const args<delegate::call_delegate> arguments{{}, &program, call->operands};
+        node& made = g.create<delegate::call_delegate>(arguments, n.result_count, &n);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            made.results[i] = n.results[i];
+            g.replace_all_uses(n.result(i), made.result(i));
+        }
+        g.erase(n);
+    });
 }
 
 whole_method make_whole_method(graph& program, std::size_t states) {

@@ -24,9 +24,24 @@ namespace headrace {
 /// Returns the data that backends other than "tosa" request by key.
 [[nodiscard]] named_data_store_output data_of_backends(const lowered_methods& lowered);
 
+/// Annotation of a delegate's call by number: the delegate's graph, until the host's passes find that nothing
+/// refers to it.
+struct called_program {
+    static constexpr bool inherited = false;
+    const graph* program;
+};
+
 /// Replaces the call of a delegate by one of its number: the delegate's graph is in its bytes, so the host's
 /// passes need not see it.
 void number_call(node& call, std::size_t number);
+
+/// Graphs of delegates by number.
+using delegate_programs = std::map<std::int64_t, std::unique_ptr<graph>>;
+
+/// Returns copies of the delegates' graphs that a host graph calls, right after their calls were numbered.
+[[nodiscard]] delegate_programs copy_programs(graph& host);
+/// Replaces calls by number by calls of the delegates' graphs, in a copy of a host graph that is executed.
+void restore_calls(graph& copy, const delegate_programs& programs);
 
 /// The graph of a method that calls its whole program as one delegate.
 struct whole_method {

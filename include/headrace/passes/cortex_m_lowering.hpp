@@ -8,7 +8,9 @@
 #include <headrace/passes/cortex_m/arithmetic.hpp>
 #include <headrace/passes/cortex_m/bounds.hpp>
 #include <headrace/passes/cortex_m/convolutions.hpp>
+#include <headrace/passes/cortex_m/expanded_channels.hpp>
 #include <headrace/passes/cortex_m/fold_rescaled_constants.hpp>
+#include <headrace/passes/cortex_m/groups.hpp>
 #include <headrace/passes/cortex_m/moves.hpp>
 #include <headrace/passes/cortex_m/narrow_moves.hpp>
 #include <headrace/passes/cortex_m/pooling.hpp>
@@ -21,6 +23,7 @@
 #include <headrace/passes/cortex_m/tables_merging.hpp>
 #include <headrace/passes/cortex_m/volumes.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
 
 namespace headrace {
@@ -35,10 +38,11 @@ struct cortex_m_source {
 /// which executorch_lowering replaces by the runtime's kernels.
 struct cortex_m_lowering
     : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, select_softmax, convolve_resizes, convolve_volumes, select_convolutions,
-          select_products, select_sums, select_arithmetic, select_pooling, clamp_in_kernels,
-          tabulate_integers, select_moves, remove_dead_code, fold_rescaled_constants, merge_tables,
-          require_integer_kernels> {};
+          fold_padding, narrow_moves, remove_dead_code, fold_constants, select_softmax, rejoin_groups,
+          convolve_resizes, convolve_volumes, select_convolutions, select_products, select_sums,
+          select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
+          remove_dead_code, fold_rescaled_constants, merge_tables, merge_equal_constants, merge_duplicates,
+          convolve_expanded, require_integer_kernels> {};
 
 }  // namespace headrace
 

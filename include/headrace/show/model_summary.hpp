@@ -25,7 +25,7 @@ struct model_summary {
     std::vector<op_summary> ops{};  ///< those with the most MACs first, then the most frequent ones
     /// Multiply-accumulates of convolutions, matrix products and attention.
     std::uint64_t macs = 0;
-    std::size_t uncounted = 0;     ///< nodes whose MACs are not counted: recurrent layers, einsum
+    std::size_t uncounted = 0;     ///< einsums, whose MACs are not counted
     std::uint64_t parameters = 0;  ///< elements of constants, except scales, zero points and tables
     std::uint64_t parameter_bytes = 0;
     std::optional<std::uint64_t> peak_bytes{};  ///< of a greedy memory plan; nothing if there is none

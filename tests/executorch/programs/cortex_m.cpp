@@ -195,12 +195,16 @@ void dequantize(sample_program& p) {
         {x, 0.003 * static_cast<double>(p.any(1, 99)), p.any(-half, half - 1), -half, half - 1, type});
 }
 
-/// Equal shapes, or one element against four axes of one channel: the kernels broadcast other numbers for each
-/// channel along the memory, which is right in channels_last only.
+/// Equal shapes, or a number for each channel, where these are innermost in memory: the kernels broadcast along
+/// the memory.
 std::array<value, 2> pair_of(sample_program& p) {
     if (p.one_in(4)) {
-        const value x = p.input({p.any(1, 3), 1, p.any(1, 5), p.any(1, 5)}), one = p.input({1, 1, 1, 1});
-        return p.one_in(2) ? std::array{x, one} : std::array{one, x};
+        const bool has_pixels = p.one_in(2);
+        const std::int64_t channels = has_pixels ? 1 : p.any(1, 6);
+        const value x = has_pixels ? p.input({p.any(1, 3), 1, p.any(1, 5), p.any(1, 5)})
+                                   : p.input({p.any(1, 4), channels, 1, 1});
+        const value row = p.input({1, channels, 1, 1});
+        return p.one_in(2) ? std::array{x, row} : std::array{row, x};
     }
     const value x = p.known(p.shape(static_cast<std::size_t>(p.any(1, 5))));
     return {x, p.input(extents(meta_of(x)->shape.begin(), meta_of(x)->shape.end()))};

@@ -4,6 +4,7 @@
 
 #include <headrace/infer/memory.hpp>
 #include <headrace/passes/cortex_m/bounds.hpp>
+#include <headrace/passes/cortex_m/tables_merging.hpp>
 
 #include "../../support/kernel_runs.hpp"
 
@@ -20,7 +21,7 @@ value constants(
 value buffer(program& p, std::int64_t bytes) {
     return p.make<memory::alloc>({.size = {bytes}, .dtype = dtype::uint8});
 }
-// What the two dense convolutions, and others, have in common.
+// Arguments that all three convolutions have.
 template <class Args>
 Args convolution(program& p, dice& d, std::int64_t out) {
     Args a{};
@@ -115,6 +116,19 @@ TEST_CASE("bounds of kernels, once or several times") {
         CHECK(becomes_kernels<clamp_in_kernels>(repeated, {.programs = 20}) == "");
         const auto seen_as_vector = [=](program& p, dice& d) { return clamped(p, d, flat(p, make(p, d))); };
         CHECK(becomes_kernels<clamp_in_kernels>(seen_as_vector, {.programs = 20}) == "");
+    }
+}
+
+TEST_CASE("a table that clamps is the bounds of any of these kernels") {
+    for (const kernel make : kernels) {
+        const auto tabulated = [=](program& p, dice& d) {
+            const std::int64_t lowest = d.from(-100, 0), highest = d.from(1, 100);
+            std::vector<std::int64_t> table;
+            for (std::int64_t i = -128; i != 128; ++i) table.push_back(std::clamp(i, lowest, highest));
+            return p.make<cortex_m::quantized_activation>(
+                {.input = make(p, d), .lut = testing::integers(p, dtype::int8, {256}, table)});
+        };
+        CHECK(becomes_kernels<merge_tables>(tabulated, {.programs = 5}) == "");
     }
 }
 

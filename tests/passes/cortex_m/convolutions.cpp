@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto doubled = rounding_mode::double_round;
 
-// What a random convolution has beside its image.
+// The properties of random convolutions.
 struct convolution_kind {
     bool is_depthwise = false;
     std::int64_t batch = 1;
@@ -183,7 +183,7 @@ TEST_CASE("crops that only make windows fit are undone") {
     CHECK(becomes_kernels<select_convolutions, select_moves>(cropped_convolution) == "");
 }
 
-TEST_CASE("transposed convolutions") {
+TEST_CASE("transposed convolutions of any stride and padding") {
     CHECK(becomes_kernels<select_convolutions>(transposed(1, 3)) == "");
     CHECK(becomes_kernels<select_convolutions>(transposed(17, 2)) == "");
     CHECK(becomes_kernels<select_convolutions>(transposed(17, 3)) == "");

@@ -49,7 +49,35 @@ void changed_product(testing::program& p, const Change& change, std::vector<doub
     p.output(testing::narrowed(p, p.make<tosa::matmul>(a), {std::move(factors)}));
 }
 
+// The first matrix is a softmax that was computed in another shape.
+value product_of_shares(testing::program& p, dice& d) {
+    const std::int64_t rows = d.from(1, 6), inner = d.from(1, 9);
+    const value shares = p.make<cortex_m::softmax>({.input = p.input(dtype::int8, {rows, 1, inner}),
+        .dim = 2,
+        .input_zero_point = 0,
+        .output_zero_point = -128,
+        .input_multiplier = 1 << 30,
+        .input_shift = 24,
+        .diff_min = -127});
+    const value viewed = p.make<tosa::reshape>({shares, testing::shape_of(p, {1, rows, inner})});
+    const std::int64_t zero = -128;
+    const value same = p.make<tosa::rescale>({.input = viewed,
+        .multiplier = testing::number(p, dtype::int32, 1 << 30),
+        .shift = testing::number(p, dtype::int8, 30),
+        .input_zp = testing::number(p, dtype::int8, zero),
+        .output_zp = testing::number(p, dtype::int8, zero)});
+    const value sum = p.make<tosa::matmul>(
+        {same, p.input(dtype::int8, {1, inner, d.from(1, 5)}), testing::number(p, dtype::int8, zero),
+            testing::number(p, dtype::int8, d.from(-128, 127)), dtype::int32});
+    return testing::narrowed(
+        p, sum, {testing::factors_around(d, 0.004, 1), d.from(-128, 127), rounding_mode::double_round});
+}
+
 }  // namespace
+
+TEST_CASE("a product of a softmax reads it without its RESCALE") {
+    CHECK(becomes_kernels<select_products, remove_dead_code>(product_of_shares) == "");
+}
 
 TEST_CASE("products of matrices") {
     CHECK(becomes({}) == "");

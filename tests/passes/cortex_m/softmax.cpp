@@ -26,6 +26,7 @@ struct softmax_scales {
     double (*power_of)(double) = [](double x) { return std::exp(x); };
     double (*inverse_of)(double) = [](double x) { return 1 / x; };
     bool is_difference_read = false;
+    bool is_viewed = false;  // the powers, as a matrix
 };
 
 value rescaled(program& p, value v, double factor, std::int64_t from, std::int64_t to, dtype type) {
@@ -46,6 +47,10 @@ value tabulated(program& p, value v, const coding& from, const coding& to, doubl
     }
     return p.make<tosa::table>({.input1 = v, .table = integer_constant(p, dtype::int8, {256}, table)});
 }
+value as_matrix(program& p, value v, std::int64_t row) {
+    return p.make<tosa::reshape>(
+        {v, p.make<tosa::const_shape>({.values = {meta_of(v)->elements() / row, row}})});
+}
 value softmax_of(program& p, value x, const softmax_scales& d) {
     const std::int64_t axis = static_cast<std::int64_t>(d.shape.size()) - 1;
     const value largest = p.make<tosa::reduce_max>({.input = x, .axis = axis});
@@ -53,9 +58,11 @@ value softmax_of(program& p, value x, const softmax_scales& d) {
     const value sub = p.make<tosa::sub>({.input1 = shifted_left(x), .input2 = shifted_left(largest)});
     const value difference = narrowed(p, sub, d.input / d.difference / (1 << 19), 127);
     if (d.is_difference_read) p.output(difference);
-    const value power =
+    value power =
         tabulated(p, difference, int8_codes(d.difference, 127), int8_codes(d.power, -128), d.power_of);
-    const value all = p.make<tosa::reduce_sum>({.input = widened(p, power, -128), .axis = axis});
+    if (d.is_viewed) power = as_matrix(p, power, d.shape.back());
+    const std::int64_t last = d.is_viewed ? 1 : axis;
+    const value all = p.make<tosa::reduce_sum>({.input = widened(p, power, -128), .axis = last});
     const value sum = narrowed(p, all, d.power / d.sum, -128);
     const value inverse =
         tabulated(p, sum, int8_codes(d.sum, -128), int8_codes(d.inverse, -128), d.inverse_of);
@@ -102,6 +109,7 @@ tensor random_rows(const softmax_scales& d, unsigned seed) {
 
 TEST_CASE("the kernel is closer to a softmax in float than the operators between int8 tensors") {
     const softmax_scales cases[] = {{.shape = {100, 12}}, {.shape = {2, 4, 50, 17}, .difference = 20.0 / 255},
+        {.shape = {5, 20, 12}, .is_viewed = true},
         {.shape = {400, 10}, .input = 0.25, .difference = 24.0 / 255, .sum = 6.0 / 255},
         {.shape = {60, 99}, .input = 0.04, .sum = 60.0 / 255, .inverse = 0.9 / 255, .result = 0.96 / 255}};
     for (const softmax_scales& d : cases) {

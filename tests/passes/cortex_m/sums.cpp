@@ -50,7 +50,7 @@ TEST_CASE("sums over adjacent axes") {
     CHECK(becomes_kernels<select_sums>(sum(4, 5, 1 << 16, single), {.difference = 1}) == "");
 }
 
-TEST_CASE("sums that no kernel computes stay") {
+TEST_CASE("sums over axes that no kernel computes stay") {
     const auto apart = sum_with({2, 3, 4}, [](program& p, value v) { return summed(p, summed(p, v, 0), 2); });
     CHECK_THAT(apart, is_left_alone_by<select_sums>());
     const auto by_channel =

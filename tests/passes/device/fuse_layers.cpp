@@ -81,6 +81,10 @@ value padded(program& p, value x, std::int64_t number) {
 void padded_image(program& p) {
     p.output(narrow(p, convolution(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 0), 2)));
 }
+value depthwise(program& p, value x, std::int64_t stride);
+void padded_depthwise(program& p) {
+    p.output(narrow(p, depthwise(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 0), 1)));
+}
 void image_in_a_frame(program& p) {
     p.output(narrow(p, convolution(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 9), 2)));
 }
@@ -161,6 +165,8 @@ TEST_CASE("a sum of two branches is part of the one that reads less, and what bo
 TEST_CASE("padding with the zero point is a convolution's own") {
     CHECK_THAT(padded_image, computes_the_same<fold_padding>());
     CHECK(count_after<tosa::pad, fold_padding, remove_dead_code>(padded_image) == 0);
+    CHECK_THAT(padded_depthwise, computes_the_same<fold_padding>());
+    CHECK(count_after<tosa::pad, fold_padding, remove_dead_code>(padded_depthwise) == 0);
     CHECK_THAT(image_in_a_frame, (computes_the_same<may_rewrite<fold_padding>>()));
     CHECK(count_after<tosa::pad, fold_padding>(image_in_a_frame) == 1);
 }

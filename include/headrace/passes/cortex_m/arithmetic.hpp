@@ -35,12 +35,15 @@ struct select_arithmetic : pass {
 private:
     using made = joined<cortex_m::broadcast_ops, ops<cortex_m::quantized_add, cortex_m::quantized_mul>>;
 
-    // A function of one tensor is a table (tabulate_integers).
-    static bool is_of_two(const cortex_m::scaled_operand& x, const cortex_m::scaled_operand& y) {
-        const auto is_number = [](value v) {
-            return match<builtin::constant>(v) != nullptr && meta_of(v)->elements() == 1;
+    // A function of one tensor is a table (tabulate_integers), unless the tensor is broadcast.
+    static bool is_of_two(
+        emit<made> e, const cortex_m::scaled_operand& x, const cortex_m::scaled_operand& y) {
+        const auto is_whole = [&](value v) { return e.shape(v) == e.result_meta().shape; };
+        const auto is_function_of = [&](value v, value number) {
+            return cortex_m::is_number(number) && is_whole(v);
         };
-        return x.integers != y.integers && !is_number(x.integers) && !is_number(y.integers);
+        return x.integers != y.integers && !is_function_of(x.integers, y.integers) &&
+            !is_function_of(y.integers, x.integers);
     }
 
     // The kernel shifts operands by 20 bits, and scales both to twice the larger scale (Jacob et al.,
@@ -50,7 +53,8 @@ private:
         constexpr int headroom = 20, max_shift = 3;
         const auto to = cortex_m::scaled_result_of(e, result);
         const auto left = cortex_m::scaled_operand_of(e, x), right = cortex_m::scaled_operand_of(e, y);
-        if (!to || !left || !right || !to->has_one_factor() || !is_of_two(*left, *right)) return std::nullopt;
+        if (!to || !left || !right || !to->has_one_factor() || !is_of_two(e, *left, *right))
+            return std::nullopt;
         const double whole = 2 * std::max(left->factor, right->factor);
         const auto self = cortex_m::requantization_of(left->factor / whole);
         const auto other = cortex_m::requantization_of(sign * right->factor / whole);
@@ -79,7 +83,8 @@ private:
         constexpr int max_shift = 14;  // of a product of 17 bits
         const auto to = cortex_m::scaled_result_of(e, result);
         const auto left = cortex_m::scaled_operand_of(e, x), right = cortex_m::scaled_operand_of(e, y);
-        if (!to || !left || !right || !to->has_one_factor() || !is_of_two(*left, *right)) return std::nullopt;
+        if (!to || !left || !right || !to->has_one_factor() || !is_of_two(e, *left, *right))
+            return std::nullopt;
         const auto output = cortex_m::requantization_of(left->factor * right->factor * to->factor());
         if (!output || output->shift > max_shift) return std::nullopt;
         const auto operands = cortex_m::broadcast(e, left->integers, right->integers);

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_CORTEX_M_CONVOLUTIONS_HPP
 
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include <headrace/infer/cortex_m.hpp>
@@ -11,6 +12,7 @@
 #include <headrace/passes/cortex_m/images.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -37,7 +39,8 @@ private:
     using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
-            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc>>;
+            cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,
+            aten::slice_tensor>>;
     // The operands that all kernels share.
     struct operands {
         value weight;
@@ -104,8 +107,34 @@ private:
         weight = cortex_m::view(e, weight, shape_builder{w[0], w[2], w[1], w[3]});
     }
 
+    // Returns the weight without the zeros between groups of channels, if there are any.
+    static value without_other_groups(emit<made> e, value weight) {
+        const shape_builder shape(e.shape(weight));
+        const tensor_data data = match<builtin::constant>(weight)->data;
+        const std::int64_t row = shape[1] * shape[2] * shape[3];
+        for (std::int64_t groups = std::gcd(shape[0], shape[3]); groups > 1; --groups) {
+            if (shape[0] % groups != 0 || shape[3] % groups != 0) continue;
+            const std::int64_t out = shape[0] / groups, in = shape[3] / groups;
+            const auto is_of_group = [&](std::int64_t i) { return i % shape[3] / in == i / row / out; };
+            const auto is_zero = [&](std::int64_t i) {
+                return *element_at(data, *meta_of(weight), i) == std::byte{0};
+            };
+            std::int64_t i = 0;
+            while (i != shape[0] * row && (is_of_group(i) || is_zero(i))) ++i;  // most end at once
+            if (i != shape[0] * row) continue;
+            const auto numbers = *constant_integers(weight);
+            return build::constant_at(
+                e, dtype::int8, shape_builder{shape[0], shape[1], shape[2], in}, [&](sizes at) {
+                    const std::int64_t channel = at[0] / out * in + at[3];
+                    return scalar(numbers[build::element_index(shape, {at[0], at[1], at[2], channel})]);
+                });
+        }
+        return weight;
+    }
+
     template <class Args>
     static std::optional<value> dense(emit<made> e, const Args& a, operands& o) {
+        o.weight = without_other_groups(e, o.weight);
         const shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         if (!image) return std::nullopt;
@@ -168,7 +197,7 @@ private:
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3]);
         if (!image || !factors) return std::nullopt;
-        // Of one channel, Helium's kernel makes a dense convolution.
+        // Helium's kernel makes a dense convolution of one channel.
         if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[3], weight[3] / multiplier);
         const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, multiplier);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by which
-// integers are moved.
+// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by
+// which integers are moved.
 #ifndef HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 #define HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 
@@ -29,8 +29,8 @@ inline value slice(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .end = start + size, .step = 1});
 }
 
-/// The ops that place_windows may emit.
-using image_ops = ops<aten::view, aten::slice_tensor, aten::constant_pad_nd>;
+/// The ops that place_windows and placed_image may emit.
+using image_ops = ops<aten::view, aten::constant_pad_nd>;
 
 /// An image (N, H, W, C), and its windows with equal padding on both sides.
 struct placed_image {

@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// Makes the kernels of CMSIS-NN, or the runtime's own ones, of operators that move elements, compare them, or
-/// combine truth values: they are the same for all integers.
+/// Makes the kernels of CMSIS-NN, or the runtime's own ones, of operators that move elements, compare them,
+/// or combine truth values: they are the same for all integers.
 struct select_moves : pass {
     static constexpr std::string_view summary = "operators that move integers as the runtime's kernels";
 
@@ -53,8 +53,9 @@ struct select_moves : pass {
 
 private:
     using made = joined<cortex_m::image_ops, cortex_m::broadcast_ops,
-        ops<aten::cat, aten::permute, aten::flip, aten::index_select, aten::argmax, aten::_to_copy,
-            aten::amin, aten::where_self, cortex_m::transpose, cortex_m::maximum, cortex_m::minimum>>;
+        ops<aten::cat, aten::slice_tensor, aten::permute, aten::flip, aten::index_select, aten::argmax,
+            aten::_to_copy, aten::amin, aten::where_self, cortex_m::transpose, cortex_m::maximum,
+            cortex_m::minimum>>;
 
     // The kernel of CMSIS-NN has up to four axes of int8; axes that stay together are one.
     static value transposed(emit<made> e, const args<tosa::transpose>& a) {

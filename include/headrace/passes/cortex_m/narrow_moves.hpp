@@ -11,7 +11,7 @@
 namespace headrace {
 
 /// Moves elements before they are widened, and after they are narrowed: kernels compute from int8 to int8, so
-/// that nothing may stand between an operator and the RESCALEs around it.
+/// that nothing may stand between an operator and the RESCALEs around it. Numbers are compared as int8, too.
 struct narrow_moves : pass {
     static constexpr std::string_view summary = "moves elements as int8, before and after 32-bit arithmetic";
     static constexpr bool in_execution_order = true;
@@ -24,7 +24,8 @@ struct narrow_moves : pass {
 
 private:
     using moves = ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile, tosa::reverse>;
-    using made = ops<tosa::rescale>;
+    using extrema = ops<tosa::maximum, tosa::minimum>;
+    using made = joined<extrema, ops<tosa::rescale>>;
 
     // Makes the same move of another tensor.
     static value moved(emit<made> e, const node& move, value from) {
@@ -43,14 +44,42 @@ private:
         return e.make<tosa::rescale>(wide);
     }
     static std::optional<value> narrowed_earlier(emit<made> e, args<tosa::rescale> a) {
-        const node& move = *a.input.producer;
         const auto to = cortex_m::scaled_result_of(e, a);
-        const bool is_move = (is<tosa::reshape>(move) || is<tosa::transpose>(move) || is<tosa::slice>(move) ||
-                                 is<tosa::tile>(move) || is<tosa::reverse>(move)) &&
-            move.first_use->next_use == nullptr;
-        if (!to || !is_move || to->factors.size() != 1) return std::nullopt;
-        a.input = move.operand(0);
-        return moved(e, move, e.make<tosa::rescale>(a));
+        if (!to || to->factors.size() != 1) return std::nullopt;
+        if (to->factor() > 0 && is_of_two(e, *a.input.producer)) return compared(e, *a.input.producer, a);
+        pmr_vector<const node*> passed;  // the last move first
+        for (; is_read_by_one_move(*a.input.producer); a.input = passed.back()->operand(0))
+            passed.push_back(a.input.producer);
+        if (passed.empty()) return std::nullopt;
+        value v = e.make<tosa::rescale>(a);
+        for (std::size_t i = passed.size(); i-- != 0;) v = moved(e, *passed[i], v);
+        return v;
+    }
+    // True if the node moves elements for a single reader.
+    static bool is_read_by_one_move(const node& n) {
+        return set_of<moves>.contains(*n.op) && n.first_use->next_use == nullptr;
+    }
+    // True for the larger or the smaller of two int8 tensors with scales of their own.
+    static bool is_of_two(emit<made> e, const node& n) {
+        if ((!is<tosa::maximum>(n) && !is<tosa::minimum>(n)) || n.first_use->next_use != nullptr)
+            return false;
+        const auto x = cortex_m::scaled_operand_of(e, n.operand(0));
+        const auto y = cortex_m::scaled_operand_of(e, n.operand(1));
+        return x && y && match<builtin::constant>(x->integers) == nullptr &&
+            match<builtin::constant>(y->integers) == nullptr;
+    }
+    // Scaling keeps the order, so numbers may be compared after it.
+    static std::optional<value> compared(emit<made> e, const node& extremum, const args<tosa::rescale>& a) {
+        std::optional<value> v;
+        visit_args(extrema{}, extremum, [&]<class Op>(Op, args<Op> both) {
+            for (value* const operand : {&both.input1, &both.input2}) {
+                args<tosa::rescale> narrow = a;
+                narrow.input = *operand;
+                *operand = e.make<tosa::rescale>(narrow);
+            }
+            v = e.make<Op>(both);
+        });
+        return v;
     }
 };
 

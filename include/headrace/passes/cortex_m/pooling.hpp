@@ -15,8 +15,8 @@
 namespace headrace {
 
 /// Makes kernels of AVG_POOL2D and MAX_POOL2D of int8 (TOSA 1.0, 2.2.1 and 2.2.9). Neither counts padding.
-/// Where it is not equal on both sides, maxima have the least integer around the image, and averages, which
-/// would count it, are left.
+/// Maxima have the least integer around the image if it is not equal on both sides; averages, which would
+/// count that, are left.
 struct select_pooling : pass {
     static constexpr std::string_view summary = "poolings of int8 as kernels of CMSIS-NN";
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <headrace/infer/cortex_m.hpp>
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/passes/cortex_m/images.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
 
@@ -28,14 +28,11 @@ struct select_products : pass {
     }
 
 private:
-    using made = ops<cortex_m::quantized_batch_matmul, cortex_m::transpose, aten::view, memory::alloc>;
+    using made = ops<cortex_m::quantized_batch_matmul, tosa::transpose, tosa::reshape, tosa::const_shape,
+        memory::alloc>;
 
     // The RESCALE of a softmax to the program's steps is part of the product's: it only rounds.
     static std::optional<cortex_m::scaled_operand> shares_of(emit<made> e, value v, std::int64_t zero_point) {
-        const auto without_views = [](value shown) {
-            while (const auto* const a = match<tosa::reshape>(shown)) shown = a->input1;
-            return shown;
-        };
         const auto* const scaled = match<tosa::rescale>(without_views(v));
         const value shares = scaled != nullptr ? without_views(scaled->input) : value();
         const auto factors = shares ? cortex_m::detail::factors_of(*scaled) : std::nullopt;
@@ -44,7 +41,7 @@ private:
             constant_integer(scaled->output_zp) != zero_point)
             return std::nullopt;
         return cortex_m::scaled_operand{
-            cortex_m::view(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
+            reshaped(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
     }
 
     static std::optional<value> multiplied(
@@ -67,10 +64,28 @@ private:
             .output_shift = factor->shift,
             .scratch = cortex_m::make_scratch(e, bytes)});
     }
+    // Exchanges the last two axes. A TRANSPOSE before, also seen through a RESHAPE of the axes in front,
+    // becomes the only one; select_moves leaves it out if nothing moves.
     static value transposed(emit<made> e, value v) {
-        const auto* already = match<tosa::transpose>(v);
-        if (already != nullptr && already->perms == int_list{0, 2, 1}) return already->input1;
-        return e.make<cortex_m::transpose>({.input = v, .perm = {0, 2, 1}});
+        const shape_builder from(e.shape(v));
+        const value whole = without_views(v);
+        const auto* const before = match<tosa::transpose>(whole);
+        const bool keeps_matrices = before != nullptr && e.rank(whole) >= 2 &&
+            e.shape(whole).back() == from[2] && e.shape(whole)[e.rank(whole) - 2] == from[1];
+        if (!keeps_matrices) return e.make<tosa::transpose>({.input1 = v, .perms = {0, 2, 1}});
+        shape_builder perms(before->perms);
+        std::swap(perms[perms.size() - 1], perms[perms.size() - 2]);
+        const value moved = e.make<tosa::transpose>({.input1 = before->input1, .perms = int_list(perms)});
+        return reshaped(e, moved, shape_builder{from[0], from[2], from[1]});
+    }
+    static value without_views(value v) {
+        while (const auto* const a = match<tosa::reshape>(v)) v = a->input1;
+        return v;
+    }
+    static value reshaped(emit<made> e, value v, sizes shape) {
+        if (!v || e.shape(v) == int_list(shape)) return v;
+        const value to = e.make<tosa::const_shape>({.values = int_list(shape)});
+        return e.make<tosa::reshape>({.input1 = v, .shape = to});
     }
 };
 

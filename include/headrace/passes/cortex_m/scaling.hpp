@@ -97,6 +97,13 @@ namespace detail {
     return scaled_result{std::move(*factors), *zero};
 }
 
+/// True if the value is a constant whose elements are all equal, so that it may have any shape.
+[[nodiscard]] inline bool is_number(value v) {
+    const auto numbers = constant_integers(v);
+    return numbers && !numbers->empty() &&
+        std::ranges::all_of(*numbers, [&](std::int64_t n) { return n == numbers->front(); });
+}
+
 /// The factors of a kernel with a number for each of its output channels, as constants of int32.
 struct channel_factors {
     value multipliers, shifts;

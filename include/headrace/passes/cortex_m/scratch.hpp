@@ -13,8 +13,8 @@
 
 namespace headrace::cortex_m {
 
-// The sizes are those of CMSIS-NN's functions arm_…_get_buffer_size_{mve,dsp} and of the scalar ones, for each
-// kind of core: examples/docs/cortex_m.md has them as a table. A runtime with checks takes no other size.
+// The sizes are those of CMSIS-NN's functions arm_…_get_buffer_size_{mve,dsp} and of the scalar ones, for
+// each kind of core: examples/docs/cortex_m.md has them as a table. A runtime with checks takes no others.
 
 /// The sizes of a convolution over two axes; `rows` and `columns` have its windows.
 struct convolution_sizes {

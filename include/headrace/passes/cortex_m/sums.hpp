@@ -79,7 +79,8 @@ private:
             .activation_max = 127,
             .scratch = cortex_m::make_scratch(e, 0)});
     }
-    // They become the height of an image, which the window covers, in one column for each element before them.
+    // They become the height of an image, which the window covers, in one column for each element before
+    // them.
     static value over_columns(emit<made> e, const cortex_m::scaled_operand& from, const parts& p,
         const cortex_m::scaled_result& to, const cortex_m::channel_factors& factors) {
         const shape_builder image{1, p.before * p.along, 1, p.after}, weight{1, p.along, 1, p.after};

@@ -41,13 +41,6 @@ private:
     static bool is_elementwise(const node& n) {
         return is_of_dialect<tosa::dialect>(n) && n.op->has(trait::elementwise) && n.result_count == 1;
     }
-    // True if all elements of a constant are equal, so that it may have any shape.
-    static bool is_uniform(value v) {
-        if (meta_of(v)->elements() == 1) return true;
-        const auto numbers = constant_integers(v);
-        return numbers &&
-            std::ranges::all_of(*numbers, [&](std::int64_t n) { return n == numbers->front(); });
-    }
     // Returns the table that a truth value is already computed by; null if there is none.
     static const args<cortex_m::quantized_activation>* truth_table_of(const node& n) {
         const auto* truth = args_if<aten::_to_copy>(n);
@@ -68,7 +61,7 @@ private:
             const value v = *operand.slot;
             const bool is_table = table != nullptr && v == table->table;
             if (match<builtin::constant>(v) != nullptr) {
-                if (!is_table && !is_uniform(v)) return false;
+                if (!is_table && !cortex_m::is_number(v)) return false;
             } else if (is_table) {
                 return false;
             } else if (e.dtype(v) != dtype::int8 &&
@@ -97,7 +90,7 @@ private:
     }
 
     // Applies an operator of the function to vectors of 256 numbers, which have no channels.
-    static value applied(emit<made> e, const node& n, const pmr_vector<value>& operands) {
+    static value applied(emit<made> e, const node& n, const pmr_vector<value>& operands, std::int64_t count) {
         if (const auto* by_channel = args_if<tosa::rescale>(n); by_channel && by_channel->per_channel) {
             args<tosa::rescale> whole = *by_channel;
             whole.input = operands[0];
@@ -106,7 +99,8 @@ private:
             whole.per_channel = false;
             return e.make<tosa::rescale>(whole);
         }
-        node* const copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.shape = int_list{256}; });
+        node* const copy =
+            e.clone(n, operands, [&](tensor_meta& meta) { meta.shape = e.owner().own(int_list{count}); });
         return copy == nullptr ? value() : copy->result();
     }
     // Applies the function to the numbers -128 to 127.
@@ -123,20 +117,23 @@ private:
                 continue;
             }
             pmr_vector<value> operands;
+            std::int64_t count = 1;  // of its results; more if it depends on the argument
             for (const edge& operand : n->operand_edges()) {
                 const value v = *operand.slot;
                 const auto known = std::ranges::find(f.nodes, v.producer);
                 if (v == f.argument) {
                     operands.push_back(all);
+                    count = shape[0];
                 } else if (match<builtin::constant>(v) == nullptr) {
                     operands.push_back(results[static_cast<std::size_t>(known - f.nodes.begin())]);
+                    count = std::max(count, element_count(e.shape(operands.back())));
                 } else if (e.rank(v) == 1 && (e.shape(v)[0] == 1 || is<tosa::table>(*n))) {
                     operands.push_back(v);
                 } else {
                     operands.push_back(e.splat(constant_integers(v)->front(), e.dtype(v), sizes(one)));
                 }
             }
-            results.push_back(applied(e, *n, operands));
+            results.push_back(applied(e, *n, operands, count));
         }
         return results.back();
     }
