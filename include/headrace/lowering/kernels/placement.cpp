@@ -31,26 +31,6 @@ const provenance& origin_of(node& n) {
     return *n.find_annotation<provenance>();
 }
 
-bool is_constant(const node& n) {
-    return is<builtin::constant>(n) ||
-        (n.op->has(trait::dequantizing) && is<builtin::constant>(*n.operands[0].source));
-}
-
-// Recurrent ops multiply each step of each sequence by all of their weights.
-std::uint64_t multiplications(const node& n) {
-    const tensor_meta* input = n.operand_count != 0 ? meta_of(n.operand(0)) : nullptr;
-    if (!n.op->has(trait::recurrent) || input == nullptr || input->rank() == 0 || input->shape.back() <= 0)
-        return multiply_accumulates(n);
-    std::int64_t weights = 0;
-    for (const edge& e : n.operand_edges()) {
-        const tensor_meta* weight = meta_of(*e.slot);
-        if (weight != nullptr && weight->rank() == 2 && is_constant(*e.source))
-            weights += weight->checked_elements().value_or(0);
-    }
-    const std::int64_t steps = input->checked_elements().value_or(0) / input->shape.back();
-    return detail::size_product({steps, weights});
-}
-
 // The kernels of a lowered graph, by origin.
 struct kernel_list {
     std::unordered_map<const provenance*, std::vector<const op_info*>> by_origin{};
@@ -109,9 +89,9 @@ void placement_log::begin(graph& exported) {
                 .op = std::string(origin.op_name),
                 .in_integers = meta != nullptr && !is_floating(meta->dtype),
                 .source = std::string(source_line(n)),
-                .macs = multiplications(n)};
-            nodes_.push_back(
-                {&origin, std::move(placed), bool{quantized.inside[n.id]}, n.op->has(trait::dequantizing)});
+                .macs = multiply_accumulates(n)};
+            nodes_.push_back({&origin, std::move(placed), bool{quantized.inside[n.id]},
+                n.op->has(trait::quantizing), n.op->has(trait::dequantizing)});
         }
     });
 }
