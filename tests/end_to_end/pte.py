@@ -480,6 +480,30 @@ def check_vela(program, folder):
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
 
 
+def check_kernel_report(program, folder):
+    """The report says where each node is computed, and the program prints the sum of it."""
+    file, report_file = folder / "kernels.pte", folder / "report.json"
+
+    def lower(model):
+        printed = call(program, "lower", model / "model.pt2", "-o", file, "--kernels", "cortex_m", "--report", report_file)
+        return printed.stdout, json.loads(report_file.read_text())["methods"]["forward"]
+
+    text, told = lower(ROOT / "examples" / "models" / "kws_dscnn_int8")
+    expect(f"100 % of 2.66 M MACs in integers, {told['planned_bytes']:,} bytes planned" in text, f"it prints {text}")
+    expect(told["integer_share"] == 1 and told["macs"]["cortex_m"] == told["macs"]["total"] == told["integer_macs"],
+           f"not all multiplications are in integers: {told['macs']}")
+    nodes = {n["node"]: n for n in told["nodes"]}
+    expect(nodes["conv2d"]["runs_on"] == "cortex_m" and nodes["conv2d"]["macs"] > 0 and "reason" not in nodes["conv2d"],
+           f"the convolution: {nodes['conv2d']}")
+    expect(any("conv2d" in k for k in nodes["conv2d"]["kernels"]), f"the convolution: {nodes['conv2d']}")
+    text, told = lower(ROOT / "tests" / "fixtures" / "quantized_int16")
+    expect("linear (aten.linear.default): the kernels for Cortex-M take integers of 8 bits" in text, f"it prints {text}")
+    linear = next(n for n in told["nodes"] if n["node"] == "linear")
+    expect(linear["runs_on"] == "portable" and not linear["in_integers"] and "8 bits" in linear["reason"],
+           f"a product of int16: {linear}")
+    expect(told["integer_share"] == 0, "products of int16 count as integers")
+
+
 def check_own_backend(program, runner, example, folder):
     """A file with delegates of another backend, which reads its compile spec and named data in the runtime."""
     file, x = folder / "own.pte", np.random.RandomState(3).randn(2, 3).astype(np.float32)
@@ -523,6 +547,7 @@ def main():
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        check_kernel_report(program, folder)
         if len(sys.argv) > 3:
             check_own_backend(program, runner, sys.argv[3], folder)
         check_peer(program, runner, folder)

@@ -23,7 +23,7 @@
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/state.hpp>
 #include <headrace/lowering/delegation.hpp>
-#include <headrace/lowering/kernel_parts.hpp>
+#include <headrace/lowering/kernels/kernel_parts.hpp>
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/run/execution.hpp>
