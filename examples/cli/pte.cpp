@@ -105,16 +105,15 @@ void say_verified(const file_map& models, const std::vector<checked_method>& fin
     for (const auto& [name, path] : models) {
         const checked_method& m = findings[next++];
         std::string text = models.size() == 1 ? "verified" : fmt::format("{}: verified", printable(name));
-        if (m.has_delegates) text += ", delegates as TOSA defines them";
-        if (m.has_kernels)
-            text += m.has_delegates ? ", integer kernels as CMSIS-NN computes them"
-                                    : ", as ExecuTorch's runtime with CMSIS-NN's kernels computes it";
+        text += m.has_delegates ? ", delegates as TOSA defines them, the rest as" : ", as";
+        text += m.has_kernels ? " ExecuTorch's runtime with CMSIS-NN's kernels computes it"
+                              : " ExecuTorch's portable kernels compute it";
         if (m.layers != 0)
             text += fmt::format(
-                "; {} by at most {:g} of {} quantization steps off what floats give of equal "
-                "inputs, outputs by {:.2g} in all",
+                "; {} at most {:g} quantization step{} off what floats give for equal inputs, the "
+                "outputs {:.2g} in all",
                 m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), m.layer_steps,
-                m.layers == 1 ? "its" : "their", m.output_steps);
+                m.layer_steps == 1 ? "" : "s", m.output_steps);
         double worst = 0;
         for (const verified_pass& pass : m.passes) worst = std::max(worst, pass.difference);
         say(fmt::format("{}; {} changed the graph, the largest relative difference is {:.2g}", text,

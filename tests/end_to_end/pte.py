@@ -132,6 +132,33 @@ def check_delegates(program, model, folder):
     shutil.rmtree(package, ignore_errors=True)
 
 
+def check_verified(program, folder):
+    """Executes files while they are lowered: the machine, and how far its layers are off, are in the message."""
+    quantized = ROOT / "examples/models/kws_dscnn_int8/model.pt2"
+    file = folder / "verified.pte"
+    portable = "verified, as ExecuTorch's portable kernels compute it; "
+    cmsis = "as ExecuTorch's runtime with CMSIS-NN's kernels computes it; "
+    off = " at most 1 quantization step off what floats give for equal inputs"
+    for model in quantized, ROOT / "tests/fixtures/buffer_update/model.pt2", ROOT / "tests/fixtures/control_flow/model.pt2":
+        call(program, "lower", model, "-o", file, "--verify", says=portable)
+        call(program, "lower", model, "-o", file, "--verify", "--in", model.parent / "in0.npy", says=portable)
+        call(program, "lower", model, "-o", file, "--verify", "--delegate", "tosa",
+             says="verified, delegates as TOSA defines them, the rest as ExecuTorch's portable kernels compute it; ")
+    for core in "cortex-m0plus", "cortex-m4", "cortex-m55":
+        for kind in [], ["--io-type", "int8"]:
+            told = call(program, "lower", quantized, "-o", file, "--core", core, "--verify", *kind, "--in",
+                        quantized.parent / "in0.npy", says="verified, " + cmsis).stderr
+            expect(off in told, f"--verify for {core} says {told!r}")
+    told = call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--core",
+                "cortex-m4", "--verify", says="a: verified, " + cmsis).stderr
+    expect("b: verified, " + cmsis in told, f"--verify of two methods says {told!r}")
+    call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--verify", "--in",
+         quantized.parent / "in0.npy", status=USAGE, says="--in is for one method")
+    file.unlink()
+    call(program, "lower", quantized, "-o", file, "--verify", "--in", quantized, status=MALFORMED)
+    expect(not file.exists(), "a file is written although --verify could not execute the model")
+
+
 def check_integer_interface(program, runner, folder):
     """`--io-type int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
@@ -514,6 +541,7 @@ def main():
             if delegated:
                 check_delegates(program, model, folder)
         check_methods(program, folder)
+        check_verified(program, folder)
         check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)

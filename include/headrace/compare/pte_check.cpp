@@ -18,6 +18,8 @@
 #include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/executorch.hpp>
 
+#include <headrace/ir/listing.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/state.hpp>
 #include <headrace/lowering/delegation.hpp>
@@ -68,6 +70,17 @@ result<std::vector<tensor>> inputs_of(const graph& g, const std::vector<std::str
         }
     }
     return inputs;
+}
+
+// Layers are found again by their origins, which a quantizer's nodes, or those of a text, may lack.
+void add_origins(graph& g) {
+    const printed_names names(g);
+    for_each_node(g, [&](node& n) {
+        if (is_of_dialect<builtin::dialect>(n) || n.result_count == 0) return;
+        if (n.find_annotation<provenance>() != nullptr) return;
+        graph& owner = *n.owner;
+        owner.annotate(n, provenance{owner.own(names[n.result()]), n.op->name});
+    });
 }
 
 std::string number_text(double x) {
@@ -142,8 +155,9 @@ std::vector<checked_method> pte_check::findings() const {
     return found;
 }
 
-result<void> pte_check::begin(const graph& exported) {
+result<void> pte_check::begin(graph& exported) {
     if (order_.size() == methods_) return {};
+    add_origins(exported);
     order_.push_back(&exported);
     watched& w = watched_[&exported];
     HEADRACE_TRY(inputs, inputs_of(exported, files_));
@@ -197,7 +211,7 @@ result<void> pte_check::check_layers(std::string_view stage, const graph& g, wat
     w.found.output_steps = largest_steps(w.steps, w.expected, c.other_outputs);
     w.found.has_kernels = w.found.has_kernels || is_of_cortex_m;
     w.found.has_delegates = w.found.has_delegates || stage == delegation_record(0).name;
-    // What the machine computes is what the passes after this stage must not change.
+    // The passes after this stage must not change the results of this machine.
     w.passes.emplace(w.inputs);
     return w.passes->begin(g);
 }

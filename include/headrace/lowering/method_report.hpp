@@ -20,7 +20,7 @@ struct delegate_report {
     std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
 };
 
-/// The kind of code that computes a node of the exported graph.
+/// The side that computes a node of the exported graph.
 enum class node_place {
     delegate,  ///< in a delegate
     cortex_m,  ///< by kernels for Cortex-M

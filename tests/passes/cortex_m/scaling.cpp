@@ -10,7 +10,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 
 namespace {
 

@@ -81,6 +81,7 @@ public:
         g.set_target(target);
         HEADRACE_TRY(std::move(done));
         remove_requantization(g);
+        for (const provenance* origin : choose_integers(g)) made_.inside.insert(origin);
         merge_quantizers(g);
         merge_dequantizers(g);
         return std::move(made_);

@@ -23,20 +23,15 @@ struct select_convolutions : pass {
     static constexpr std::string_view summary = "a convolution and its RESCALE as a kernel of CMSIS-NN";
 
     static auto rewrites() {
-        return rules(on_match([](auto image) {
-            const auto sum =
-                node_of<"sum", tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>(image);
-            return node_of<"result", tosa::rescale>(sum);
-        }) = code<made>([](emit<made> e, value, const auto& m) {
-            std::optional<value> kernel;
-            visit_args(convolutions{}, *find<"sum">(m),
-                [&](auto, const auto& a) { kernel = convolved(e, a, get<"result">(m)); });
-            return kernel;
+        return rules(on<tosa::rescale> = code<made>([](emit<made> e, const args<tosa::rescale>& a) {
+            if (const auto* dense = match<tosa::conv2d>(a.input)) return convolved(e, *dense, a);
+            if (const auto* apart = match<tosa::depthwise_conv2d>(a.input)) return convolved(e, *apart, a);
+            const auto* spread = match<tosa::transpose_conv2d>(a.input);
+            return spread != nullptr ? convolved(e, *spread, a) : std::nullopt;
         }));
     }
 
 private:
-    using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
             cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,

@@ -84,7 +84,7 @@ std::optional<placed_image> place_windows(
     for (std::size_t i = 0; i != 2; ++i) {
         window& w = placed.windows[i];
         w = {kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
-        if constexpr (requires { a.dilation; }) w.dilation = a.dilation[i];
+        if constexpr (requires { a.dilation; }) w.dilation = kernel[i] == 1 ? 1 : a.dilation[i];
         // CMSIS-NN's kernel for images of one row has no rows of padding.
         const bool pads_row = i == 0 && e.shape(a.input)[1] == 1 && w.kernel == 1 && w.before != 0;
         may_uncrop = may_uncrop && !pads_row && w.after == 0 &&
