@@ -168,12 +168,16 @@ void merge_dequantizers(graph& g) { merge<dequantize>(g); }
 
 std::vector<const provenance*> choose_integers(graph& g) {
     std::vector<const provenance*> chosen;
+    std::vector<node*> choices;  // first, as readers are erased
     for_each_node(g, [&](node& n) {
-        const args<dequantize>* const read = is_choice(n) ? alike_operands_of(n) : nullptr;
-        if (read == nullptr || !is_quantized_so(n, *read)) return;
-        if (const auto* origin = n.find_annotation<provenance>()) chosen.push_back(origin);
-        choose_among_integers(n, *read);
+        if (is_choice(n)) choices.push_back(&n);
     });
+    for (node* n : choices) {
+        const args<dequantize>* const read = alike_operands_of(*n);
+        if (read == nullptr || !is_quantized_so(*n, *read)) continue;
+        if (const auto* origin = n->find_annotation<provenance>()) chosen.push_back(origin);
+        choose_among_integers(*n, *read);
+    }
     return chosen;
 }
 
