@@ -19,8 +19,8 @@ namespace headrace {
 /// True if the graph, or one nested in it, has integer kernels for Cortex-M.
 [[nodiscard]] bool has_integer_kernels(const graph& g);
 
-/// Adds pairs for layers without a counterpart in `known`: those whose numbers, for the reference's inputs, are
-/// alike but for a scale, an offset and the order of the axes. Both models have paired layers in the same
+/// Adds pairs for layers without a counterpart in `known`: those whose numbers, for the reference's inputs,
+/// are alike but for a scale, an offset and the order of the axes. Both models have paired layers in the same
 /// order; the list with the most alike pairs is taken. The result is in the order of the reference.
 [[nodiscard]] result<std::vector<layer_match>> match_values(const graph& reference,
     std::span<const layer_value> layers_of_reference, const graph& other,
