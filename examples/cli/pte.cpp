@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,23 @@ void write_delegates(json_writer& w, const method_report& m) {
     write_node_reasons(w, "host_nodes", m.host_nodes);
 }
 
-std::string report_of(const lowered_pte& made, std::string_view delegate) {
+// The findings of --verify, as the report of a flatbuffer has them.
+void write_verified(json_writer& w, const checked_method& m) {
+    w.begin_array("verified");
+    for (const verified_pass& pass : m.passes) {
+        w.begin_object();
+        w.member("pass", pass.pass);
+        w.member("difference", pass.difference);
+        w.end_object();
+    }
+    w.end_array();
+    w.member("steps_off", m.output_steps);
+    w.member("layer_steps_off", m.layer_steps);
+}
+
+std::string report_of(
+    const lowered_pte& made, std::string_view delegate, std::span<const checked_method> checked) {
+    std::size_t next = 0;
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
@@ -70,6 +87,7 @@ std::string report_of(const lowered_pte& made, std::string_view delegate) {
             write_delegates(w, told->second);
             write_placements(w, told->second, delegate);
         }
+        if (!checked.empty()) write_verified(w, checked[next++]);
         w.end_object();
     }
     w.end_object();
@@ -151,11 +169,14 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
                 "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
         return status;
     }
+    const std::vector<checked_method> findings =
+        options.verify ? check.findings() : std::vector<checked_method>();
     if (!choices.io.empty()) {
         HEADRACE_TRY(write_atomically(choices.io, io_text(options, made.io)));
     }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        HEADRACE_TRY(write_atomically(options.report, report_of(made, name_of_delegate(options)) + '\n'));
+        HEADRACE_TRY(
+            write_atomically(options.report, report_of(made, name_of_delegate(options), findings) + '\n'));
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
         if (!made.file.write_to(sink)) return {};  // the sink has the reason
@@ -166,7 +187,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    if (options.verify) say_verified(models, check.findings());
+    if (options.verify) say_verified(models, findings);
     if (lowering.kernels) {
         print_placements(made, options.output);
     } else {

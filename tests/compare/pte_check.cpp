@@ -164,3 +164,22 @@ TEST_CASE("pte_check: a pass that changes the integers is named", "[compare]") {
     CHECK_THAT(
         error, Catch::StartsWith("select_kernels changes the result: the largest relative difference"));
 }
+
+TEST_CASE("pte_check: elements in a wrong order are found in the output", "[compare]") {
+    const std::string error = check(with_kernels(), stage, [](graph& g) {
+        node* last = nullptr;
+        for (node& n : g.nodes()) {
+            if (is<cortex_m::transpose>(n)) last = &n;
+        }
+        REQUIRE(last != nullptr);
+        const tensor_meta meta = *meta_of(last->result());
+        node& view = g.create<aten::view>({.self = last->operand(0), .size = meta.shape}, last);
+        g.set_meta(view.result(), meta);
+        g.replace_all_uses(last->result(), view.result());
+        g.erase(*last);
+    }).error;
+    CHECK_THAT(error,
+        Catch::StartsWith(
+            "select_integer_kernels changes the result: as ExecuTorch's runtime with CMSIS-NN's "
+            "kernels computes it, the largest relative difference of an output is "));
+}

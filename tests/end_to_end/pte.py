@@ -154,6 +154,11 @@ def check_verified(program, folder):
     expect("b: verified, " + cmsis in told, f"--verify of two methods says {told!r}")
     call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--verify", "--in",
          quantized.parent / "in0.npy", status=USAGE, says="--in is for one method")
+    made = folder / "verified.json"
+    call(program, "lower", quantized, "-o", file, "--core", "cortex-m4", "--verify", "--report", made)
+    told = json.loads(made.read_text())["methods"]["forward"]
+    expect(told["verified"][0]["pass"] == "select_integer_kernels" and told["layer_steps_off"] == 1,
+           f"the report says {told['verified']}, {told['layer_steps_off']}")
     file.unlink()
     call(program, "lower", quantized, "-o", file, "--verify", "--in", quantized, status=MALFORMED)
     expect(not file.exists(), "a file is written although --verify could not execute the model")

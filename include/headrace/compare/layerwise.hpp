@@ -35,8 +35,8 @@ struct layerwise_comparison {
 /// Runs a lowered graph, and then the program that it was lowered from. Each layer of the latter reads the
 /// values of the lowered graph, so that differences do not add up. A difference is thus that of one layer, or
 /// of several if the lowered graph has no value for some of them, or none whose order of elements is known. A
-/// kernel may round a value the other way: this is one step for one layer, and more for a kernel that computes
-/// several. Both models take the same inputs.
+/// kernel may round a value the other way: this is one step for one layer, and more for a kernel that
+/// computes several. Both models take the same inputs.
 [[nodiscard]] result<layerwise_comparison> compare_layerwise(
     const graph& reference, const graph& lowered, std::span<const tensor> inputs);
 

@@ -22,7 +22,7 @@ namespace headrace {
 
 /// The findings for one method.
 struct checked_method {
-    std::vector<verified_pass> passes{};  ///< with the largest relative difference of an output
+    std::vector<verified_pass> passes{};  ///< with the largest relative difference, of a layer or an output
     std::size_t layers = 0;               ///< quantized ones that were compared alone, from equal inputs
     double layer_steps = 0;               ///< the largest difference of one of them, in quantization steps
     double output_steps = 0;     ///< of an output from the exported program's, in its quantization steps
