@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::take_channels_last, which moves the channels of a program's images last at its signature.
+// Declares headrace::take_channels_last, which makes the images at a program's signature NHWC.
 #ifndef HEADRACE_LOWERING_IMAGE_LAYOUT_HPP
 #define HEADRACE_LOWERING_IMAGE_LAYOUT_HPP
 
