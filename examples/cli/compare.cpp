@@ -49,6 +49,7 @@ void print_summary(const model_comparison& c, comparison_order by) {
         "{} layers compared over {} samples; {} of the first model and {} of the second have no "
         "counterpart\n",
         pairs, c.samples, c.reference_layers - pairs, c.other_layers - pairs);
+    if (!c.machine.empty()) fmt::print("the second model has the arithmetic of {}\n", c.machine);
     for (const layer_comparison& l : c.layers) {
         if (l.is_output) fmt::print("output {}: {} dB\n", l.name, decibels(l.sqnr));
     }

@@ -301,7 +301,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
             "new one; variable: variables of TOSA, for a target with +var")
         ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
-        "Execute the model after each pass, and name the first that changes the result");
+        "Execute the model after each pass, and name the first that changes the result; for a .pte file also the "
+        "layer");
     lower->add_flag("--strict", o.strict, strict_help);
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,23 @@ void write_delegates(json_writer& w, const method_report& m) {
     write_node_reasons(w, "host_nodes", m.host_nodes);
 }
 
-std::string report_of(const lowered_pte& made, std::string_view delegate) {
+// The findings of --verify, as the report of a flatbuffer has them.
+void write_verified(json_writer& w, const checked_method& m) {
+    w.begin_array("verified");
+    for (const verified_pass& pass : m.passes) {
+        w.begin_object();
+        w.member("pass", pass.pass);
+        w.member("difference", pass.difference);
+        w.end_object();
+    }
+    w.end_array();
+    w.member("steps_off", m.output_steps);
+    w.member("layer_steps_off", m.layer_steps);
+}
+
+std::string report_of(
+    const lowered_pte& made, std::string_view delegate, std::span<const checked_method> checked) {
+    std::size_t next = 0;
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
@@ -70,6 +87,7 @@ std::string report_of(const lowered_pte& made, std::string_view delegate) {
             write_delegates(w, told->second);
             write_placements(w, told->second, delegate);
         }
+        if (!checked.empty()) write_verified(w, checked[next++]);
         w.end_object();
     }
     w.end_object();
@@ -105,16 +123,15 @@ void say_verified(const file_map& models, const std::vector<checked_method>& fin
     for (const auto& [name, path] : models) {
         const checked_method& m = findings[next++];
         std::string text = models.size() == 1 ? "verified" : fmt::format("{}: verified", printable(name));
-        if (m.has_delegates) text += ", delegates as TOSA defines them";
-        if (m.has_kernels)
-            text += m.has_delegates ? ", integer kernels as CMSIS-NN computes them"
-                                    : ", as ExecuTorch's runtime with CMSIS-NN's kernels computes it";
+        text += m.has_delegates ? ", delegates as TOSA defines them, the rest as" : ", as";
+        text += m.has_kernels ? " ExecuTorch's runtime with CMSIS-NN's kernels computes it"
+                              : " ExecuTorch's portable kernels compute it";
         if (m.layers != 0)
             text += fmt::format(
-                "; {} by at most {:g} of {} quantization steps off what floats give of equal "
-                "inputs, outputs by {:.2g} in all",
+                "; {} at most {:g} quantization step{} off what floats give for equal inputs, the "
+                "outputs {:.2g} in all",
                 m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), m.layer_steps,
-                m.layers == 1 ? "its" : "their", m.output_steps);
+                m.layer_steps == 1 ? "" : "s", m.output_steps);
         double worst = 0;
         for (const verified_pass& pass : m.passes) worst = std::max(worst, pass.difference);
         say(fmt::format("{}; {} changed the graph, the largest relative difference is {:.2g}", text,
@@ -153,11 +170,14 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
                 "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
         return status;
     }
+    const std::vector<checked_method> findings =
+        options.verify ? check.findings() : std::vector<checked_method>();
     if (!choices.io.empty()) {
         HEADRACE_TRY(write_atomically(choices.io, io_text(options, made.io)));
     }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        HEADRACE_TRY(write_atomically(options.report, report_of(made, name_of_delegate(options)) + '\n'));
+        HEADRACE_TRY(
+            write_atomically(options.report, report_of(made, name_of_delegate(options), findings) + '\n'));
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
         if (!made.file.write_to(sink)) return {};  // the sink has the reason
@@ -168,7 +188,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    if (options.verify) say_verified(models, check.findings());
+    if (options.verify) say_verified(models, findings);
     if (lowering.kernels) {
         print_placements(made, options.output);
     } else {

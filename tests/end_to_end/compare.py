@@ -70,6 +70,24 @@ def check_forms(program, folder):
     expect(all(layer["sqnr_db"] is None or layer["sqnr_db"] > 100 for layer in real.values()), "a float flatbuffer")
 
 
+def check_kernels(program, folder):
+    """Layers of .pte files are found without names, and the report says whose arithmetic they have."""
+    model = NETWORK.parents[2] / "examples" / "models" / "kws_dscnn_int8"
+    portable, cmsis = "ExecuTorch's portable kernels", "ExecuTorch's runtime with CMSIS-NN's kernels"
+    file = folder / "kernels.pte"
+    for options, machine, least in (([], portable, 100), (["--core", "cortex-m55"], cmsis, 25),
+                                    (["--core", "cortex-m4", "--io-type", "int8"], cmsis, 25)):
+        call(program, "lower", model / "model.pt2", "-o", file, *options)
+        arguments = [model / "model.pt2", file, "--in", model / "in0.npy"]
+        call(program, "compare", *arguments, says=f"the second model has the arithmetic of {machine}\n")
+        layers = layers_of(program, folder, *arguments)
+        expect(json.loads((folder / "c.json").read_text())["machine"] == machine, f"{options}: not {machine}")
+        missing = {*(f"relu_{i}" for i in range(1, 9)), "relu", "avg_pool2d", "linear", "exp", "mul"} - set(layers)
+        expect(not missing, f"{options}: no counterpart of {missing}")
+        worst = min((layer["sqnr_db"] for layer in layers.values() if layer["sqnr_db"] is not None), default=999)
+        expect(worst > least, f"{options}: a layer loses {worst} dB")
+
+
 def check_output(program, folder):
     made, samples = folder / "plain.pt2", folder / "test.npy"
     arguments = ["compare", MODEL, made, "--in", samples]
@@ -102,6 +120,7 @@ def main():
         folder = pathlib.Path(name)
         check_forms(program, folder)
         check_output(program, folder)
+        check_kernels(program, folder)
         check_errors(program, folder)
     return calls.report()
 

@@ -108,6 +108,16 @@ def check_model(program, runner, name, model, inputs, folder):
     return buffers
 
 
+def check_other_core(program, runner, folder):
+    """The kernels of one kind of core refuse the buffers of another."""
+    model, file = ROOT / "examples/models/kws_dscnn_int8", folder / "other.pte"
+    for core, kind in (("cortex-m55", "dsp"), ("cortex-m4", "mve"), ("cortex-m4", "scalar")):
+        call(program, "lower", model / "model.pt2", "-o", file, "--kernels", "cortex_m", "--core", core)
+        done = subprocess.run([runner, file, "forward", model / "in0.npy", "--", folder / "y.npy"], text=True,
+                              capture_output=True, env={**os.environ, "HEADRACE_CORE": kind})
+        expect(done.returncode != 0 and "refuses its call" in done.stderr, f"a program for {core} runs on {kind}")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     buffers = 0
@@ -118,13 +128,15 @@ def main():
             print("ExecuTorch's runtime is not installed")
             return 77
         for model in EXPORTED:
-            buffers += check_model(program, runner, model.name, model / "model.pt2", sorted(model.glob("in*.npy")), folder)
+            inputs = sorted(model.glob("in*.npy"))
+            buffers += check_model(program, runner, model.name, model / "model.pt2", inputs, folder)
         for model in FLOATS:
             inputs = sorted(model.glob("in*.npy"))
             quantized = folder / f"{model.name}_quantized.pt2"
             call(program, "quantize", model / "model.pt2", "--samples", *inputs, "-o", quantized)
             if quantized.exists():
                 buffers += check_model(program, runner, f"{model.name}_quantized", quantized, inputs, folder)
+        check_other_core(program, runner, folder)
     print(f"{buffers} buffers have the sizes that CMSIS-NN's functions give")
     return report()
 

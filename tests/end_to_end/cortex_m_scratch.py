@@ -101,5 +101,6 @@ def differing_buffers(text, core):
         for argument, size in wanted.items():
             count += 1
             if shapes[named[argument]] != [size]:
-                differing.append(f"{results[0][0]}: {argument} has {shapes[named[argument]]} bytes, not {size}: {op}({arguments[:300]})")
+                differing.append(f"{results[0][0]}: {argument} has {shapes[named[argument]]} bytes, not {size}: "
+                                 f"{op}({arguments[:300]})")
     return count, differing

@@ -132,6 +132,38 @@ def check_delegates(program, model, folder):
     shutil.rmtree(package, ignore_errors=True)
 
 
+def check_verified(program, folder):
+    """Executes files while they are lowered: the machine, and how far its layers are off, are in the message."""
+    quantized = ROOT / "examples/models/kws_dscnn_int8/model.pt2"
+    file = folder / "verified.pte"
+    portable = "verified, as ExecuTorch's portable kernels compute it; "
+    cmsis = "as ExecuTorch's runtime with CMSIS-NN's kernels computes it; "
+    off = " at most 1 quantization step off what floats give for equal inputs"
+    for model in quantized, ROOT / "tests/fixtures/buffer_update/model.pt2", ROOT / "tests/fixtures/control_flow/model.pt2":
+        call(program, "lower", model, "-o", file, "--verify", says=portable)
+        call(program, "lower", model, "-o", file, "--verify", "--in", model.parent / "in0.npy", says=portable)
+        call(program, "lower", model, "-o", file, "--verify", "--delegate", "tosa",
+             says="verified, delegates as TOSA defines them, the rest as ExecuTorch's portable kernels compute it; ")
+    for core in "cortex-m0plus", "cortex-m4", "cortex-m55":
+        for kind in [], ["--io-type", "int8"]:
+            told = call(program, "lower", quantized, "-o", file, "--core", core, "--verify", *kind, "--in",
+                        quantized.parent / "in0.npy", says="verified, " + cmsis).stderr
+            expect(off in told, f"--verify for {core} says {told!r}")
+    told = call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--core",
+                "cortex-m4", "--verify", says="a: verified, " + cmsis).stderr
+    expect("b: verified, " + cmsis in told, f"--verify of two methods says {told!r}")
+    call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--verify", "--in",
+         quantized.parent / "in0.npy", status=USAGE, says="--in is for one method")
+    made = folder / "verified.json"
+    call(program, "lower", quantized, "-o", file, "--core", "cortex-m4", "--verify", "--report", made)
+    told = json.loads(made.read_text())["methods"]["forward"]
+    expect(told["verified"][0]["pass"] == "select_integer_kernels" and told["layer_steps_off"] == 1,
+           f"the report says {told['verified']}, {told['layer_steps_off']}")
+    file.unlink()
+    call(program, "lower", quantized, "-o", file, "--verify", "--in", quantized, status=MALFORMED)
+    expect(not file.exists(), "a file is written although --verify could not execute the model")
+
+
 def check_integer_interface(program, runner, folder):
     """`--io-type int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
@@ -453,6 +485,30 @@ def check_vela(program, folder):
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
 
 
+def check_kernel_report(program, folder):
+    """The report says where each node is computed, and the program prints the sum of it."""
+    file, report_file = folder / "kernels.pte", folder / "report.json"
+
+    def lower(model):
+        printed = call(program, "lower", model / "model.pt2", "-o", file, "--kernels", "cortex_m", "--report", report_file)
+        return printed.stdout, json.loads(report_file.read_text())["methods"]["forward"]
+
+    text, told = lower(ROOT / "examples" / "models" / "kws_dscnn_int8")
+    expect(f"100 % of 2.66 M MACs in integers, {told['planned_bytes']:,} bytes planned" in text, f"it prints {text}")
+    expect(told["integer_share"] == 1 and told["macs"]["cortex_m"] == told["macs"]["total"] == told["integer_macs"],
+           f"not all multiplications are in integers: {told['macs']}")
+    nodes = {n["node"]: n for n in told["nodes"]}
+    expect(nodes["conv2d"]["runs_on"] == "cortex_m" and nodes["conv2d"]["macs"] > 0 and "reason" not in nodes["conv2d"],
+           f"the convolution: {nodes['conv2d']}")
+    expect(any("conv2d" in k for k in nodes["conv2d"]["kernels"]), f"the convolution: {nodes['conv2d']}")
+    text, told = lower(ROOT / "tests" / "fixtures" / "quantized_int16")
+    expect("linear (aten.linear.default): the kernels for Cortex-M take integers of 8 bits" in text, f"it prints {text}")
+    linear = next(n for n in told["nodes"] if n["node"] == "linear")
+    expect(linear["runs_on"] == "portable" and not linear["in_integers"] and "8 bits" in linear["reason"],
+           f"a product of int16: {linear}")
+    expect(told["integer_share"] == 0, "products of int16 count as integers")
+
+
 def check_own_backend(program, runner, example, folder):
     """A file with delegates of another backend, which reads its compile spec and named data in the runtime."""
     file, x = folder / "own.pte", np.random.RandomState(3).randn(2, 3).astype(np.float32)
@@ -490,11 +546,13 @@ def main():
             if delegated:
                 check_delegates(program, model, folder)
         check_methods(program, folder)
+        check_verified(program, folder)
         check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        check_kernel_report(program, folder)
         if len(sys.argv) > 3:
             check_own_backend(program, runner, sys.argv[3], folder)
         check_peer(program, runner, folder)

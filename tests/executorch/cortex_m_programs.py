@@ -48,7 +48,8 @@ def main():
             os.environ["HEADRACE_CORE"] = core
             written = folder / core
             written.mkdir()
-            subprocess.run([given.writer, written, core, str(given.cases), *([given.op] if given.op else [])], check=True)
+            wanted = [given.op] if given.op else []
+            subprocess.run([given.writer, written, core, str(given.cases), *wanted], check=True)
             runtime = Runtime(runner, written)
             total, faults = check(runtime, written, given.keep / core if given.keep else None)
             runtime.end()

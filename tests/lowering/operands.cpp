@@ -43,7 +43,7 @@ namespace {
 struct lowering {
     std::string name;  ///< of the target; empty: chosen by the contents of the program
     bool quantized = false;
-    bool pte = false;
+    bool pte = false;  ///< the target, if named, has the integer kernels
     bool delegates = false;
 
     [[nodiscard]] std::optional<target_spec> target() const {
@@ -52,7 +52,8 @@ struct lowering {
 };
 const std::vector<lowering> lowerings{{""}, {"TOSA-1.0+INT"}, {"TOSA-1.0+INT+int16+int4+u55"},
     {"TOSA-1.0+INT+int16+int4+u85"}, {"TOSA-1.0+INT", true}, {"TOSA-1.0+INT+int16+int4+u55", true},
-    {"TOSA-1.0+INT+int16+int4+u85", true}, {"", false, true}, {"", false, true, true}};
+    {"TOSA-1.0+INT+int16+int4+u85", true}, {"", false, true}, {"", false, true, true},
+    {"TOSA-1.0+INT+core+mve", true, true}};
 
 /// A program with one op. Its operands are inputs, or small constants; if quantized, floats are dequantized
 /// from INT8, and results are quantized to it.
@@ -120,7 +121,12 @@ private:
     [[nodiscard]] std::string pte_fault(const lowering& to) const {
         std::map<std::string, program, std::less<>> methods;
         methods.emplace("forward", copied());
-        const auto done = lower_to_pte(std::move(methods), {.delegate = to.delegates});
+        const auto done =
+            lower_to_pte(std::move(methods), {.delegate = to.delegates, .kernels = to.target()});
+        if (done && done.value().refusals.empty()) {
+            const auto sound = verify_metadata(*done.value().methods.at("forward").graph);
+            if (!sound) return std::string(sound.error().message);
+        }
         if (done) return internal_error(done.value().refusals);
         return done.error().kind == error_kind::invalid ? std::string(done.error().message) : std::string();
     }

@@ -115,7 +115,6 @@ auto count(const op_names& names, std::string_view name) { return std::ranges::c
 
 constexpr std::string_view quantize = "quantized_decomposed::quantize_per_tensor.out";
 constexpr std::string_view dequantize = "quantized_decomposed::dequantize_per_tensor.out";
-constexpr std::string_view product = "cortex_m.quantized_linear.default";
 constexpr std::string_view table = "cortex_m.quantized_activation.default";
 
 /// Lowers a method, and checks that it computes the same but for one step of its output's quantization.

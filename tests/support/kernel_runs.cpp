@@ -11,7 +11,7 @@
 #include <headrace/infer/verify.hpp>
 #include <headrace/op/op_query.hpp>
 
-namespace headrace::testing {
+namespace headrace::kernel_test {
 
 int_list dice::order(std::size_t rank) {
     std::vector<std::int64_t> axes(rank);
@@ -122,7 +122,7 @@ std::pmr::string run_once(const random_program& build, pass_runners passes, cons
         p.output(build(p, d));
     };
     program before;
-    builder{whole}(before);
+    testing::builder{whole}(before);
     if (!before.fault.empty()) return "inference: " + before.fault;
     std::vector<tensor> inputs;
     std::mt19937 random(seed);
@@ -130,7 +130,7 @@ std::pmr::string run_once(const random_program& build, pass_runners passes, cons
     const auto expected = run_graph(before.g, inputs);
     if (!expected) return "before: " + expected.error().message;
     const std::pmr::string fault =
-        check_runs(whole, passes, inputs, [&](graph& g, std::span<const tensor> results) {
+        testing::check_runs(whole, passes, inputs, [&](graph& g, std::span<const tensor> results) {
             const std::pmr::string wrong = fault_of(g, demand);
             return wrong.empty() ? difference_of(expected.value()[0], results[0], demand.difference) : wrong;
         });
@@ -157,4 +157,4 @@ std::vector<std::int64_t> buffers_of(const graph& g) {
     return bytes;
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::kernel_test

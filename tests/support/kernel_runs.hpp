@@ -20,7 +20,11 @@ inline constexpr target_spec dsp_core = *parse_target("TOSA-1.0+INT+core+dsp");
 inline constexpr target_spec mve_core = *parse_target("TOSA-1.0+INT+core+mve");
 inline constexpr std::array all_cores{scalar_core, dsp_core, mve_core};
 
-namespace testing {
+/// A namespace of its own: headrace::testing's would be looked into for all that takes a program.
+namespace kernel_test {
+
+using testing::pass_runners;
+using testing::program;
 
 /// Random choices; with the same seed, a program is built the same way again.
 class dice {
@@ -91,13 +95,13 @@ struct kernel_demand {
 /// Returns the sizes of a program's buffers, in the order of its nodes.
 [[nodiscard]] std::vector<std::int64_t> buffers_of(const graph& g);
 
-}  // namespace testing
+}  // namespace kernel_test
 
 /// Empty if passes make kernels of random programs, and the first of the passes rewrites each of them.
 template <class First, class... Passes>
 [[nodiscard]] std::pmr::string becomes_kernels(
-    const testing::random_program& build, const testing::kernel_demand& demand = {}) {
-    return testing::run_on_cores(build, testing::runners_of<First, may_rewrite<Passes>...>, demand);
+    const kernel_test::random_program& build, const kernel_test::kernel_demand& demand = {}) {
+    return kernel_test::run_on_cores(build, testing::runners_of<First, may_rewrite<Passes>...>, demand);
 }
 
 }  // namespace headrace

@@ -21,6 +21,7 @@
 #include <headrace/compare/computed_values.hpp>
 #include <headrace/compare/layer_values.hpp>
 #include <headrace/compare/match_layers.hpp>
+#include <headrace/compare/match_values.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
@@ -170,29 +171,50 @@ std::unique_ptr<graph> form_to_quantize(const graph& g) {
 }
 
 // Returns the pairs of layers, by way of a third model if there is one.
-std::vector<detail::compared_layers> pairs_of(const graph& reference, std::span<const layer_value> a,
-    const graph* between, std::span<const layer_value> t, const graph& other,
-    std::span<const layer_value> b) {
+result<std::vector<detail::compared_layers>> pairs_of(const graph& reference, std::span<const layer_value> a,
+    const graph* between, std::span<const layer_value> t, const graph& other, std::span<const layer_value> b,
+    const sample_source& samples) {
     std::vector<detail::compared_layers> pairs;
+    const bool has_own_layout = is_lowered(other) || is_kernel_graph(other);
     const auto add = [&](std::size_t i, std::size_t k, const layer_value* by) {
+        // The host's kernels quantize what a caller gives as real numbers.
+        const bool is_given = is<builtin::placeholder>(*a[i].real.producer) && a[i].stored != a[i].real &&
+            is_floating(meta_of(b[k].stored)->dtype);
+        if (is_given && is_kernel_graph(other)) return;
         const sizes mine = meta_of(a[i].stored)->shape;
         const sizes its = meta_of(b[k].stored)->shape;
-        if (!is_lowered(other) && !std::ranges::equal(mine, its)) return;
+        if (!has_own_layout && !std::ranges::equal(mine, its)) return;
         std::vector<element_order> orders = possible_orders(mine, its);
-        if (!is_lowered(other) && orders.size() > 1) orders.resize(1);
+        if (!has_own_layout && orders.size() > 1) orders.resize(1);
         if (!orders.empty())
             pairs.push_back({&a[i], &b[k], std::move(orders), detail::known_meaning(a[i], b[k], by)});
     };
+    const auto matches = [&](const graph& g,
+                             std::span<const layer_value> layers) -> result<std::vector<layer_match>> {
+        std::vector<layer_match> by_name = match_layers(g, layers, other, b);
+        if (!is_kernel_graph(other)) return by_name;
+        HEADRACE_TRY(inputs, samples.inputs(0));
+        return match_values(g, layers, other, b, std::move(by_name), inputs);
+    };
     if (between == nullptr) {
-        for (const layer_match m : match_layers(reference, a, other, b)) add(m.reference, m.other, nullptr);
+        HEADRACE_TRY(found, matches(reference, a));
+        for (const layer_match m : found) add(m.reference, m.other, nullptr);
         return pairs;
     }
     std::vector<std::size_t> behind(t.size(), detail::no_layer);
-    for (const layer_match m : match_layers(*between, t, other, b)) behind[m.reference] = m.other;
+    HEADRACE_TRY(found, matches(*between, t));
+    for (const layer_match m : found) behind[m.reference] = m.other;
     for (const layer_match m : match_layers(reference, a, *between, t)) {
         if (behind[m.other] != detail::no_layer) add(m.reference, behind[m.other], &t[m.other]);
     }
     return pairs;
+}
+
+// Returns the runtime whose arithmetic a model has; empty for PyTorch's and TOSA's.
+std::string_view machine_of(const graph& g) {
+    if (!is_kernel_graph(g)) return {};
+    return has_integer_kernels(g) ? "ExecuTorch's runtime with CMSIS-NN's kernels"
+                                  : "ExecuTorch's portable kernels";
 }
 
 }  // namespace
@@ -247,7 +269,7 @@ result<model_comparison> compare_models(
     HEADRACE_TRY(complete_inputs(form, input_layers(form, a),
         options.through == nullptr ? std::vector<const layer_value*>() : input_layers(quantized, t), other));
     const std::vector<layer_value> b = layer_values_of(other);
-    std::vector<detail::compared_layers> pairs = pairs_of(form, a, options.through, t, other, b);
+    HEADRACE_TRY(pairs, pairs_of(form, a, options.through, t, other, b, options.samples));
     if (std::ranges::all_of(pairs, [](const detail::compared_layers& p) {
             return is<builtin::placeholder>(*p.reference->real.producer);
         }))
@@ -259,7 +281,8 @@ result<model_comparison> compare_models(
     };
     const detail::pair_runner runner(form, other, pairs, options);
     HEADRACE_TRY(sums, runner.sum<layer_sums>(add));
-    return model_comparison{figures_of(form, pairs, sums), options.samples.count, a.size(), b.size()};
+    return model_comparison{
+        figures_of(form, pairs, sums), options.samples.count, a.size(), b.size(), machine_of(other)};
 }
 
 }  // namespace headrace

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/base/result.hpp>
@@ -41,6 +42,8 @@ struct model_comparison {
     std::size_t samples = 0;
     std::size_t reference_layers = 0;  ///< including those without a counterpart
     std::size_t other_layers = 0;
+    std::string_view
+        machine{};  ///< the runtime whose arithmetic the other model has; empty for PyTorch's and TOSA's
 };
 
 struct comparison_options {

@@ -91,6 +91,7 @@ std::string comparison_json(const model_comparison& c, comparison_order by) {
     json_writer w;
     w.begin_object();
     w.member("samples", c.samples);
+    if (!c.machine.empty()) w.member("machine", c.machine);
     w.member("reference_layers", c.reference_layers);
     w.member("other_layers", c.other_layers);
     w.begin_array("layers");

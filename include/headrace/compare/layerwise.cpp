@@ -46,8 +46,9 @@ double granted_difference(std::size_t roundings, bool in_steps) {
     constexpr double relative = 1e-3;     // floats are added up in another order
     if (roundings > max_known || (!in_steps && roundings > 0)) return std::numeric_limits<double>::infinity();
     if (!in_steps) return relative;
-    // A kernel for several layers, such as softmax, does not round between them, and what they round is scaled.
-    return roundings <= 1 ? 1 : 2 * static_cast<double>(roundings);
+    // A kernel for several layers, such as softmax, does not round between them, and scales what they round.
+    const auto steps = static_cast<double>(std::max<std::size_t>(roundings, 1));
+    return steps * steps;
 }
 
 // Returns what is added to the lowered graph's elements: its bytes are signed. Nothing if the elements do not
@@ -73,7 +74,7 @@ double largest_difference(const tensor& reference, std::span<const double> numbe
     return largest;
 }
 
-// The elements of a lowered layer in the reference's order, as far as it is known.
+// The elements of a lowered layer in the order that fits the reference best; empty if no order is possible.
 struct ordered_elements {
     std::vector<double> numbers{};
     double difference = std::numeric_limits<double>::infinity();
@@ -167,7 +168,9 @@ public:
 private:
     void add(value stored, const node& layer) {
         if (is<builtin::placeholder>(*stored.producer)) return;
-        const std::string_view own = stored.producer->results[stored.result].name;
+        std::string_view own = stored.producer->results[stored.result].name;
+        const auto* from = stored.producer->find_annotation<provenance>();
+        if (own.empty() && from != nullptr) own = from->node_name;
         if (own.empty() || !named_.emplace(own, found_.size()).second) return;
         const bool is_quantized = stored.producer != &layer;
         if (is_quantized && layer.result_count == 1) named_.emplace(layer.name(), found_.size());

@@ -32,11 +32,11 @@ struct layerwise_comparison {
     std::vector<tensor> other_outputs;
 };
 
-/// Runs a lowered graph, and then the program that it was lowered from, where each layer reads what the
-/// lowered graph has computed for the layers before it. Differences thus do not add up: each is that of one
-/// layer, or of a few if those between have no counterpart, or one whose elements lie in another order that
-/// the shapes do not tell. A kernel may round a value the other way, which is one step of a layer alone and more
-/// where a kernel computes several layers. Both models take the same inputs.
+/// Runs a lowered graph, and then the program that it was lowered from. Each layer of the latter reads the
+/// values of the lowered graph, so that differences do not add up. A difference is thus that of one layer, or
+/// of several if the lowered graph has no value for some of them, or none whose order of elements is known. A
+/// kernel may round a value the other way: this is one step for one layer, and more for a kernel that
+/// computes several. Both models take the same inputs.
 [[nodiscard]] result<layerwise_comparison> compare_layerwise(
     const graph& reference, const graph& lowered, std::span<const tensor> inputs);
 

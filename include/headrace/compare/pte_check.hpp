@@ -20,9 +20,9 @@
 
 namespace headrace {
 
-/// What a check of one method has found.
+/// The findings for one method.
 struct checked_method {
-    std::vector<verified_pass> passes{};  ///< with the largest relative difference of an output
+    std::vector<verified_pass> passes{};  ///< with the largest relative difference, of a layer or an output
     std::size_t layers = 0;               ///< quantized ones that were compared alone, from equal inputs
     double layer_steps = 0;               ///< the largest difference of one of them, in quantization steps
     double output_steps = 0;     ///< of an output from the exported program's, in its quantization steps
@@ -57,7 +57,7 @@ private:
         std::optional<result_check> passes{};
         checked_method found{};
     };
-    [[nodiscard]] result<void> begin(const graph& exported);
+    [[nodiscard]] result<void> begin(graph& exported);
     [[nodiscard]] result<void> check(std::string_view stage, graph& g);
     [[nodiscard]] result<void> check_layers(std::string_view stage, const graph& g, watched& w) const;
 

@@ -18,8 +18,9 @@ namespace cortex_m {
 
 using extremum_ops = ops<maximum, minimum>;
 using scaled_ops = ops<quantized_add, quantized_mul>;
-using nhwc_ops = ops<quantized_conv2d_nhwc, quantized_depthwise_conv2d_nhwc, quantized_transpose_conv2d_nhwc,
-    quantized_avg_pool2d_nhwc, quantized_max_pool2d_nhwc>;
+/// True if an op's images are NHWC in their shapes, too.
+template <class Op>
+inline constexpr bool is_nhwc = Op::name.ends_with("_nhwc.default");
 using conv2d_ops = ops<quantized_conv2d, quantized_conv2d_nhwc>;
 using depthwise_conv2d_ops = ops<quantized_depthwise_conv2d, quantized_depthwise_conv2d_nhwc>;
 using transpose_conv2d_ops = ops<quantized_transpose_conv2d, quantized_transpose_conv2d_nhwc>;
@@ -36,8 +37,7 @@ struct image_axes {
     std::size_t height;
 };
 template <class Op>
-inline constexpr image_axes image_axes_of =
-    listed<Op, cortex_m::nhwc_ops> ? image_axes{3, 1} : image_axes{1, 2};
+inline constexpr image_axes image_axes_of = cortex_m::is_nhwc<Op> ? image_axes{3, 1} : image_axes{1, 2};
 
 inline result<void> infer_windowed_image(inference& out, const tensor_meta& input, image_axes axes,
     std::int64_t channels, const window_lists& lists, bool ceil_mode) {

@@ -27,7 +27,7 @@ inline result<void> require_int8(
 }
 inline result<void> require_int8_or_int16(std::string_view what, dtype given) {
     if (given == dtype::int8 || given == dtype::int16) return {};
-    return detail::other_dtype(what, given, "int8 or int16");
+    return headrace::detail::other_dtype(what, given, "int8 or int16");
 }
 
 /// Refuses bounds of quantized values that int8 or int16 does not hold.

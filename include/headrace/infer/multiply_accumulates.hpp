@@ -49,7 +49,8 @@ namespace detail {
 [[nodiscard]] inline bool has_uncounted_macs(const node& n) { return is<aten::einsum>(n); }
 
 /// Returns the multiply-accumulate operations of a convolution, a matrix product, an attention or a recurrent
-/// network, computed from shapes; 0 for all other nodes, and if shapes are missing or too large. Padding counts as data.
+/// network, computed from shapes; 0 for all other nodes, and if shapes are missing or too large. Padding
+/// counts as data.
 [[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));

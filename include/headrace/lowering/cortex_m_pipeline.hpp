@@ -10,8 +10,8 @@
 namespace headrace {
 
 /// Lowers a graph of TOSA, as run_standard_pipeline leaves it for the target INT+core, to the cortex_m
-/// dialect and ATen ops on integers that run_executorch_pipeline takes. Nodes without such a kernel are in the
-/// context's diagnostics. The context must have an evaluator, as one of headrace::standard_functions has.
+/// dialect and ATen ops on integers that run_executorch_pipeline takes. Nodes without such a kernel are in
+/// the context's diagnostics. The context must have an evaluator, as one of headrace::standard_functions has.
 [[nodiscard]] result<run_statistics> run_cortex_m_pipeline(
     graph& g, pass_context& context, const run_options& options = {});
 

@@ -20,7 +20,7 @@ struct delegate_report {
     std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
 };
 
-/// What computes a node of the exported graph.
+/// The kind of code that computes a node of the exported graph.
 enum class node_place {
     delegate,  ///< in a delegate
     cortex_m,  ///< by kernels for Cortex-M
@@ -31,12 +31,12 @@ struct node_placement {
     std::string node;
     std::string op;
     node_place place = node_place::portable;
-    bool is_border = false;              ///< quantizes or dequantizes between integers and real numbers
-    bool in_integers = false;            ///< in a delegate or a part of the graph that computes with integers
+    bool is_border = false;    ///< quantizes or dequantizes only for others that stay in floating point
+    bool in_integers = false;  ///< in a delegate or a part of the graph that computes with integers
     std::vector<std::string> kernels{};  ///< that compute it on the host, each once
     std::string reason{};                ///< for which it is not delegated, or not computed with integers
     std::string source{};                ///< "net.py:42", the line of the model's source, or empty
-    std::uint64_t macs = 0;              ///< multiplications and additions, see multiply_accumulates
+    std::uint64_t macs = 0;              ///< multiply-accumulate operations
 };
 
 /// Sums of node_placement::macs.

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_CORTEX_M_LOWERING_HPP
 #define HEADRACE_PASSES_CORTEX_M_LOWERING_HPP
 
+#include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/memory.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/cortex_m/arithmetic.hpp>
@@ -34,15 +35,16 @@ struct cortex_m_source {
 };
 
 /// From a program that standard_lowering has lowered for the target INT+core, with dsp or mve if the core has
-/// these, to integer kernels: those of the cortex_m dialect, and the ATen ops that move or compare integers,
-/// which executorch_lowering replaces by the runtime's kernels.
+/// these, to integer kernels: those of the cortex_m dialect, and those that the runtime has for ATen ops that
+/// move or compare integers, which executorch_lowering selects.
 struct cortex_m_lowering
-    : pipeline<from<cortex_m_source>, to<cortex_m::dialect, memory::dialect, integer_kernel_ops>,
-          fold_padding, narrow_moves, remove_dead_code, fold_constants, select_softmax, rejoin_groups,
-          convolve_resizes, convolve_volumes, select_convolutions, select_products, select_sums,
-          select_arithmetic, select_pooling, clamp_in_kernels, tabulate_integers, select_moves,
-          remove_dead_code, fold_rescaled_constants, merge_tables, merge_equal_constants, merge_duplicates,
-          convolve_expanded, require_integer_kernels> {};
+    : pipeline<from<cortex_m_source>,
+          to<cortex_m::dialect, memory::dialect, executorch::kernel_ops, aten::view>, fold_padding,
+          narrow_moves, remove_dead_code, fold_constants, select_softmax, rejoin_groups, convolve_resizes,
+          convolve_volumes, select_convolutions, select_products, select_sums, select_arithmetic,
+          select_pooling, clamp_in_kernels, tabulate_integers, select_moves, remove_dead_code,
+          fold_rescaled_constants, merge_tables, merge_equal_constants, merge_duplicates, convolve_expanded,
+          require_integer_kernels> {};
 
 }  // namespace headrace
 

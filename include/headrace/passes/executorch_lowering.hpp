@@ -37,10 +37,9 @@ struct executorch_source {
         quantized_decomposed::dequantize_per_tensor_tensor2,
         quantized_decomposed::choose_qparams_symmetric_tensor, quantized_decomposed::choose_qparams_per_token,
         quantized_decomposed::fake_quant_per_channel>;
-    static constexpr auto set =
-        (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect, cortex_m::dialect,
-             memory::dialect> -
-            set_of<without_kernels>) |
+    static constexpr auto set = (every_op<aten::dialect, dim_order_ops::dialect,
+                                     quantized_decomposed::dialect, cortex_m::dialect, memory::dialect> -
+                                    set_of<without_kernels>) |
         ops_in<higher_order::cond, higher_order::while_loop, higher_order::map_impl, higher_order::scan,
             higher_order::wrap_with_autocast, higher_order::wrap_with_set_grad_enabled,
             executorch::call_delegate>;
@@ -49,8 +48,8 @@ struct executorch_source {
 /// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,
-          to<executorch::dialect, cortex_m::dialect, memory::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
-              nodes_sorted>,
+          to<executorch::dialect, cortex_m::dialect, memory::dialect, higher_order::cond,
+              higher_order::while_loop, functional, no_dead_code, nodes_sorted>,
           pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
               canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
               canonicalize_convolutions, decompose_batch_norm, store_empty_results, remove_dead_code,

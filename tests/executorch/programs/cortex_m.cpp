@@ -165,7 +165,7 @@ public:
         inference inferred(g.arena());
         if (!infer_node(n, inferred)) throw refused();
         const tensor_meta& made = inferred.results()[0];
-        const bool is_ordered = one_of<Op, cortex_m::nhwc_ops> || !is_windowed<Op> || is_any_order(made);
+        const bool is_ordered = cortex_m::is_nhwc<Op> || !is_windowed<Op> || is_any_order(made);
         if (!is_ordered) throw refused();
         g.set_meta(n.result(), made);
         results.push_back(n.result());

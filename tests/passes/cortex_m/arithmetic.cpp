@@ -7,10 +7,10 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
-using testing::narrowed;
+using kernel_test::dice;
+using kernel_test::narrowed;
+using kernel_test::widened;
 using testing::program;
-using testing::widened;
 
 namespace {
 
@@ -30,7 +30,7 @@ std::pair<value, value> operands(program& p, dice& d, shapes kind, std::size_t m
     if (d.once_in(2)) std::swap(left, right);
     const value x = p.input(dtype::int8, int_list(left));
     const bool is_constant = element_count(sizes(right)) > 1 && d.once_in(3);
-    const value y = is_constant ? testing::random_integers(p, d, dtype::int8, int_list(right))
+    const value y = is_constant ? kernel_test::random_integers(p, d, dtype::int8, int_list(right))
                                 : p.input(dtype::int8, int_list(right));
     return {x, y};
 }
@@ -39,19 +39,20 @@ template <class Op>
 value sum_of(program& p, dice& d, shapes kind) {
     const auto [x, y] = operands(p, d, kind, 6);
     const double shift = 1 << 20;
-    const double left = testing::factors_around(d, 1, 1)[0], right = testing::factors_around(d, 1, 1)[0];
+    const double left = kernel_test::factors_around(d, 1, 1)[0],
+                 right = kernel_test::factors_around(d, 1, 1)[0];
     const value a = widened(p, x, d.from(-128, 127), left * shift / 2);
     const value b = widened(p, y, d.from(-128, 127), right * shift / 2);
-    const double factor = testing::factors_around(d, 0.8, 1)[0] / shift * 2;
+    const double factor = kernel_test::factors_around(d, 0.8, 1)[0] / shift * 2;
     return narrowed(p, p.make<Op>({a, b}), {{factor}, d.from(-128, 127)});
 }
 value product_of(program& p, dice& d, shapes kind, rounding_mode rounding) {
     const auto [x, y] = operands(p, d, kind, 6);
     const value a = widened(p, x, d.from(-128, 127)), b = widened(p, y, d.from(-128, 127));
-    const value product = p.make<tosa::mul>({a, b, testing::number(p, dtype::int8, 0)});
-    return narrowed(p, product, {testing::factors_around(d, 0.01, 1), d.from(-128, 127), rounding});
+    const value product = p.make<tosa::mul>({a, b, kernel_test::number(p, dtype::int8, 0)});
+    return narrowed(p, product, {kernel_test::factors_around(d, 0.01, 1), d.from(-128, 127), rounding});
 }
-std::pmr::string becomes(const testing::random_program& build, std::int64_t difference) {
+std::pmr::string becomes(const kernel_test::random_program& build, std::int64_t difference) {
     return becomes_kernels<select_arithmetic>(build, {.difference = difference});
 }
 
@@ -62,7 +63,7 @@ struct sum_parts {
     value left, right;
 };
 template <class Change>
-auto sum_with(const Change& change, const testing::narrowing& to = {{0.5}}) {
+auto sum_with(const Change& change, const kernel_test::narrowing& to = {{0.5}}) {
     return [=](program& p) {
         sum_parts parts{
             widened(p, p.input(dtype::int8, {2, 3}), 0), widened(p, p.input(dtype::int8, {2, 3}), 0)};
@@ -95,7 +96,8 @@ TEST_CASE("a CAST widens without a zero point") {
         const auto [x, y] = operands(p, d, shapes::any, 4);
         const value a = p.make<tosa::cast>({.input = x, .output_type = dtype::int32});
         const value b = p.make<tosa::cast>({.input = y, .output_type = dtype::int32});
-        return narrowed(p, p.make<tosa::add>({a, b}), {testing::factors_around(d, 0.5, 1), d.from(-20, 20)});
+        return narrowed(
+            p, p.make<tosa::add>({a, b}), {kernel_test::factors_around(d, 0.5, 1), d.from(-20, 20)});
     };
     CHECK(becomes(cast, 1) == "");
 }
@@ -116,7 +118,7 @@ TEST_CASE("sums that no kernel computes stay") {
     const auto function = sum_with([](program&, sum_parts& parts) { parts.right = parts.left; });
     CHECK_THAT(function, is_left_alone_by<select_arithmetic>());
     const auto number = sum_with([](program& p, sum_parts& parts) {
-        parts.right = widened(p, testing::integers(p, dtype::int8, {1, 1}, {5}), 0);
+        parts.right = widened(p, kernel_test::integers(p, dtype::int8, {1, 1}, {5}), 0);
     });
     CHECK_THAT(number, is_left_alone_by<select_arithmetic>());
     const auto wide = sum_with([](program& p, sum_parts& parts) {
@@ -138,7 +140,7 @@ TEST_CASE("sums that no kernel computes stay") {
     const auto shifted = [](program& p) {
         const value x = widened(p, p.input(dtype::int8, {4}), 0),
                     y = widened(p, p.input(dtype::int8, {4}), 0);
-        p.output(narrowed(p, p.make<tosa::mul>({x, y, testing::number(p, dtype::int8, 3)}), {{0.5}}));
+        p.output(narrowed(p, p.make<tosa::mul>({x, y, kernel_test::number(p, dtype::int8, 3)}), {{0.5}}));
     };
     CHECK_THAT(shifted, is_left_alone_by<select_arithmetic>());
 }

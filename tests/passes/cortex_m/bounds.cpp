@@ -9,14 +9,14 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 using testing::program;
 
 namespace {
 
 value constants(
     program& p, dice& d, dtype type, const int_list& shape, std::int64_t lowest, std::int64_t highest) {
-    return testing::random_integers(p, d, type, shape, lowest, highest);
+    return kernel_test::random_integers(p, d, type, shape, lowest, highest);
 }
 value buffer(program& p, std::int64_t bytes) {
     return p.make<memory::alloc>({.size = {bytes}, .dtype = dtype::uint8});
@@ -126,7 +126,7 @@ TEST_CASE("a table that clamps is the bounds of any of these kernels") {
             std::vector<std::int64_t> table;
             for (std::int64_t i = -128; i != 128; ++i) table.push_back(std::clamp(i, lowest, highest));
             return p.make<cortex_m::quantized_activation>(
-                {.input = make(p, d), .lut = testing::integers(p, dtype::int8, {256}, table)});
+                {.input = make(p, d), .lut = kernel_test::integers(p, dtype::int8, {256}, table)});
         };
         CHECK(becomes_kernels<merge_tables>(tabulated, {.programs = 5}) == "");
     }

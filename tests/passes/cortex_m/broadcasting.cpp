@@ -26,12 +26,12 @@ broadcast_form form_in(const graph& g) {
 broadcast_form of_sum(const int_list& left, const int_list& right, bool has_constant = false) {
     program p;
     return form_in<cortex_m::quantized_add>(lowered<select_arithmetic>(p, [&](program& q) {
-        testing::dice d(1);
-        const value y =
-            has_constant ? testing::random_integers(q, d, dtype::int8, right) : q.input(dtype::int8, right);
+        kernel_test::dice d(1);
+        const value y = has_constant ? kernel_test::random_integers(q, d, dtype::int8, right)
+                                     : q.input(dtype::int8, right);
         const value sum = q.make<tosa::add>(
-            {testing::widened(q, q.input(dtype::int8, left), 1), testing::widened(q, y, 2)});
-        q.output(testing::narrowed(q, sum, {{0.5}}));
+            {kernel_test::widened(q, q.input(dtype::int8, left), 1), kernel_test::widened(q, y, 2)});
+        q.output(kernel_test::narrowed(q, sum, {{0.5}}));
     }));
 }
 broadcast_form of_maximum(const int_list& left, const int_list& right) {

@@ -11,10 +11,10 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
-using testing::factors_around;
-using testing::narrowed;
-using testing::random_integers;
+using kernel_test::dice;
+using kernel_test::factors_around;
+using kernel_test::narrowed;
+using kernel_test::random_integers;
 
 namespace {
 
@@ -54,7 +54,7 @@ value random_bias(program& p, dice& d, std::int64_t channels) {
     return random_integers(p, d, dtype::int32, {d.once_in(4) ? 1 : channels}, -5000, 5000);
 }
 std::int64_t random_zero(dice& d) { return d.once_in(4) ? 0 : d.from(-128, 127); }
-value zero(program& p) { return testing::number(p, dtype::int8, 0); }
+value zero(program& p) { return kernel_test::number(p, dtype::int8, 0); }
 
 value convolved(
     program& p, dice& d, value image, const axis& y, const axis& x, const convolution_kind& kind) {
@@ -67,7 +67,7 @@ value convolved(
         return p.make<tosa::depthwise_conv2d>({.input = image,
             .weight = random_integers(p, d, dtype::int8, {y.kernel, x.kernel, in, multiplier}, -127, 127),
             .bias = random_bias(p, d, in * multiplier),
-            .input_zp = testing::number(p, dtype::int8, zero_point),
+            .input_zp = kernel_test::number(p, dtype::int8, zero_point),
             .weight_zp = zero(p),
             .pad = pad,
             .stride = stride,
@@ -77,7 +77,7 @@ value convolved(
     return p.make<tosa::conv2d>({.input = image,
         .weight = random_integers(p, d, dtype::int8, {out, y.kernel, x.kernel, in}, -127, 127),
         .bias = random_bias(p, d, out),
-        .input_zp = testing::number(p, dtype::int8, zero_point),
+        .input_zp = kernel_test::number(p, dtype::int8, zero_point),
         .weight_zp = zero(p),
         .pad = pad,
         .stride = stride,
@@ -90,7 +90,7 @@ value narrowed_randomly(program& p, dice& d, value sum, std::int64_t taps, const
     return narrowed(p, sum,
         {factors_around(d, filling(taps), is_single ? 1 : channels), d.from(-128, 127), kind.rounding});
 }
-testing::random_program convolution(const convolution_kind& kind) {
+kernel_test::random_program convolution(const convolution_kind& kind) {
     return [=](program& p, dice& d) {
         axis y = random_axis(d, kind);
         const axis x = random_axis(d, kind);
@@ -123,12 +123,12 @@ value cropped_convolution(program& p, dice& d) {
     }
     const value image = p.input(dtype::int8, int_list(sizes));
     const value crop = p.make<tosa::slice>(
-        {image, testing::shape_of(p, int_list(start)), testing::shape_of(p, int_list(inner))});
+        {image, kernel_test::shape_of(p, int_list(start)), kernel_test::shape_of(p, int_list(inner))});
     const value sum = convolved(p, d, crop, axes[0], axes[1], kind);
     return narrowed_randomly(p, d, sum, axes[0].kernel * axes[1].kernel * sizes[3], kind);
 }
 
-testing::random_program transposed(std::int64_t fewest_channels, std::int64_t max_stride) {
+kernel_test::random_program transposed(std::int64_t fewest_channels, std::int64_t max_stride) {
     return [=](program& p, dice& d) {
         const std::int64_t in = d.from(fewest_channels, fewest_channels + 4), out = random_channels(d);
         const value image = p.input(dtype::int8, {d.from(1, 2), d.from(1, 4), d.from(1, 4), in});
@@ -143,7 +143,7 @@ testing::random_program transposed(std::int64_t fewest_channels, std::int64_t ma
         const value sum = p.make<tosa::transpose_conv2d>({.input = image,
             .weight = random_integers(p, d, dtype::int8, weight, -127, 127),
             .bias = random_bias(p, d, out),
-            .input_zp = testing::number(p, dtype::int8, random_zero(d)),
+            .input_zp = kernel_test::number(p, dtype::int8, random_zero(d)),
             .weight_zp = zero(p),
             .out_pad = int_list(pad),
             .stride = stride,

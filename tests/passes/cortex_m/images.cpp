@@ -9,7 +9,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 using testing::program;
 
 namespace {
@@ -23,20 +23,20 @@ struct placing {
 value convolved(program& p, const placing& c) {
     value v = p.input(dtype::int8, {1, c.size[0], c.size[1], 2});
     if (c.cropped[0] != 0) {
-        v = p.make<tosa::slice>({v, testing::shape_of(p, {0, c.start[0], c.start[1], 0}),
-            testing::shape_of(p, {1, c.cropped[0], c.cropped[1], 2})});
+        v = p.make<tosa::slice>({v, kernel_test::shape_of(p, {0, c.start[0], c.start[1], 0}),
+            kernel_test::shape_of(p, {1, c.cropped[0], c.cropped[1], 2})});
     }
     const std::vector<std::int64_t> ones(36, 1);
     const value sum = p.make<tosa::conv2d>({.input = v,
-        .weight = testing::integers(p, dtype::int8, {2, 3, 3, 2}, ones),
-        .bias = testing::number(p, dtype::int32, 0),
-        .input_zp = testing::number(p, dtype::int8, 5),
-        .weight_zp = testing::number(p, dtype::int8, 0),
+        .weight = kernel_test::integers(p, dtype::int8, {2, 3, 3, 2}, ones),
+        .bias = kernel_test::number(p, dtype::int32, 0),
+        .input_zp = kernel_test::number(p, dtype::int8, 5),
+        .weight_zp = kernel_test::number(p, dtype::int8, 0),
         .pad = c.pad,
         .stride = c.stride,
         .dilation = {1, 1},
         .acc_type = dtype::int32});
-    return testing::narrowed(p, sum, {{0.05}});
+    return kernel_test::narrowed(p, sum, {{0.05}});
 }
 struct copies {
     std::size_t crops, pads;

@@ -7,10 +7,10 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
-using testing::number;
+using kernel_test::dice;
+using kernel_test::number;
+using kernel_test::shape_of;
 using testing::program;
-using testing::shape_of;
 
 namespace {
 
@@ -82,7 +82,7 @@ value reversed(program& p, dice& d) {
 value gathered(program& p, dice& d) {
     const std::int64_t rows = d.from(1, 6), taken = d.from(1, 7);
     return p.make<tosa::gather>({p.input(int8, {1, rows, d.from(1, 4)}),
-        testing::random_integers(p, d, dtype::int32, {1, taken}, 0, rows - 1)});
+        kernel_test::random_integers(p, d, dtype::int32, {1, taken}, 0, rows - 1)});
 }
 value located(program& p, dice& d) {
     const int_list shape = d.shape(any_rank(d), 5);

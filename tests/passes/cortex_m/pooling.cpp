@@ -7,7 +7,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 using testing::program;
 
 namespace {
@@ -39,7 +39,7 @@ value average(program& p, const windows& w, value input_zp, value output_zp, dty
         .acc_type = dtype::int32});
 }
 value random_average(program& p, dice& d) {
-    const value zero = testing::number(p, dtype::int8, d.from(-128, 127));
+    const value zero = kernel_test::number(p, dtype::int8, d.from(-128, 127));
     return average(p, random_windows(d, true), zero, zero);
 }
 value largest(program& p, const windows& w, dtype type = dtype::int8) {
@@ -77,14 +77,14 @@ TEST_CASE("maxima over an axis are max poolings") {
 }
 
 TEST_CASE("poolings that no kernel computes stay") {
-    const auto zero = [](program& p, std::int64_t n) { return testing::number(p, dtype::int8, n); };
+    const auto zero = [](program& p, std::int64_t n) { return kernel_test::number(p, dtype::int8, n); };
     const auto other_zero = program_of([=](program& p) { return average(p, plain, zero(p, 1), zero(p, 2)); });
     CHECK_THAT(other_zero, is_left_alone_by<select_pooling>());
     const auto uneven_average =
         program_of([=](program& p) { return average(p, uneven, zero(p, 1), zero(p, 1)); });
     CHECK_THAT(uneven_average, is_left_alone_by<select_pooling>());
     const auto of_int16 = program_of([](program& p) {
-        const value wide_zero = testing::number(p, dtype::int16, 0);
+        const value wide_zero = kernel_test::number(p, dtype::int16, 0);
         return average(p, plain, wide_zero, wide_zero, dtype::int16);
     });
     CHECK_THAT(of_int16, is_left_alone_by<select_pooling>());

@@ -7,7 +7,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 using testing::program;
 
 namespace {
@@ -19,43 +19,43 @@ auto program_of(const Build& build) {
 
 // A small network: convolution, clamp, pooling, residual sum, mean, and a layer over all of it.
 value network(program& p, dice& d) {
-    const auto zero = [&] { return testing::number(p, dtype::int8, 0); };
+    const auto zero = [&] { return kernel_test::number(p, dtype::int8, 0); };
     const auto layer = [&](value v, std::int64_t out, std::int64_t size) {
         const std::int64_t in = meta_of(v)->shape[3], pad = size / 2;
         const value sum = p.make<tosa::conv2d>({.input = v,
-            .weight = testing::random_integers(p, d, dtype::int8, {out, size, size, in}),
-            .bias = testing::random_integers(p, d, dtype::int32, {out}, -999, 999),
-            .input_zp = testing::number(p, dtype::int8, d.from(-128, 127)),
+            .weight = kernel_test::random_integers(p, d, dtype::int8, {out, size, size, in}),
+            .bias = kernel_test::random_integers(p, d, dtype::int32, {out}, -999, 999),
+            .input_zp = kernel_test::number(p, dtype::int8, d.from(-128, 127)),
             .weight_zp = zero(),
             .pad = {pad, pad, pad, pad},
             .stride = {1, 1},
             .dilation = {1, 1},
             .acc_type = dtype::int32});
-        return testing::narrowed(
-            p, sum, {testing::factors_around(d, 0.003, out), d.from(-20, 20), rounding_mode::double_round});
+        return kernel_test::narrowed(p, sum,
+            {kernel_test::factors_around(d, 0.003, out), d.from(-20, 20), rounding_mode::double_round});
     };
     const value x = p.input(dtype::int8, {1, 6, 6, d.from(1, 5)});
     const value first =
         p.make<tosa::clamp>({layer(x, 4, 3), scalar(std::int64_t{-20}), scalar(std::int64_t{90})});
     const value second = layer(first, 4, 1);
-    const value sum = p.make<tosa::mul>({testing::widened(p, first, -20),
-        testing::widened(p, second, d.from(-20, 20)), testing::number(p, dtype::int8, 0)});
-    const value both = testing::narrowed(p, sum, {{0.01}, 3, rounding_mode::double_round});
+    const value sum = p.make<tosa::mul>({kernel_test::widened(p, first, -20),
+        kernel_test::widened(p, second, d.from(-20, 20)), kernel_test::number(p, dtype::int8, 0)});
+    const value both = kernel_test::narrowed(p, sum, {{0.01}, 3, rounding_mode::double_round});
     const value pooled =
         p.make<tosa::max_pool2d>({.input = both, .kernel = {2, 2}, .stride = {2, 2}, .pad = {0, 0, 0, 0}});
-    value mean = testing::widened(p, pooled, 3);
+    value mean = kernel_test::widened(p, pooled, 3);
     for (const std::int64_t axis : {1, 2}) mean = p.make<tosa::reduce_sum>({.input = mean, .axis = axis});
-    const value narrow = testing::narrowed(p, mean, {{0.11}, 0, rounding_mode::double_round});
+    const value narrow = kernel_test::narrowed(p, mean, {{0.11}, 0, rounding_mode::double_round});
     const value joined[] = {
-        narrow, p.make<tosa::table>({narrow, testing::random_integers(p, d, dtype::int8, {256})})};
+        narrow, p.make<tosa::table>({narrow, kernel_test::random_integers(p, d, dtype::int8, {256})})};
     return p.make<tosa::reshape>(
-        {layer(p.make<tosa::concat>({list<value>(joined), 3}), 3, 1), testing::shape_of(p, {1, 3})});
+        {layer(p.make<tosa::concat>({list<value>(joined), 3}), 3, 1), kernel_test::shape_of(p, {1, 3})});
 }
 
 template <class... Passes>
 std::pmr::string lowers(pass_list<Passes...>) {
     (testing::record_declarations_of<Passes>(), ...);
-    return testing::run_on_cores(network, testing::runners_of<may_rewrite<Passes>...>, {.programs = 20});
+    return kernel_test::run_on_cores(network, testing::runners_of<may_rewrite<Passes>...>, {.programs = 20});
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ TEST_CASE("operators of TOSA that are left are refused") {
 
 TEST_CASE("kernels, and shapes that dead code reads, are not refused") {
     const auto moved = program_of([](program& p) {
-        static_cast<void>(testing::shape_of(p, {2, 3}));
+        static_cast<void>(kernel_test::shape_of(p, {2, 3}));
         return p.make<aten::flip>({p.input(dtype::int8, {3}), int_list{0}});
     });
     CHECK_THAT(moved, is_left_alone_by<require_integer_kernels>());

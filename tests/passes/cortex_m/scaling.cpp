@@ -10,7 +10,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
+using kernel_test::dice;
 
 namespace {
 
@@ -50,6 +50,8 @@ TEST_CASE("factors at the ends of what kernels have") {
     CHECK(is(std::ldexp(1, -32), 1 << 30, -31));
     CHECK(is(std::ldexp(1, -33), 0, 0));  // the product of any int32 is 0
     CHECK_FALSE(cortex_m::requantization_of(std::ldexp(1, 30)));
+    CHECK(cortex_m::requantization_of(4, std::ldexp(1, 28) - 1));
+    CHECK_FALSE(cortex_m::requantization_of(4, std::ldexp(1, 28)));  // 2^28 * 2^3 wraps around
     CHECK_FALSE(cortex_m::requantization_of(std::numeric_limits<double>::infinity()));
     CHECK_FALSE(cortex_m::requantization_of(std::numeric_limits<double>::quiet_NaN()));
 }

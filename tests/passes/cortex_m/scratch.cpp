@@ -9,7 +9,7 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::buffers_of;
+using kernel_test::buffers_of;
 
 namespace {
 
@@ -24,14 +24,14 @@ struct image_case {
     std::int64_t dilation = 1;
 };
 value zeros(testing::program& p, dtype type, const int_list& shape) {
-    return testing::integers(
+    return kernel_test::integers(
         p, type, shape, std::vector<std::int64_t>(static_cast<std::size_t>(element_count(shape)), 0));
 }
 value narrow(testing::program& p, value sum) {
     const std::int64_t channels = meta_of(sum)->shape.back();
     std::vector<double> factors{0.01};  // several, so that no convolution is a product of matrices
     while (std::cmp_less(factors.size(), channels)) factors.push_back(factors.back() * 0.9);
-    return testing::narrowed(p, sum, {factors});
+    return kernel_test::narrowed(p, sum, {factors});
 }
 template <class Op>
 value convolved(testing::program& p, const image_case& c, const int_list& weight) {
@@ -152,7 +152,7 @@ TEST_CASE("buffers of average poolings and of products of matrices") {
     CHECK(on_cores<select_pooling>(pooled) == bytes{0, 256, 0});
     const auto multiplied = [](testing::program& p) {
         const value zero = zeros(p, dtype::int8, {1});
-        return testing::narrowed(p,
+        return kernel_test::narrowed(p,
             p.make<tosa::matmul>(
                 {p.input(dtype::int8, {2, 3, 4}), p.input(dtype::int8, {2, 4, 5}), zero, zero, dtype::int32}),
             {{0.01}});

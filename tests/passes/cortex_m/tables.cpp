@@ -9,11 +9,11 @@
 #include "../../support/kernel_runs.hpp"
 
 using namespace headrace;
-using testing::dice;
-using testing::narrowed;
-using testing::number;
+using kernel_test::dice;
+using kernel_test::narrowed;
+using kernel_test::number;
+using kernel_test::widened;
 using testing::program;
-using testing::widened;
 
 namespace {
 
@@ -24,7 +24,7 @@ value uniform(program& p, dice& d, dtype type, const int_list& shape, std::int64
         if (d.once_in(2)) size = 1;
     }
     const auto count = static_cast<std::size_t>(element_count(headrace::sizes(sizes)));
-    return testing::integers(p, type, int_list(sizes), std::vector<std::int64_t>(count, n));
+    return kernel_test::integers(p, type, int_list(sizes), std::vector<std::int64_t>(count, n));
 }
 
 // Applies up to four random operators of int32 to `v`.
@@ -67,7 +67,8 @@ value changed(program& p, dice& d, value v, value wide) {
 value function(program& p, dice& d) {
     const value x = p.input(dtype::int8, d.shape(static_cast<std::size_t>(d.from(0, 5)), 4));
     const value wide = widened(p, x, d.from(-128, 127));
-    return narrowed(p, changed(p, d, wide, wide), {testing::factors_around(d, 0.2, 1), d.from(-128, 127)});
+    return narrowed(
+        p, changed(p, d, wide, wide), {kernel_test::factors_around(d, 0.2, 1), d.from(-128, 127)});
 }
 // A RESCALE with the same factor for each channel is one of the tensor.
 value function_by_channel(program& p, dice& d) {
@@ -97,12 +98,12 @@ value of_int8(program& p, dice& d) {
         case 3:
             return p.make<tosa::bitwise_and>({x, other});
         default:
-            return p.make<tosa::table>({x, testing::random_integers(p, d, dtype::int8, {256})});
+            return p.make<tosa::table>({x, kernel_test::random_integers(p, d, dtype::int8, {256})});
     }
 }
 value rescaled(program& p, dice& d) {
     const value x = p.input(dtype::int8, {7, 9});
-    const testing::scale s = testing::scale_of(testing::factors_around(d, 1, 1)[0]);
+    const kernel_test::scale s = kernel_test::scale_of(kernel_test::factors_around(d, 1, 1)[0]);
     return p.make<tosa::rescale>({.input = x,
         .multiplier = number(p, dtype::int32, s.multiplier),
         .shift = number(p, dtype::int8, s.shift),
@@ -114,7 +115,7 @@ template <class Build>
 auto program_of(const Build& build) {
     return [=](program& p) { p.output(build(p)); };
 }
-std::pmr::string becomes(const testing::random_program& build) {
+std::pmr::string becomes(const kernel_test::random_program& build) {
     return becomes_kernels<tabulate_integers, remove_dead_code, fold_rescaled_constants, remove_dead_code>(
         build);
 }
@@ -139,16 +140,16 @@ TEST_CASE("what is not a function of one int8 tensor stays") {
     });
     CHECK_THAT(two, is_left_alone_by<tabulate_integers>());
     const auto by_position = program_of([&](program& p) {
-        return sum(
-            widened(p, p.input(dtype::int8, {3}), 0), testing::integers(p, dtype::int32, {3}, {1, 2, 3}))(p);
+        return sum(widened(p, p.input(dtype::int8, {3}), 0),
+            kernel_test::integers(p, dtype::int32, {3}, {1, 2, 3}))(p);
     });
     CHECK_THAT(by_position, is_left_alone_by<tabulate_integers>());
     const auto wide = program_of(
         [&](program& p) { return sum(p.input(dtype::int32, {3}), number(p, dtype::int32, 4))(p); });
     CHECK_THAT(wide, is_left_alone_by<tabulate_integers>());
     const auto repeated = program_of([&](program& p) {
-        return sum(
-            widened(p, p.input(dtype::int8, {1}), 0), testing::integers(p, dtype::int32, {3}, {4, 4, 4}))(p);
+        return sum(widened(p, p.input(dtype::int8, {1}), 0),
+            kernel_test::integers(p, dtype::int32, {3}, {4, 4, 4}))(p);
     });
     CHECK_THAT(repeated, is_left_alone_by<tabulate_integers>());
     const auto of_int16 = program_of([](program& p) {

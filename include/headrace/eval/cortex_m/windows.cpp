@@ -31,20 +31,18 @@ struct image_size {
 };
 
 template <class Op>
-constexpr bool is_nhwc = one_of<Op, cortex_m::nhwc_ops>;
-template <class Op>
 [[nodiscard]] tensor input_as_nhwc(const tensor& t) {
-    if constexpr (is_nhwc<Op>) return t;
+    if constexpr (cortex_m::is_nhwc<Op>) return t;
     return permuted(t, std::array<std::size_t, 4>{0, 2, 3, 1});
 }
 template <class Op>
 [[nodiscard]] tensor result_as_nhwc(const evaluation& e) {
     const extents s = e.output_shape();
-    return is_nhwc<Op> ? tensor(dtype::int8, s) : tensor(dtype::int8, {s[0], s[2], s[3], s[1]});
+    return cortex_m::is_nhwc<Op> ? tensor(dtype::int8, s) : tensor(dtype::int8, {s[0], s[2], s[3], s[1]});
 }
 template <class Op>
 void set_result(evaluation& e, const tensor& nhwc) {
-    e.set_output(is_nhwc<Op> ? nhwc : permuted(nhwc, std::array<std::size_t, 4>{0, 3, 1, 2}));
+    e.set_output(cortex_m::is_nhwc<Op> ? nhwc : permuted(nhwc, std::array<std::size_t, 4>{0, 3, 1, 2}));
 }
 
 /// The taps of a window that are inside an axis: tap i is at start + i * dilation.

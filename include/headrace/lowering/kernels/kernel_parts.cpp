@@ -81,6 +81,7 @@ public:
         g.set_target(target);
         HEADRACE_TRY(std::move(done));
         remove_requantization(g);
+        for (const provenance* origin : choose_integers(g)) made_.inside.insert(origin);
         merge_quantizers(g);
         merge_dequantizers(g);
         return std::move(made_);
@@ -158,7 +159,8 @@ private:
             }
         }
         for (const auto& [n, reason] : found.reasons) {
-            if (const auto* origin = n->find_annotation<provenance>()) made_.outside.emplace(origin, without_advice(reason));
+            if (const auto* origin = n->find_annotation<provenance>())
+                made_.outside.emplace(origin, without_advice(reason));
         }
         made_.parts += parts.size();
     }

@@ -90,7 +90,8 @@ void placement_log::begin(graph& exported) {
                 .in_integers = meta != nullptr && !is_floating(meta->dtype),
                 .source = std::string(source_line(n)),
                 .macs = multiply_accumulates(n)};
-            nodes_.push_back({&origin, std::move(placed), bool{quantized.inside[n.id]}});
+            nodes_.push_back({&origin, std::move(placed), bool{quantized.inside[n.id]},
+                n.op->has(trait::quantizing), n.op->has(trait::dequantizing)});
         }
     });
 }
@@ -132,7 +133,8 @@ void placement_log::end(const graph& lowered, method_report& report) const {
         if (is_inside && (is_of_cortex_m || n.kernels.empty())) n.place = node_place::cortex_m;
         if (const auto why = parts_.outside.find(from.origin); !is_inside && why != parts_.outside.end())
             n.reason = why->second;
-        n.is_border = n.reason == border_reason;
+        n.is_border = from.is_dequantizing ||
+            (from.is_quantizing && (n.reason == border_reason || n.reason == width_reason));
         if (const auto note = notes.find(n.node); note != notes.end()) {
             if (!n.reason.empty()) n.reason += "; ";
             n.reason.append("not delegated to TOSA: ").append(note->second);

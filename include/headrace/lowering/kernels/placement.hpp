@@ -30,6 +30,8 @@ private:
         const provenance* origin = nullptr;
         node_placement node{};
         bool is_quantized = false;
+        bool is_quantizing = false;
+        bool is_dequantizing = false;
         bool is_delegated = false;
     };
     std::vector<listed> nodes_;

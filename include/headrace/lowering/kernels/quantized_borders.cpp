@@ -3,10 +3,13 @@
 
 #include <headrace/lowering/kernels/quantized_borders.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
@@ -86,6 +89,66 @@ void merge(graph& g) {
     });
 }
 
+// True if each element of the results is an element of an operand, whatever these are.
+bool is_choice(const node& n) {
+    constexpr trait choosing = trait::rearranging | trait::splitting | trait::joining | trait::gathering;
+    if (holds_regions(*n.op) || n.result_count == 0) return false;
+    const auto* put = args_if<aten::index_put>(n);
+    return n.op->has(choosing) || (put != nullptr && !put->accumulate);
+}
+// Returns how all real operands are dequantized; null if they are not, or differ.
+const args<dequantize>* alike_operands_of(const node& n) {
+    const args<dequantize>* first = nullptr;
+    for (const edge& operand : n.operand_edges()) {
+        const tensor_meta* meta = meta_of(*operand.slot);
+        if (meta == nullptr) return nullptr;
+        if (!is_floating(meta->dtype)) continue;
+        const auto* read = match<dequantize>(*operand.slot);
+        const tensor_meta* integers = read != nullptr ? meta_of(read->input) : nullptr;
+        if (integers == nullptr || integers->dtype != read->dtype || meta->dtype != dtype::float32 ||
+            (first != nullptr && !are_alike(*first, *read)))
+            return nullptr;
+        first = read;
+    }
+    return first;
+}
+bool is_quantized_so(const node& n, const args<dequantize>& read) {
+    const auto gives_same = [&](const edge& use) {
+        const auto* a = args_if<quantize>(*use.target);
+        return a != nullptr && are_alike(*a, read) &&
+            std::ranges::all_of(n.operand_edges(), [&](const edge& operand) {
+                const auto* each = match<dequantize>(*operand.slot);
+                return each == nullptr || is_in_range(each->input, *a);
+            });
+    };
+    const auto is_real = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::float32; };
+    return traits_of(read.dtype).bits <= 16 && n.first_use != nullptr &&
+        std::ranges::all_of(n.uses(), gives_same) &&
+        std::all_of(n.results, n.results + n.result_count, is_real);
+}
+void choose_among_integers(node& n, const args<dequantize>& how) {
+    graph& g = *n.owner;
+    const dtype type = how.dtype;
+    for (edge& operand : std::span(n.operands, n.operand_count)) {
+        const auto* read = match<dequantize>(*operand.slot);
+        if (read == nullptr) continue;
+        node& before = *operand.source;
+        g.set_operand(operand, read->input);
+        erase_dead(g, before);
+    }
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        tensor_meta meta = *n.results[i].meta;
+        meta.dtype = type;
+        g.set_meta(n.result(i), meta);
+    }
+    std::vector<node*> readers;
+    for (const edge& use : n.uses()) readers.push_back(use.target);
+    for (node* const reader : readers) {
+        g.replace_all_uses(reader->result(), reader->operand(0));
+        g.erase(*reader);
+    }
+}
+
 }  // namespace
 
 void remove_requantization(graph& g) {
@@ -102,6 +165,21 @@ void remove_requantization(graph& g) {
 
 void merge_quantizers(graph& g) { merge<quantize>(g); }
 void merge_dequantizers(graph& g) { merge<dequantize>(g); }
+
+std::vector<const provenance*> choose_integers(graph& g) {
+    std::vector<const provenance*> chosen;
+    std::vector<node*> choices;  // first, as readers are erased
+    for_each_node(g, [&](node& n) {
+        if (is_choice(n)) choices.push_back(&n);
+    });
+    for (node* n : choices) {
+        const args<dequantize>* const read = alike_operands_of(*n);
+        if (read == nullptr || !is_quantized_so(*n, *read)) continue;
+        if (const auto* origin = n->find_annotation<provenance>()) chosen.push_back(origin);
+        choose_among_integers(*n, *read);
+    }
+    return chosen;
+}
 
 void separate_dequantizers(graph& g, const std::vector<bool>& inside) {
     std::vector<node*> shared;

@@ -19,6 +19,10 @@ void merge_quantizers(graph& g);
 /// Merges equal dequantize nodes of one value likewise.
 void merge_dequantizers(graph& g);
 
+/// Computes with integers where nodes only choose among real numbers that were dequantized alike, and whose
+/// result is quantized so again: moves, gathers and writes by index. Returns the origins of these nodes.
+std::vector<const provenance*> choose_integers(graph& g);
+
 /// Gives the readers of a dequantize that are outside of `inside`, by node id, a dequantize of their own if
 /// the node is inside and others read it, too.
 void separate_dequantizers(graph& g, const std::vector<bool>& inside);

@@ -22,7 +22,6 @@ bool is_byte(const tensor_meta* meta) {
     return meta != nullptr && (meta->dtype == dtype::int8 || meta->dtype == dtype::uint8);
 }
 constexpr std::string_view reading = "integers end in ";
-constexpr std::string_view wide_reason = "the kernels for Cortex-M take integers of 8 bits";
 
 // The search in one graph.
 class quantized_search {
@@ -42,7 +41,7 @@ public:
             varies_[n.id] = is<builtin::placeholder>(n) || holds_regions(*n.op) || n.op->has(trait::impure) ||
                 std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return varies_[e.source->id]; });
             if (is_of_dialect<builtin::dialect>(n) && !is<builtin::opaque>(n)) continue;
-            std::string reason = reason_to_stay_real(n);
+            std::string reason = reason_to_stay_real(n, found.reasons);
             dequantized_[n.id] = reason.empty();
             quantized_[n.id] = reason.empty() && (n.op->has(trait::dequantizing) || reads_quantized(n));
             if (!reason.empty()) found.reasons.emplace(&n, std::move(reason));
@@ -58,14 +57,14 @@ public:
 
 private:
     // Returns why a node cannot be computed from quantized integers; empty if it can.
-    [[nodiscard]] std::string reason_to_stay_real(const node& n) const {
+    [[nodiscard]] std::string reason_to_stay_real(const node& n, const refusal_reasons& reasons) const {
         if (const auto known = refused_.find(&n); known != refused_.end()) return known->second;
         if (is<builtin::opaque>(n)) return std::string(unknown_op_reason(n, "lowering"));
         if (holds_regions(*n.op)) return "it decides which nodes run";
         if (!support_.is_node_supported(n)) return "no pass lowers this op to integers";
         if (!varies_[n.id]) return {};
         if (n.op->has(trait::dequantizing)) {
-            if (!is_byte(meta_of(n.operand(0)))) return std::string(wide_reason);
+            if (!is_byte(meta_of(n.operand(0)))) return std::string(width_reason);
             const auto parameters = n.operand_edges();
             const auto is_computed = [&](const edge& e) { return e.operand != 0 && varies_[e.source->id]; };
             return std::ranges::any_of(parameters, is_computed) ? "its scale and zero point are computed"
@@ -74,9 +73,10 @@ private:
         for (const edge& e : n.operand_edges()) {
             if (!is_real(*e.slot) || !varies_[e.source->id] || dequantized_[e.source->id]) continue;
             if (n.op->has(trait::quantizing)) return std::string(border_reason);
+            if (e.source->op->has(trait::dequantizing)) return reasons.at(e.source);
             return std::string("it reads ").append(origin_name(*e.source)) + ", which is not dequantized";
         }
-        if (n.op->has(trait::quantizing) && !is_byte(n.results[0].meta)) return std::string(wide_reason);
+        if (n.op->has(trait::quantizing) && !is_byte(n.results[0].meta)) return std::string(width_reason);
         return reads_quantized(n) ? "" : "it computes no quantized values";
     }
     [[nodiscard]] bool reads_quantized(const node& n) const {

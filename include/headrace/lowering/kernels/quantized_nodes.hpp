@@ -22,6 +22,9 @@ struct quantized_nodes {
 inline constexpr std::string_view border_reason =
     "it is between integers and what is computed in real numbers";
 
+/// The reason of a quantize or dequantize whose integers have more than 8 bits, and of what it belongs to.
+inline constexpr std::string_view width_reason = "the kernels for Cortex-M take integers of 8 bits";
+
 /// Finds the nodes of one graph, without those nested in it, that can compute with quantized integers: all
 /// real numbers that they read are dequantized or constant, and what they compute is quantized again, or is
 /// the position of an extremum. Among these are the dequantize and the quantize, and nodes that move integers

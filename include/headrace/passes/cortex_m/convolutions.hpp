@@ -23,20 +23,15 @@ struct select_convolutions : pass {
     static constexpr std::string_view summary = "a convolution and its RESCALE as a kernel of CMSIS-NN";
 
     static auto rewrites() {
-        return rules(on_match([](auto image) {
-            const auto sum =
-                node_of<"sum", tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>(image);
-            return node_of<"result", tosa::rescale>(sum);
-        }) = code<made>([](emit<made> e, value, const auto& m) {
-            std::optional<value> kernel;
-            visit_args(convolutions{}, *find<"sum">(m),
-                [&](auto, const auto& a) { kernel = convolved(e, a, get<"result">(m)); });
-            return kernel;
+        return rules(on<tosa::rescale> = code<made>([](emit<made> e, const args<tosa::rescale>& a) {
+            if (const auto* dense = match<tosa::conv2d>(a.input)) return convolved(e, *dense, a);
+            if (const auto* apart = match<tosa::depthwise_conv2d>(a.input)) return convolved(e, *apart, a);
+            const auto* spread = match<tosa::transpose_conv2d>(a.input);
+            return spread != nullptr ? convolved(e, *spread, a) : std::nullopt;
         }));
     }
 
 private:
-    using convolutions = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using made = joined<cortex_m::image_ops,
         ops<cortex_m::quantized_conv2d_nhwc, cortex_m::quantized_depthwise_conv2d_nhwc,
             cortex_m::quantized_transpose_conv2d_nhwc, cortex_m::quantized_linear, memory::alloc,
@@ -47,6 +42,13 @@ private:
         pmr_vector<std::int64_t> biases;
         std::int64_t input_offset;
         cortex_m::scaled_result to;
+
+        // Returns the largest magnitude of a sum of that many products and a bias.
+        [[nodiscard]] double largest_sum(std::int64_t taps) const {
+            double bias = 0;
+            for (const std::int64_t b : biases) bias = std::max(bias, std::abs(static_cast<double>(b)));
+            return bias + cortex_m::largest_product * static_cast<double>(taps);
+        }
     };
     template <class Args>
     static std::optional<operands> operands_of(
@@ -140,7 +142,8 @@ private:
         if (!image) return std::nullopt;
         turn_row(e, *image, o.weight);
         if (const auto product = linear(e, *image, o)) return product;
-        const auto factors = cortex_m::channel_factors_of(e, o.to, weight[0]);
+        const double largest = o.largest_sum(weight[1] * weight[2] * weight[3]);
+        const auto factors = cortex_m::channel_factors_of(e, o.to, weight[0], largest);
         if (!factors) return std::nullopt;
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[0], weight[3]);
         const value v = e.make<cortex_m::quantized_conv2d_nhwc>({.input = image->tensor,
@@ -164,7 +167,7 @@ private:
         const std::int64_t out = e.shape(o.weight)[0], taps = e.shape(o.weight)[3];
         if (!image.is_pointwise() || taps != e.shape(image.tensor)[3] || !o.to.has_one_factor())
             return std::nullopt;
-        const auto factor = cortex_m::requantization_of(o.to.factor());
+        const auto factor = cortex_m::requantization_of(o.to.factor(), o.largest_sum(taps));
         if (!factor) return std::nullopt;
         const bool is_mve = e.target().has(target_feature::mve);
         return e.make<cortex_m::quantized_linear>({.input = image.tensor,
@@ -195,7 +198,8 @@ private:
         emit<made> e, const Args& a, operands& o, std::int64_t multiplier) {
         const shape_builder weight(e.shape(o.weight));
         auto image = cortex_m::place_windows(e, a, {weight[1], weight[2]}, -o.input_offset);
-        const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3]);
+        const double largest = o.largest_sum(weight[1] * weight[2]);
+        const auto factors = cortex_m::channel_factors_of(e, o.to, weight[3], largest);
         if (!image || !factors) return std::nullopt;
         // Helium's kernel makes a dense convolution of one channel.
         if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
@@ -222,7 +226,9 @@ private:
         emit<made> e, const args<tosa::transpose_conv2d>& a, const args<tosa::rescale>& result) {
         const shape_builder weight(e.shape(a.weight)), out(e.result_meta().shape);
         const auto o = operands_of(e, a, result, weight[0]);
-        const auto factors = o ? cortex_m::channel_factors_of(e, o->to, weight[0]) : std::nullopt;
+        if (!o) return std::nullopt;
+        const double largest = o->largest_sum(weight[1] * weight[2] * weight[3]);
+        const auto factors = cortex_m::channel_factors_of(e, o->to, weight[0], largest);
         if (!factors) return std::nullopt;
         const shape_builder image(e.shape(a.input));
         std::array<cortex_m::transposed_axis, 2> axes{};

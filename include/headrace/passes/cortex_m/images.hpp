@@ -4,7 +4,9 @@
 #ifndef HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 #define HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include <headrace/dialect/tosa.hpp>
@@ -27,6 +29,11 @@ inline value slice(
     if (!v || e.shape(v)[axis] == size) return v;
     return e.make<aten::slice_tensor>(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .end = start + size, .step = 1});
+}
+
+/// True if CMSIS-NN's kernels take an image of that shape: they keep sizes in 16 bits.
+[[nodiscard]] inline bool fits_kernels(sizes shape) {
+    return std::ranges::all_of(shape, [](std::int64_t size) { return size <= INT16_MAX; });
 }
 
 /// The ops that place_windows and placed_image may emit.
@@ -67,11 +74,13 @@ struct placed_image {
 
 /// Fits the windows of an operator over an image to kernels that pad equally on both sides: `number` pads an
 /// image whose windows are elsewhere otherwise. Undoes crops that only make windows fit, which the kernels do
-/// not need. Nothing if the image has another rank.
+/// not need. Nothing if the image has another rank, or is too
+/// large for a kernel.
 template <class Args>
 std::optional<placed_image> place_windows(
     emit<image_ops> e, const Args& a, const std::array<std::int64_t, 2>& kernel, std::int64_t number) {
-    if (e.rank(a.input) != 4) return std::nullopt;
+    if (e.rank(a.input) != 4 || !fits_kernels(e.shape(a.input)) || !fits_kernels(e.result_meta().shape))
+        return std::nullopt;
     placed_image placed{a.input};
     const int_list& out = e.result_meta().shape;
     const auto* const cropped = match<tosa::slice>(a.input);
@@ -84,7 +93,7 @@ std::optional<placed_image> place_windows(
     for (std::size_t i = 0; i != 2; ++i) {
         window& w = placed.windows[i];
         w = {kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
-        if constexpr (requires { a.dilation; }) w.dilation = a.dilation[i];
+        if constexpr (requires { a.dilation; }) w.dilation = kernel[i] == 1 ? 1 : a.dilation[i];
         // CMSIS-NN's kernel for images of one row has no rows of padding.
         const bool pads_row = i == 0 && e.shape(a.input)[1] == 1 && w.kernel == 1 && w.before != 0;
         may_uncrop = may_uncrop && !pads_row && w.after == 0 &&

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <headrace/infer/tosa.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 
 namespace headrace {
@@ -23,9 +24,8 @@ struct narrow_moves : pass {
     }
 
 private:
-    using moves = ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile, tosa::reverse>;
-    using extrema = ops<tosa::maximum, tosa::minimum>;
-    using made = joined<extrema, ops<tosa::rescale>>;
+    using moves = ops_where<tosa::dialect, trait::rearranging>;
+    using made = ops<tosa::maximum, tosa::minimum, tosa::rescale>;
 
     // Makes the same move of another tensor.
     static value moved(emit<made> e, const node& move, value from) {
@@ -46,7 +46,11 @@ private:
     static std::optional<value> narrowed_earlier(emit<made> e, args<tosa::rescale> a) {
         const auto to = cortex_m::scaled_result_of(e, a);
         if (!to || to->factors.size() != 1) return std::nullopt;
-        if (to->factor() > 0 && is_of_two(e, *a.input.producer)) return compared(e, *a.input.producer, a);
+        if (to->factor() > 0 && is_of_two(e, *a.input.producer)) {
+            if (const auto* larger = match<tosa::maximum>(a.input))
+                return compared<tosa::maximum>(e, *larger, a);
+            return compared<tosa::minimum>(e, *match<tosa::minimum>(a.input), a);
+        }
         pmr_vector<const node*> passed;  // the last move first
         for (; is_read_by_one_move(*a.input.producer); a.input = passed.back()->operand(0))
             passed.push_back(a.input.producer);
@@ -59,27 +63,25 @@ private:
     static bool is_read_by_one_move(const node& n) {
         return set_of<moves>.contains(*n.op) && n.first_use->next_use == nullptr;
     }
-    // True for the larger or the smaller of two int8 tensors with scales of their own.
+    // True for the larger or the smaller of two int8 tensors with scales of their own. Of one tensor, it is a
+    // table (tabulate_integers).
     static bool is_of_two(emit<made> e, const node& n) {
         if ((!is<tosa::maximum>(n) && !is<tosa::minimum>(n)) || n.first_use->next_use != nullptr)
             return false;
         const auto x = cortex_m::scaled_operand_of(e, n.operand(0));
         const auto y = cortex_m::scaled_operand_of(e, n.operand(1));
-        return x && y && match<builtin::constant>(x->integers) == nullptr &&
+        return x && y && x->integers != y->integers && match<builtin::constant>(x->integers) == nullptr &&
             match<builtin::constant>(y->integers) == nullptr;
     }
     // Scaling keeps the order, so numbers may be compared after it.
-    static std::optional<value> compared(emit<made> e, const node& extremum, const args<tosa::rescale>& a) {
-        std::optional<value> v;
-        visit_args(extrema{}, extremum, [&]<class Op>(Op, args<Op> both) {
-            for (value* const operand : {&both.input1, &both.input2}) {
-                args<tosa::rescale> narrow = a;
-                narrow.input = *operand;
-                *operand = e.make<tosa::rescale>(narrow);
-            }
-            v = e.make<Op>(both);
-        });
-        return v;
+    template <class Op>
+    static value compared(emit<made> e, args<Op> both, const args<tosa::rescale>& a) {
+        for (value* const operand : {&both.input1, &both.input2}) {
+            args<tosa::rescale> narrow = a;
+            narrow.input = *operand;
+            *operand = e.make<tosa::rescale>(narrow);
+        }
+        return e.make<Op>(both);
     }
 };
 

@@ -31,7 +31,8 @@ private:
 
     static std::optional<value> averages(emit<made> e, const args<tosa::avg_pool2d>& a) {
         const auto zero = constant_integer(a.input_zp);
-        bool fits = e.dtype(a.input) == dtype::int8 && zero && zero == constant_integer(a.output_zp);
+        bool fits = e.dtype(a.input) == dtype::int8 && zero && zero == constant_integer(a.output_zp) &&
+            cortex_m::fits_kernels(e.shape(a.input));
         for (std::size_t i = 0; i != 2; ++i) {
             const window w{a.kernel[i], a.stride[i], 1, a.pad[2 * i], a.pad[2 * i + 1]};
             fits = fits && w.before < w.kernel &&
@@ -72,6 +73,8 @@ private:
     static std::optional<value> maximum(emit<made> e, const args<tosa::reduce_max>& a) {
         if (e.dtype(a.input) != dtype::int8) return std::nullopt;
         const build::three_axes parts = build::around(e.shape(a.input), static_cast<std::size_t>(a.axis));
+        if (!cortex_m::fits_kernels(shape_builder{parts.before, parts.size, parts.after}))
+            return std::nullopt;
         cortex_m::placed_image image{
             cortex_m::view(e, a.input, shape_builder{1, parts.before, parts.size, parts.after})};
         image.windows[1] = {.kernel = parts.size, .stride = parts.size};

@@ -31,7 +31,7 @@ private:
     using made = ops<cortex_m::quantized_batch_matmul, tosa::transpose, tosa::reshape, tosa::const_shape,
         memory::alloc>;
 
-    // The RESCALE of a softmax to the program's steps is part of the product's: it only rounds.
+    // The RESCALE of a softmax to the program's steps is part of the product's if it only rounds.
     static std::optional<cortex_m::scaled_operand> shares_of(emit<made> e, value v, std::int64_t zero_point) {
         const auto* const scaled = match<tosa::rescale>(without_views(v));
         const value shares = scaled != nullptr ? without_views(scaled->input) : value();
@@ -40,6 +40,9 @@ private:
         if (kernel == nullptr || !factors || factors->size() != 1 ||
             constant_integer(scaled->output_zp) != zero_point)
             return std::nullopt;
+        constexpr double share_of_one = 255;
+        if ((*factors)[0] * share_of_one + static_cast<double>(zero_point) > 128)
+            return std::nullopt;  // clamps
         return cortex_m::scaled_operand{
             reshaped(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
     }
@@ -51,7 +54,8 @@ private:
         const bool is_int8 = e.dtype(a.a) == dtype::int8 && e.dtype(a.b) == dtype::int8;
         if (!to || !left || !right || !is_int8 || !to->has_one_factor()) return std::nullopt;
         const auto rows = shares_of(e, a.a, *left).value_or(cortex_m::scaled_operand{a.a, *left});
-        const auto factor = cortex_m::requantization_of(to->factor() * rows.factor);
+        const double largest = 2 * cortex_m::largest_product * static_cast<double>(e.shape(a.a).back());
+        const auto factor = cortex_m::requantization_of(to->factor() * rows.factor, largest);
         if (!factor) return std::nullopt;
         const value columns = transposed(e, a.b);
         const std::int64_t bytes = e.target().has(target_feature::mve) ? 4 * e.shape(columns)[1] : 0;

@@ -5,16 +5,11 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/cortex_m.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
-
-/// The ATen ops that move or compare integers, for which ExecuTorch's runtime has kernels.
-using integer_kernel_ops = ops<aten::view, aten::cat, aten::slice_tensor, aten::permute, aten::expand,
-    aten::flip, aten::index_select, aten::amax, aten::amin, aten::argmax, aten::constant_pad_nd,
-    aten::replication_pad3d, aten::where_self, aten::_to_copy, aten::logical_and, aten::logical_or,
-    aten::logical_xor, aten::logical_not, aten::eq_tensor, aten::gt_tensor, aten::ge_tensor>;
 
 /// Refuses the operators of TOSA that are left.
 struct require_integer_kernels : pass {

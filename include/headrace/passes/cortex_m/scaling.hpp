@@ -20,8 +20,8 @@ struct requantization {
 };
 
 /// Returns the factor with 31 bits of multiplier, as ExecuTorch computes it; nothing if it needs a shift that
-/// the kernels do not have.
-[[nodiscard]] inline std::optional<requantization> requantization_of(double factor) {
+/// the kernels do not have, or one to the left in which a sum of up to `largest` would wrap around.
+[[nodiscard]] inline std::optional<requantization> requantization_of(double factor, double largest = 1) {
     constexpr int bits = 31;
     if (!std::isfinite(factor)) return std::nullopt;  // of operands that are multiplied by 0
     int exponent = 0;
@@ -32,9 +32,14 @@ struct requantization {
         ++exponent;
     }
     if (exponent < -bits) return requantization{};  // the product of a 32-bit number rounds to 0
-    if (exponent > bits - 1) return std::nullopt;
+    if (exponent > bits - 1 || (exponent > 0 && std::ldexp(largest, exponent - bits) >= 1))
+        return std::nullopt;
     return requantization{multiplier, exponent};
 }
+
+/// The largest magnitude of the product of two int8 numbers less their zero points, the second of which is 0
+/// for weights.
+inline constexpr double largest_product = 255.0 * 128.0;
 
 /// An int8 tensor as an operand of 32-bit arithmetic: (integers - zero_point) * factor.
 struct scaled_operand {
@@ -108,12 +113,13 @@ namespace detail {
 struct channel_factors {
     value multipliers, shifts;
 };
-/// Returns the factors for `channels` output channels; nothing if a kernel cannot scale by one of them.
+/// Returns the factors for sums of up to `largest` in `channels` output channels; nothing if a kernel cannot
+/// scale by one of them.
 [[nodiscard]] inline std::optional<channel_factors> channel_factors_of(
-    emit<ops<>> e, const scaled_result& to, std::int64_t channels) {
+    emit<ops<>> e, const scaled_result& to, std::int64_t channels, double largest) {
     pmr_vector<std::int32_t> multipliers, shifts;
     for (std::size_t i = 0; i != static_cast<std::size_t>(channels); ++i) {
-        const auto f = requantization_of(to.factor(i));
+        const auto f = requantization_of(to.factor(i), largest);
         if (!f) return std::nullopt;
         multipliers.push_back(static_cast<std::int32_t>(f->multiplier));
         shifts.push_back(static_cast<std::int32_t>(f->shift));

@@ -51,10 +51,14 @@ private:
         const auto from = to ? cortex_m::scaled_operand_of(e, inner) : std::nullopt;
         if (!from || !to->has_one_factor()) return std::nullopt;
         const auto p = parts_of(e, from->integers, sum);
-        if (!p) return std::nullopt;
+        if (!p ||
+            !cortex_m::fits_kernels(
+                shape_builder{p->before * (p->after == 1 ? 1 : p->along), p->along, p->after}))
+            return std::nullopt;
         const std::int64_t channels = p->after == 1 ? 1 : p->after;
         const cortex_m::scaled_result scaled{{to->factor() * from->factor}, to->zero_point};
-        const auto factors = cortex_m::channel_factors_of(e, scaled, channels);
+        const auto factors =
+            cortex_m::channel_factors_of(e, scaled, channels, 255 * static_cast<double>(p->along));
         if (!factors) return std::nullopt;
         const value v = p->after == 1 ? over_channels(e, *from, *p, scaled, *factors)
                                       : over_columns(e, *from, *p, scaled, *factors);
