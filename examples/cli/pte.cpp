@@ -153,6 +153,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     if (options.verify) observer = check.observer(std::move(observer));
     pte_options lowering{.delegate = delegates(options),
         .integer_signature = choices.integers,
+        .channels_last = options.io_layout == "nhwc",
         .target = choices.target,
         .kernels = choices.kernels,
         .observer = std::move(observer)};
@@ -256,10 +257,9 @@ namespace {
 
 // Reports options that mean nothing for a .pte file, or not together.
 int check_pte_options(const lower_options& options, const pte_choices& choices) {
-    if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.io_layout != "nchw" ||
-        options.plan_memory)
+    if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.plan_memory)
         return report_usage(
-            "--io-layout, --dot, --ir and --plan-memory are not for .pte files, whose memory is always planned");
+            "--dot, --ir and --plan-memory are not for .pte files, whose memory is always planned");
     if (options.methods.size() > 1 && !options.inputs.empty())
         return report_usage("--in is for one method; --verify executes several with random inputs");
     if (options.arena != 0 || options.flash != 0)

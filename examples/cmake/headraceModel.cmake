@@ -5,8 +5,8 @@
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
-#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] PTE [IO int8|float]
-#                      [KERNELS cortex_m|portable] [CORE <core>] [DELEGATE <backend>] [CONTRACT])
+#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc] PTE
+#                      [IO int8|float] [KERNELS cortex_m|portable] [CORE <core>] [DELEGATE <backend>] [CONTRACT])
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>)
 #
 # lowers the model when <target> is built, once for all targets with equal arguments, and links it into
@@ -157,8 +157,8 @@ macro(headrace_check_model_arguments)
   endif()
   cmake_path(ABSOLUTE_PATH arg_MODEL NORMALIZE OUTPUT_VARIABLE model)
   get_source_file_property(generated ${model} GENERATED)
-  if(arg_PTE AND (arg_IO_LAYOUT OR arg_VELA))
-    message(FATAL_ERROR "${place}: IO_LAYOUT and VELA are for TOSA flatbuffers, not for PTE")
+  if(arg_PTE AND arg_VELA)
+    message(FATAL_ERROR "${place}: VELA is for TOSA flatbuffers, not for PTE")
   elseif((arg_DELEGATE OR arg_IO OR arg_KERNELS) AND NOT arg_PTE)
     message(FATAL_ERROR "${place}: DELEGATE, IO and KERNELS need PTE")
   elseif(arg_IO AND NOT arg_IO MATCHES "^(int8|float)$")

@@ -51,7 +51,7 @@ bool programs_are_sound() {
         is_flatbuffer(kws_integers_model, kws_integers_model_size, "ET12") &&
         integers.exact_scale == sound.exact_scale &&
         integers.scale == static_cast<float>(sound.exact_scale) && integers.zero_point == sound.zero_point &&
-        integers.bytes == sound.bytes &&
+        integers.bytes == sound.bytes && integers.shape[3] == sound.shape[1] &&
         kws_integers_io.outputs[0].exact_scale == kws_io.outputs[0].exact_scale &&
         std::strcmp(real.dtype, "FP32") == 0 && real.exact_scale == 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks the description of a `.pte` file's inputs and outputs (`--io`), and the options that say what a file
-takes and gives and what computes it (`--io-type`, `--kernels`, `--core`).
+takes and gives and what computes it (`--io-type`, `--io-layout`, `--kernels`, `--core`).
 
     pte_io.py PROGRAM
 """
@@ -87,6 +87,52 @@ def check_methods(program, folder):
          says="the methods decode, not encode")
 
 
+def outputs_of(program, file, y, *options):
+    call(program, "run", file, "--out", y, *options)
+    return np.load(y)
+
+
+def check_layout(program, folder):
+    """Images are NHWC where a flatbuffer's are, and the numbers those of the program that takes NCHW."""
+    image = FIXTURES / "depthwise_residual"  # takes an image, and gives one
+    quantized = folder / "quantized.pt2"
+    call(program, "quantize", image / "model.pt2", "--samples", image / "in0.npy", "-o", quantized)
+    models = [(QUANTIZED, QUANTIZED.parent), (quantized, image), (image / "model.pt2", image)]
+    integers, kernels, delegates = ("--io-type", "int8"), ("--core", "cortex-m55"), ("--delegate", "tosa")
+    last, first, io, y = folder / "last.pte", folder / "first.pte", folder / "io.json", folder / "y.npy"
+    for model, given in models:
+        x = np.load(given / "in0.npy")
+        np.save(folder / "x.npy", np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
+        is_float = model.parent == image
+        for options in ((), kernels, delegates) if is_float else (
+                (), kernels, delegates, integers, integers + kernels, integers + delegates):
+            what = f"{model.name} of {given.name}, {options}"
+            call(program, "lower", model, "-o", first, "--io", folder / "first.json", *options)
+            call(program, "lower", model, "-o", last, "--io-layout", "nchw", *options)
+            expect(first.read_bytes() == last.read_bytes(), f"{what}: --io-layout nchw gives other bytes")
+            call(program, "lower", model, "-o", last, "--io", io, "--io-layout", "nhwc", *options)
+            if is_float or "--io-type" in options:
+                call(program, "lower", model, "-o", folder / "model.tosa", "--io", folder / "tosa.json",
+                     "--io-layout", "nhwc")
+                expect(described(io) == as_exported(described(folder / "tosa.json")), f"{what}: not as a flatbuffer's")
+            inputs = described(io)["inputs"]
+            expect([(t["layout"], t["shape"][3]) for t in inputs] == [("NHWC", x.shape[1])], f"{what}: {inputs}")
+            wanted = outputs_of(program, first, y, "--io", folder / "first.json", "--in", given / "in0.npy")
+            got = outputs_of(program, last, y, "--io", io, "--in", given / "in0.npy")
+            expect(np.array_equal(got, wanted), f"{what}: other numbers than from NCHW")
+            # Without the description, a file takes and gives what it has.
+            got = outputs_of(program, last, y, "--in", folder / "x.npy") if "--io-type" not in options else None
+            if got is not None:
+                got = got.transpose(0, 3, 1, 2) if got.ndim == 4 else got
+                expect(np.array_equal(got, wanted), f"{what}: other numbers from NHWC")
+                call(program, "run", last, "--in", given / "in0.npy", "--out", y, status=MALFORMED, says="shape")
+            text = call(program, "show", "--full", last).stdout
+            moves = "cortex_m.transpose" in text or "permute_copy" in text
+            expect("--core" not in options or is_float or not moves, f"{what}: a transpose is left")
+            call(program, "lower", model, "-o", last, "--io-layout", "nhwc", "--verify", "--in", given / "in0.npy",
+                 *options, says="verified")
+
+
 def check_former_spelling(program, folder):
     """`--io int8` is `--io-type int8`, with a warning."""
     old, new = folder / "old.pte", folder / "new.pte"
@@ -130,7 +176,7 @@ def check_kernels(program, folder):
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_integers, check_run, check_methods, check_former_spelling, check_kernels):
+        for check in (check_integers, check_run, check_methods, check_layout, check_former_spelling, check_kernels):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

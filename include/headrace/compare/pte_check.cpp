@@ -52,7 +52,8 @@ result<std::vector<tensor>> inputs_of(const graph& g, const std::vector<std::str
         signature.set_meta(copy.result(), *n.results[0].meta);
         signature.set_name(copy.result(), n.name());
     }
-    HEADRACE_TRY(given, model_inputs(signature, files));
+    HEADRACE_TRY(read, read_inputs(signature, files, signature_side::exported));
+    std::vector<tensor>& given = read.tensors;
     std::mt19937 engine(0);
     std::vector<tensor> inputs;
     std::size_t next = 0;

@@ -36,6 +36,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/state.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
+#include <headrace/lowering/image_layout.hpp>
 #include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/kernels/kernel_parts.hpp>
 #include <headrace/lowering/kernels/placement.hpp>
@@ -152,6 +153,7 @@ public:
             if (options_.integer_signature) {
                 HEADRACE_TRY(take_integers(p));
             }
+            if (options_.channels_last) take_channels_last(p);
             made_.io.emplace(name, describe_method(p));
         }
         for (auto& [name, p] : made_.methods) {

@@ -35,6 +35,7 @@ struct pte_options {
     bool delegate = false;           ///< nodes that can be lowered become delegates of the backend "tosa"
     delegate_compiler compile{};     ///< compiles the delegates for another backend
     bool integer_signature = false;  ///< the caller quantizes inputs and dequantizes outputs
+    bool channels_last = false;      ///< inputs and outputs with four axes are NHWC, not as exported
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by the contents of the graph
     /// The core whose integer kernels compute what is quantized and not delegated: INT+core, with +dsp or
     /// +mve if it has these. None: the portable kernels, in floating point.
