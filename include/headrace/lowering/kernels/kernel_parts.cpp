@@ -36,7 +36,7 @@ namespace headrace {
 namespace {
 
 // Ops that only move elements: a part of these alone is as well computed by the host.
-op_list moving_ops() {
+op_list element_moves() {
     op_list found;
     for (const op_info* op : op_table<aten::dialect>) {
         if (op->has(trait::moving | trait::copying)) found.push_back(op);
@@ -60,7 +60,7 @@ void remove_copies(graph& program) {
     }
 }
 
-result<void> lower_part(graph& program, pass_context& context) {
+result<void> lower_to_kernels(graph& program, pass_context& context) {
     HEADRACE_TRY(run_standard_pipeline(program, context));
     if (!context.diagnostics().empty()) return {};
     remove_copies(program);
@@ -132,7 +132,7 @@ private:
         const operator_support support =
             create_op_support([&](const node& n) { return n.id < inside.size() && inside[n.id]; });
         capability_based_partitioner partitioner(
-            g, support, {.allows_single_node_partition = true, .non_compute_ops = moving_ops()});
+            g, support, {.allows_single_node_partition = true, .non_compute_ops = element_moves()});
         std::vector<part> parts;
         for (node_group& nodes : partitioner.propose_partitions()) {
             const auto same = std::ranges::find_if(before, [&](const part& p) { return p.nodes == nodes; });
@@ -143,7 +143,7 @@ private:
             graph& program = g.create_region();
             extract_nodes(nodes, program);
             pass_context context(standard_functions);
-            add_refusals(nodes, lower_part(program, context), context, refused);
+            add_refusals(nodes, lower_to_kernels(program, context), context, refused);
             parts.push_back({std::move(nodes), &program});
         }
         for (const part& p : before) {
