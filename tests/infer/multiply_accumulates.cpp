@@ -62,7 +62,7 @@ TEST_CASE("multiplications of kernels for Cortex-M are counted") {
     product.rhs_transposed = t.tensor({2, 5, 7});
     product.scratch = t.tensor({0}, dtype::uint8);
     CHECK(t.count<quantized_batch_matmul>(product, {2, 3, 5}) == 2 * 15 * 7);
-    CHECK(t.count<minimum>({product.lhs, product.lhs}, {2, 3, 7}) == 0);
+    CHECK(t.count<cortex_m::minimum>({product.lhs, product.lhs}, {2, 3, 7}) == 0);
 }
 
 TEST_CASE("each step of a recurrent network multiplies all weights") {
