@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline to the integer kernels of Cortex-M after which an ATen op can be left that is none of them.
+// Defines a pipeline to kernels for Cortex-M and of the runtime after which an op without one can be left.
 // EXPECT: pipeline: an op can survive it
-// EXPECT: survives<headrace::aten::mul_tensor, headrace::no_pass, headrace::emitted_by<lower_greater> >
+// EXPECT: survives<headrace::aten::logaddexp, headrace::no_pass, headrace::emitted_by<lower_greater> >
 
+#include <headrace/dialect/executorch.hpp>
 #include <headrace/passes/cortex_m/require_integer_kernels.hpp>
 
 #include <headrace/infer/aten.hpp>
@@ -13,10 +14,10 @@ using namespace headrace;
 
 struct lower_greater : pass {
     static auto rewrites() {
-        return rules(on<tosa::greater> = [](auto x, auto y) { return call<aten::mul_tensor>(x, y); });
+        return rules(on<tosa::greater> = [](auto x, auto y) { return call<aten::logaddexp>(x, y); });
     }
 };
 
 struct lowering
-    : pipeline<from<tosa::greater, tosa::add>, to<cortex_m::dialect, integer_kernel_ops>, lower_greater,
+    : pipeline<from<tosa::greater, tosa::add>, to<cortex_m::dialect, executorch::kernel_ops>, lower_greater,
           require_integer_kernels> {};
