@@ -51,6 +51,16 @@ def check_network(program, name, least, folder, *options):
         expect(made.read_bytes() == first, f"{name}: other bytes with {threads} threads")
 
 
+def check_verified(program, folder):
+    """Layers of a model that `lower` has quantized have no names of their own, and several may be of one node."""
+    for name in ("attention", "rnn", "depthwise_residual"):
+        model = ROOT / "tests/fixtures" / name
+        samples = sorted(model.glob("in*.npy"))
+        for options in (("--core", "cortex-m4"), ("--delegate", "tosa")):
+            call(program, "lower", model / "model.pt2", "--quantize", *samples, "-o", folder / "verified.pte", *options,
+                 "--verify", says="verified")
+
+
 def check_trained(program, folder):
     """A trained network with badly scaled channels: PT2E's parameters, and the gain of equalization."""
     network = pathlib.Path(__file__).resolve().parent / "quantize_network"
@@ -186,6 +196,7 @@ def main():
         check_network(program, "conv_bn_relu", 30, folder, "--activations", "int16")
         check_network(program, "conv_bn_relu", 12, folder, "--observer", "mse", "--weights", "int4")
         check_network(program, "depthwise_residual", 20, folder)
+        check_verified(program, folder)
         check_trained(program, folder)
         check_masks(program, folder)
         check_samples(program, folder)

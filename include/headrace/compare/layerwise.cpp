@@ -170,16 +170,23 @@ private:
         if (is<builtin::placeholder>(*stored.producer)) return;
         std::string_view own = stored.producer->results[stored.result].name;
         const auto* from = stored.producer->find_annotation<provenance>();
-        if (own.empty() && from != nullptr) own = from->node_name;
-        if (own.empty() || !named_.emplace(own, found_.size()).second) return;
+        const bool has_none = own.empty();
+        if (has_none && from != nullptr) own = from->node_name;
+        if (own.empty()) return;
+        const auto [known, is_new] = named_.emplace(own, found_.size());
+        if (!is_new) {
+            if (has_none && !(found_[known->second].reference == stored)) shared_.insert(own);
+            return;
+        }
         const bool is_quantized = stored.producer != &layer;
-        if (is_quantized && layer.result_count == 1) named_.emplace(layer.name(), found_.size());
+        if (is_quantized && layer.result_count == 1 && !layer.name().empty())
+            named_.emplace(layer.name(), found_.size());
         found_.push_back({.reference = stored, .layer = &layer});
     }
     // The last value of a name is the layer's result.
     void enter(std::string_view name, value v) {
         const auto at = named_.find(name);
-        if (at == named_.end()) return;
+        if (at == named_.end() || shared_.contains(name)) return;
         counterpart& c = found_[at->second];
         if (!is_comparable(c.reference, v)) return;
         const bool is_ordered = !possible_orders(meta_of(c.reference)->shape, meta_of(v)->shape).empty();
@@ -190,6 +197,8 @@ private:
 
     std::vector<counterpart> found_;
     std::unordered_map<std::string_view, std::size_t> named_;
+    // Exported nodes of which several layers without names descend, as of a recurrent one.
+    std::unordered_set<std::string_view> shared_;
 };
 
 }  // namespace
