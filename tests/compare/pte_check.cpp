@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,4 +183,42 @@ TEST_CASE("pte_check: elements in a wrong order are found in the output", "[comp
         Catch::StartsWith(
             "select_integer_kernels changes the result: as ExecuTorch's runtime with CMSIS-NN's "
             "kernels computes it, the largest relative difference of an output is "));
+}
+
+TEST_CASE("pte_check: what only a state that is not zero shows is found", "[compare]") {
+    testing::program p;
+    const value state = p.constant(dtype::float32, {3}, {0.0F, 0.0F, 0.0F});
+    p.g.set_name(state, "gain");
+    const value x = p.input(dtype::float32, {3});
+    const value y = p.make<aten::mul_tensor>({.self = state, .other = x});
+    const value next = p.make<aten::add_tensor>(
+        {.self = state, .other = p.constant(dtype::float32, {3}, {1.0F, 2.0F, 3.0F})});
+    p.output(y);
+    p.output(next);
+    p.finish();
+    for (const bool is_corrupted : {false, true}) {
+        program exported;
+        exported.graph = std::make_unique<graph>();
+        exported.user_outputs = 1;
+        exported.mutations.push_back({mutation::kind_type::buffer, "gain", 1, "gain"});
+        copy_graph(p.g, *exported.graph);
+        std::map<std::string, program, std::less<>> methods;
+        methods.emplace("forward", std::move(exported));
+        lowering_observer own;
+        own.after_pass = [&](const pass_record& pass, graph& g) -> result<void> {
+            if (!is_corrupted || pass.name != "select_kernels") return {};
+            node& product = *g.outputs()[0].producer;
+            for (edge& e : std::span(product.operands, product.operand_count))
+                g.set_operand(e, g.outputs()[2]);  // the state, instead of its product with x
+            return {};
+        };
+        pte_check checking(1);
+        pte_options options;
+        options.observer = checking.observer(std::move(own));
+        const auto made = lower_to_pte(std::move(methods), options);
+        CHECK(made.has_value() != is_corrupted);
+        if (!made)
+            CHECK_THAT(
+                std::string(made.error().message), Catch::StartsWith("select_kernels changes the result"));
+    }
 }
