@@ -82,7 +82,10 @@ private:
         eliminate_dead_code(g);
         HEADRACE_TRY(refuse_unread(g));
         states_.clear();
-        if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
+        if (options_.state != state_kind::refused) {
+            HEADRACE_TRY(check_states(outcome_.model));
+            states_ = expose_states(outcome_.model);
+        }
         leave_inputs_unwritten(outcome_.model);
         HEADRACE_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > tosa_file::largest_tosa_file)

@@ -19,6 +19,7 @@
 #include <headrace/io/file/npy.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
+#include <headrace/lowering/quantized_states.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -173,7 +174,8 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
-    const sample_source samples = source_of(inputs);
+    quantized_states states(p);
+    HEADRACE_TRY(samples, states.samples(source_of(inputs)));
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
@@ -198,6 +200,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
             all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
+    states.restore();
     HEADRACE_TRY(check_infinities(*inputs, summary.mask_inputs));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");

@@ -35,7 +35,8 @@ struct model_quantization : quantization_summary {
 /// not finite.
 [[nodiscard]] result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files);
 
-/// Quantizes the program in place. Refuses a model that is already quantized, has no float32 input, or has
+/// Quantizes the program in place; buffers that it writes keep their type and first value (see
+/// quantized_states). Refuses a model that is already quantized, has no float32 input, or has
 /// nothing to quantize.
 [[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
 
