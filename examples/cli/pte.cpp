@@ -27,6 +27,7 @@
 #include <headrace/io/text/node_reasons.hpp>
 #include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower_pte.hpp>
+#include <headrace/lowering/quantize_model.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"
@@ -143,6 +144,8 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        // Delegates hold the names, and keep those that they had in earlier versions.
+        if (!options.calibration.samples.empty() && !delegates(options)) name_as_written(*model.graph);
         say_notes(path, *model.graph);
         warn_of_written_inputs(path, model);
         programs.emplace(name, std::move(model));

@@ -144,6 +144,7 @@ private:
 class counterpart_search {
 public:
     explicit counterpart_search(const graph& reference) {
+        note_owners(reference);
         for (const layer_value& layer : layer_values_of(reference)) add(layer.stored, *layer.real.producer);
         for (const node& n : reference.nodes()) {
             if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
@@ -166,14 +167,33 @@ public:
     }
 
 private:
+    // Names that several nodes have, as those of a quantizer may, tell nothing.
+    void note_owners(const graph& reference) {
+        for (const node& n : reference.nodes()) {
+            if (is_of_dialect<builtin::dialect>(n)) continue;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) note_owner(n.results[i].name, n);
+            if (const auto* from = n.find_annotation<provenance>()) note_owner(from->node_name, n);
+        }
+    }
+    void note_owner(std::string_view name, const node& n) {
+        const auto [at, is_new] = owners_.try_emplace(name, &n);
+        if (!is_new && at->second != &n) at->second = nullptr;
+    }
+    [[nodiscard]] bool is_unique(std::string_view name) const {
+        const auto at = owners_.find(name);
+        return !name.empty() && at != owners_.end() && at->second != nullptr;
+    }
+
     void add(value stored, const node& layer) {
         if (is<builtin::placeholder>(*stored.producer)) return;
         std::string_view own = stored.producer->results[stored.result].name;
         const auto* from = stored.producer->find_annotation<provenance>();
         if (own.empty() && from != nullptr) own = from->node_name;
-        if (own.empty() || !named_.emplace(own, found_.size()).second) return;
         const bool is_quantized = stored.producer != &layer;
-        if (is_quantized && layer.result_count == 1) named_.emplace(layer.name(), found_.size());
+        const bool has_name = is_unique(own) && named_.emplace(own, found_.size()).second;
+        const bool is_of_layer = is_quantized && layer.result_count == 1 && is_unique(layer.name()) &&
+            named_.emplace(layer.name(), found_.size()).second;
+        if (!has_name && !is_of_layer) return;
         found_.push_back({.reference = stored, .layer = &layer});
     }
     // The last value of a name is the layer's result.
@@ -190,6 +210,7 @@ private:
 
     std::vector<counterpart> found_;
     std::unordered_map<std::string_view, std::size_t> named_;
+    std::unordered_map<std::string_view, const node*> owners_;  // none for a name of several nodes
 };
 
 }  // namespace
