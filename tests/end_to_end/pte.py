@@ -182,7 +182,7 @@ def check_quantized_here(program, folder):
                      folder / "there.json").stderr
         expect(other.read_bytes() == first, "a model that was quantized before gives another file")
         expect(said.splitlines()[0] == there.splitlines()[0], f"--verify says {said!r}, and then {there!r}")
-        nodes = [json.loads((folder / name).read_text())["methods"]["forward"]["placements"]
+        nodes = [json.loads((folder / name).read_text())["methods"]["forward"]["nodes"]
                  for name in ("here.json", "there.json")]
         expect(nodes[0] == nodes[1], f"nodes in the reports are {nodes}")
 
