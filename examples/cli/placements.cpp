@@ -65,7 +65,9 @@ std::string summary_of(const method_report& m, std::uint64_t planned_bytes) {
     if (m.macs.total != 0)
         text += fmt::format(
             "{} of {} in integers, ", format_share(m.macs.integer_share()), format_macs(m.macs.total));
-    return text + fmt::format("{} bytes planned", firmware::with_commas(planned_bytes));
+    return text +
+        fmt::format("{} bytes planned{}", firmware::with_commas(planned_bytes),
+            m.delegates.empty() ? "" : " beside the delegates' own memory");
 }
 
 }  // namespace

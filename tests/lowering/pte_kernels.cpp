@@ -326,6 +326,20 @@ TEST_CASE("kernels: the rest beside delegates", "[pte_kernels]") {
     CHECK(count(ops_of(made), "aten::atan2.out") == 1);
 }
 
+TEST_CASE("kernels: delegates that compute in floats are no integers", "[pte_kernels]") {
+    const builder build = [](net& n, graph&) {
+        n.output({n.rounded(n.linear(n.rounded(n.input({2, 4}, "x")), "first"))});
+    };
+    for (const auto& [target, share] : {std::pair("TOSA-1.0+FP", 0), std::pair("TOSA-1.0+INT", 1)}) {
+        const lowered_pte made =
+            lower(build, {.delegate = true, .target = *parse_target(target), .kernels = core});
+        const method_report& told = made.reports.at("forward");
+        CHECK(told.macs.delegated == told.macs.total);
+        CHECK(told.macs.integer_share() == share);
+        CHECK(placement_of(made, "first").in_integers == (share == 1));
+    }
+}
+
 TEST_CASE("kernels: int8 stays int8 between delegates and kernels", "[pte_kernels]") {
     const builder build = [](net& n, graph&) {
         const value x = n.rounded(n.input({2, 8}, "x"));

@@ -156,7 +156,9 @@ private:
         HEADRACE_TRY(options_.observer.begin(g));
         if (!options_.verify) return {};
         check_.emplace(std::move(inputs));
-        return check_->begin(g);
+        result<void> begun = check_->begin(g);
+        if (!begun && options_.inputs.empty()) return unfit_random_inputs(begun.error());
+        return begun;
     }
 
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {

@@ -236,7 +236,9 @@ private:
         made_.data = std::move(lowered.data);
         for (auto& [name, m] : lowered.methods) {
             std::vector<pte_delegate>& delegates = delegates_[name];
+            std::vector<const graph*> programs;
             for (lowered_delegate& d : m.delegates) {
+                programs.push_back(d.program);
                 number_call(*d.call, delegates.size());
                 HEADRACE_TRY(made, stored(d));
                 made_.reports[name].delegates[delegates.size()].backend = made.id;
@@ -244,7 +246,7 @@ private:
             }
             HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
             if (const auto placed = placements_.find(name); placed != placements_.end())
-                placed->second.note_delegates(*m.host);
+                placed->second.note_delegates(*m.host, programs);
         }
         return {};
     }

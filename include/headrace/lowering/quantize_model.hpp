@@ -40,6 +40,11 @@ struct model_quantization : quantization_summary {
 /// nothing to quantize.
 [[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
 
+/// Gives the nodes of a graph the unique names and the origins that they have once write_pt2 has written it
+/// and read_pt2 has read it again. A quantizer's nodes share those of the nodes that they were made for, or
+/// have none.
+void name_as_written(graph& g);
+
 }  // namespace headrace
 
 #endif

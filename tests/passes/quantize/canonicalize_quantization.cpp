@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/quantize/lower_quantized.hpp>
 #include <headrace/passes/quantize/quantized_storage.hpp>
 
 #include "../../support/quantized_test.hpp"
@@ -66,6 +67,51 @@ TEST_CASE("unsigned codes that come from elsewhere, or go there, pass an unsigne
     };
     CHECK_THAT(both, computes_the_same<canonicalize_quantization>());
     CHECK(count_after<tosa::rescale, canonicalize_quantization>(both) == 1);
+}
+
+TEST_CASE("bytes that are cast to real numbers are quantized with scale 1") {
+    std::vector<std::int64_t> all(256);
+    for (std::size_t i = 0; i != all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const std::vector<tensor> inputs{tensor::of(dtype::uint8, {16, 16}, all)};
+    const auto read = [](program& p) {
+        return p.make<aten::_to_copy>({.self = p.input(dtype::uint8, {16, 16}), .dtype = dtype::float32});
+    };
+    const auto cast = [=](program& p) {
+        p.g.set_target(integer_target);
+        p.output(read(p));
+    };
+    CHECK_THAT(cast, computes_the_same<canonicalize_quantization>().for_inputs(inputs));
+    program p;
+    const value read_back = lowered<canonicalize_quantization>(p, cast).outputs()[0];
+    CHECK(args_of<tosa::rescale>(*read_back.producer->operand(0).producer).input_unsigned);
+
+    for (const coding& to : {int8_codes(1, -128), int8_codes(2.5, -100), unsigned_codes, int16_codes(0.03)}) {
+        CAPTURE(to.scale, to.zero_point);
+        const auto quantizes = [=](program& q) {
+            q.g.set_target(integer_target);
+            output_in(q, read(q), to);
+        };
+        CHECK(integers_from<canonicalize_quantization, lower_quantized>(
+                  quantizes, nearly_with_ties, inputs) == "");
+    }
+    const auto compares = [=](program& q) {
+        q.g.set_target(integer_target);
+        const value x = read(q);
+        q.output(q.make<aten::gt_tensor>({x, float_constant(q, {1, 1}, {150.5})}));
+        output_in(
+            q, q.make<aten::mul_tensor>({x, float_constant(q, {1, 1}, {0.0625})}), int8_codes(0.125, -100));
+        output_in(q, q.make<aten::add_tensor>({.self = x, .other = float_constant(q, {1, 1}, {-40})}),
+            int8_codes(2));
+    };
+    CHECK(
+        integers_from<canonicalize_quantization, lower_quantized>(compares, nearly_with_ties, inputs) == "");
+    CHECK_THAT(cast, is_left_alone_by<lower_quantized>());  // which would read the bytes as signed
+
+    const auto in_floats = [=](program& q) {
+        q.g.set_target(mixed_target);
+        q.output(read(q));
+    };
+    CHECK_THAT(in_floats, is_left_alone_by<canonicalize_quantization>());
 }
 
 TEST_CASE("without integers in the target, unsigned codes that others read stay") {

@@ -55,6 +55,14 @@ kernel_list kernels_in(const graph& lowered) {
     return found;
 }
 
+bool computes_in_reals(const node& n) {
+    const auto is_real = [](const edge& operand) {
+        const tensor_meta* meta = meta_of(*operand.slot);
+        return meta != nullptr && is_floating(meta->dtype);
+    };
+    return std::ranges::any_of(n.operand_edges(), is_real);
+}
+
 mac_counts sum_of(std::span<const node_placement> nodes) {
     mac_counts sum;
     for (const node_placement& n : nodes) {
@@ -78,9 +86,7 @@ mac_counts sum_of(std::span<const node_placement> nodes) {
 }  // namespace
 
 void placement_log::begin(graph& exported) {
-    const operator_support any = create_op_support([](const node&) { return true; });
     for_each_graph(exported, [&](graph& g) {
-        const quantized_nodes quantized = find_quantized_nodes(g, any);
         for (node& n : g.nodes()) {
             if (is_of_dialect<builtin::dialect>(n) && !is<builtin::opaque>(n)) continue;
             const provenance& origin = origin_of(n);
@@ -90,25 +96,30 @@ void placement_log::begin(graph& exported) {
                 .in_integers = meta != nullptr && !is_floating(meta->dtype),
                 .source = std::string(source_line(n)),
                 .macs = multiply_accumulates(n)};
-            nodes_.push_back({&origin, std::move(placed), bool{quantized.inside[n.id]},
-                n.op->has(trait::quantizing), n.op->has(trait::dequantizing)});
+            nodes_.push_back(
+                {&origin, std::move(placed), n.op->has(trait::quantizing), n.op->has(trait::dequantizing)});
         }
     });
 }
 
-void placement_log::note_delegates(const graph& host) {
+void placement_log::note_delegates(const graph& host, std::span<const graph* const> delegates) {
     std::unordered_set<const provenance*> left;
     for_each_graph(host, [&](const graph& g) {
         for (const node& n : g.nodes()) left.insert(n.find_annotation<provenance>());
     });
-    const target_spec& target = host.target();
-    const bool is_integer =
-        target.has(target_feature::profile_int) && !target.has(target_feature::profile_fp);
+    std::unordered_set<const provenance*> real;
+    for (const graph* delegate : delegates)
+        for_each_graph(*delegate, [&](const graph& g) {
+            for (const node& n : g.nodes()) {
+                if (computes_in_reals(n))
+                    for_each_origin(n, [&](const annotation* a) { real.insert(find_in<provenance>(a)); });
+            }
+        });
     for (listed& n : nodes_) {
         if (left.contains(n.origin)) continue;
         n.is_delegated = true;
         n.node.place = node_place::delegate;
-        n.node.in_integers = n.is_quantized || is_integer;
+        n.node.in_integers = !real.contains(n.origin);
     }
 }
 

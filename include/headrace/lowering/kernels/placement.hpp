@@ -3,6 +3,7 @@
 #ifndef HEADRACE_LOWERING_KERNELS_PLACEMENT_HPP
 #define HEADRACE_LOWERING_KERNELS_PLACEMENT_HPP
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,8 +19,8 @@ class placement_log {
 public:
     /// Lists the nodes of a functional graph and of those nested in it. Nodes without an origin get one.
     void begin(graph& exported);
-    /// Notes that the nodes that are no longer in the graph are in delegates for its target.
-    void note_delegates(const graph& host);
+    /// Notes that the nodes that are no longer in the graph are in delegates, whose lowered graphs are given.
+    void note_delegates(const graph& host, std::span<const graph* const> delegates);
     void note_kernels(kernel_parts parts) { parts_ = std::move(parts); }
     /// Completes a report, whose notes have the reasons of nodes that are not delegated, by the kernels of
     /// the lowered graph.
@@ -29,7 +30,6 @@ private:
     struct listed {
         const provenance* origin = nullptr;
         node_placement node{};
-        bool is_quantized = false;
         bool is_quantizing = false;
         bool is_dequantizing = false;
         bool is_delegated = false;

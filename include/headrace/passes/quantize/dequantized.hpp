@@ -95,12 +95,13 @@ struct moved_axis {
     return std::nullopt;
 }
 
-/// Matches a dequantize or, if the target has no floats, a cast from integers, whose scale is 1.
+/// Matches a dequantize or, if the target has no floats, a cast from integers, whose scale is 1. Nothing for
+/// a cast from uint8: TOSA's operators would read the bytes as signed.
 [[nodiscard]] inline std::optional<dequantized> match_integers(const emitter& e, value v) {
     if (auto direct = match_dequantize(v)) return direct;
     const auto* a = match<aten::_to_copy>(v);
     if (a == nullptr || e.target().has(target_feature::profile_fp) || !is_integral(e.dtype(a->self)) ||
-        !is_floating(e.dtype(v)))
+        e.dtype(a->self) == dtype::uint8 || !is_floating(e.dtype(v)))
         return std::nullopt;
     const auto [lowest, highest] = range_of(e.dtype(a->self));
     return dequantized{a->self, quantization::per_tensor(1, 0, lowest, highest)};

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/tosa.hpp>
@@ -18,9 +19,10 @@ namespace headrace {
 
 /// Turns per-tensor parameters given as constant tensors into numbers, and uint8 quantized values into int8
 /// ones that are 128 lower, since TOSA computes with signed integers only (1.0, 1.9). Values that come from
-/// or go to other ops pass through a RESCALE by one with an unsigned input or output.
+/// or go to other ops pass through a RESCALE by one with an unsigned input or output. If the target has no
+/// floats, a cast from uint8 to real numbers dequantizes likewise, with scale 1.
 struct canonicalize_quantization : pass {
-    using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
+    using runs_after = pass_list<constants_in_regions, canonical_variants, canonical_casts, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
     static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
@@ -33,7 +35,8 @@ struct canonicalize_quantization : pass {
     static auto rewrites() {
         return rules(on_each<by_tensor> = code<made>(
                          [](auto op, emit<made> e, const auto& a) { return with_numbers(op, e, a); }),
-            on<quantize> = code<quantize_as_signed>(), on<dequantize> = code<dequantize_as_signed>());
+            on<quantize> = code<quantize_as_signed>(), on<dequantize> = code<dequantize_as_signed>(),
+            on<aten::_to_copy> = code<cast_as_signed>());
     }
 
 private:
@@ -70,6 +73,15 @@ private:
         return is_signed || has_rescale(e) || is<builtin::constant>(*a.input.producer)
             ? std::optional(dequantized(e, a))
             : std::nullopt;
+    }
+    static std::optional<value> cast_as_signed(emit<made> e, const args<aten::_to_copy>& a) {
+        const dtype type = e.result_meta().dtype;
+        if (e.dtype(a.self) != dtype::uint8 || !is_floating(type) ||
+            e.target().has(target_feature::profile_fp))
+            return std::nullopt;
+        args<dequantize> bytes{a.self, 1.0, 0, 0, 255, dtype::uint8};
+        if (type != dtype::float32) bytes.out_dtype = type;
+        return dequantized(e, bytes);
     }
 
     static std::optional<std::int64_t> number(std::int64_t n) { return n; }
