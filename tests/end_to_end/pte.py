@@ -152,6 +152,10 @@ def check_verified(program, folder):
     told = call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--core",
                 "cortex-m4", "--verify", says="a: verified, " + cmsis).stderr
     expect("b: verified, " + cmsis in told, f"--verify of two methods says {told!r}")
+    call(program, "run", file, "--method", "a", "--in", ROOT / "tests/fixtures/rnn/in0.npy", status=MALFORMED,
+         says=" for input 0, which has")
+    call(program, "lower", "--method", f"a={quantized}", "--method", f"b={ROOT / 'tests/fixtures/conv_bn_relu/model.pt2'}",
+         "-o", file, "--core", "cortex-m4", "--io-type", "int8", status=UNSUPPORTED, says="error: method b: x (builtin.")
     call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--verify", "--in",
          quantized.parent / "in0.npy", status=USAGE, says="--in is for one method")
     made = folder / "verified.json"
@@ -493,6 +497,7 @@ def check_vela(program, folder):
     expect(data["cmd_data"].startswith(b"COP1") and data["weight_data"] == b"abcde", "commands or weights differ")
     expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
     call(program, "show", file, says="delegate of EthosUBackend")
+    call(program, "run", file, status=UNSUPPORTED, says="error: run does not execute delegates of EthosUBackend\n")
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--kernels", "cortex_m",
          "--io", folder / "io.json")
