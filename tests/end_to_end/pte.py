@@ -168,6 +168,19 @@ def check_verified(program, folder):
     expect(not file.exists(), "a file is written although --verify could not execute the model")
 
 
+def check_ignored(program, folder):
+    """Options that mean nothing for the output are bad usage."""
+    model, file = ROOT / "tests/fixtures/quantized_cnn/model.pt2", folder / "ignored.pte"
+    for output, options, says in (
+            (file, ["--core", ""], "--core: give the name of a processor"),
+            (folder / "m.hpp", ["--core", "cortex-m4", "--delegate", "tosa"], "--delegate is for .pte files"),
+            (file, ["--name", "kws"], "--name is for a C++ type"),
+            (file, ["--state", "io"], "--state is for flatbuffers and C++ types"),
+            (file, ["--in", model.parent / "in0.npy"], "--in is for --verify")):
+        call(program, "lower", model, "-o", output, *options, status=USAGE, says=says)
+        expect(not output.exists(), f"{output.name} is written although {options} means nothing for it")
+
+
 def check_quantized_here(program, folder):
     """Names of a quantizer's nodes are unique: --verify finds the right layers, and messages and reports name them."""
     model = ROOT / "tests/end_to_end/quantize_network"
@@ -576,6 +589,7 @@ def main():
         check_methods(program, folder)
         check_verified(program, folder)
         check_quantized_here(program, folder)
+        check_ignored(program, folder)
         check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)
