@@ -359,9 +359,9 @@ int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     if (const int status = check_without_pte(options); status != status_ok) return status;
-    if (is_header_path(options.output) || !options.core.empty()) return lower_to_header(options);
     if (!options.delegate.empty())
         return report_usage("--delegate is for .pte files: give -o a name that ends in .pte");
+    if (is_header_path(options.output) || !options.core.empty()) return lower_to_header(options);
     if (!options.vela.empty() && options.cost.empty())
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();

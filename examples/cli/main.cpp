@@ -172,6 +172,11 @@ void write_by(CLI::App& command, std::initializer_list<const char*> options) {
             [](const std::string& path) { return path == "-" ? std::string(standard_output) : path; });
 }
 
+// An empty name is that of an unset variable of a script, and would mean no core.
+std::string check_core(const std::string& name) {
+    return name.empty() ? "give the name of a processor, such as cortex-m4" : "";
+}
+
 void add_quiet(CLI::App& command) {
     command.add_flag_callback("-q,--quiet", be_quiet, "Print only warnings and errors");
 }
@@ -263,7 +268,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
-    lower->add_option("--core", o.core, core_help)->type_name("CORE");
+    lower->add_option("--core", o.core, core_help)->check(check_core)->type_name("CORE");
     lower->add_option("--kernels", o.kernels, kernels_help)->check(CLI::IsMember({"cortex_m", "portable"}));
     lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
     lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")
@@ -371,7 +376,8 @@ void add_show(CLI::App& app, show_options& o, int& status) {
         ->check(CLI::Range(0, 1000));
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
-    CLI::Option* core = show->add_option("--core", o.core, show_core_help)->type_name("CORE");
+    CLI::Option* core =
+        show->add_option("--core", o.core, show_core_help)->check(check_core)->type_name("CORE");
     show->add_option("--state", o.state, "With --core: as for `lower`")
         ->check(CLI::IsMember({"io", "variable"}))
         ->needs(core);
@@ -447,7 +453,8 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
     contract->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
     contract->add_option("--io-layout", o.io_layout, "Layout of image inputs and outputs, as for `lower`")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
-    CLI::Option* core = contract->add_option("--core", o.core, contract_core_help)->type_name("CORE");
+    CLI::Option* core =
+        contract->add_option("--core", o.core, contract_core_help)->check(check_core)->type_name("CORE");
     contract->add_option("--measured", o.measured, measured_help)->needs(core)->type_name("FILE");
     contract->add_flag("--exported-only", o.exported_only,
         "Leave out the lowered part, as for a model that cannot be lowered");

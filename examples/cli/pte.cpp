@@ -265,6 +265,12 @@ int check_pte_options(const lower_options& options, const pte_choices& choices) 
     if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.plan_memory)
         return report_usage(
             "--dot, --ir and --plan-memory are not for .pte files, whose memory is always planned");
+    if (!options.name.empty())
+        return report_usage("--name is for a C++ type: give -o a name that ends in .hpp");
+    if (!options.state.empty())
+        return report_usage("--state is for flatbuffers and C++ types; a .pte file keeps states by itself");
+    if (!options.inputs.empty() && !options.verify)
+        return report_usage("--in is for --verify, which executes the model with these inputs");
     if (options.methods.size() > 1 && !options.inputs.empty())
         return report_usage("--in is for one method; --verify executes several with random inputs");
     if (options.arena != 0 || options.flash != 0)

@@ -152,6 +152,10 @@ def check_verified(program, folder):
     told = call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--core",
                 "cortex-m4", "--verify", says="a: verified, " + cmsis).stderr
     expect("b: verified, " + cmsis in told, f"--verify of two methods says {told!r}")
+    call(program, "run", file, "--method", "a", "--in", ROOT / "tests/fixtures/rnn/in0.npy", status=MALFORMED,
+         says=" for input 0, which has")
+    call(program, "lower", "--method", f"a={quantized}", "--method", f"b={ROOT / 'tests/fixtures/conv_bn_relu/model.pt2'}",
+         "-o", file, "--core", "cortex-m4", "--io-type", "int8", status=UNSUPPORTED, says="error: method b: x (builtin.")
     call(program, "lower", "--method", f"a={quantized}", "--method", f"b={quantized}", "-o", file, "--verify", "--in",
          quantized.parent / "in0.npy", status=USAGE, says="--in is for one method")
     made = folder / "verified.json"
@@ -162,6 +166,19 @@ def check_verified(program, folder):
     file.unlink()
     call(program, "lower", quantized, "-o", file, "--verify", "--in", quantized, status=MALFORMED)
     expect(not file.exists(), "a file is written although --verify could not execute the model")
+
+
+def check_ignored(program, folder):
+    """Options that mean nothing for the output are bad usage."""
+    model, file = ROOT / "tests/fixtures/quantized_cnn/model.pt2", folder / "ignored.pte"
+    for output, options, says in (
+            (file, ["--core", ""], "--core: give the name of a processor"),
+            (folder / "m.hpp", ["--core", "cortex-m4", "--delegate", "tosa"], "--delegate is for .pte files"),
+            (file, ["--name", "kws"], "--name is for a C++ type"),
+            (file, ["--state", "io"], "--state is for flatbuffers and C++ types"),
+            (file, ["--in", model.parent / "in0.npy"], "--in is for --verify")):
+        call(program, "lower", model, "-o", output, *options, status=USAGE, says=says)
+        expect(not output.exists(), f"{output.name} is written although {options} means nothing for it")
 
 
 def check_quantized_here(program, folder):
@@ -493,6 +510,7 @@ def check_vela(program, folder):
     expect(data["cmd_data"].startswith(b"COP1") and data["weight_data"] == b"abcde", "commands or weights differ")
     expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
     call(program, "show", file, says="delegate of EthosUBackend")
+    call(program, "run", file, status=UNSUPPORTED, says="error: run does not execute delegates of EthosUBackend\n")
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--kernels", "cortex_m",
          "--io", folder / "io.json")
@@ -571,6 +589,7 @@ def main():
         check_methods(program, folder)
         check_verified(program, folder)
         check_quantized_here(program, folder)
+        check_ignored(program, folder)
         check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)

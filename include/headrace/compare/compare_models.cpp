@@ -28,6 +28,7 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
 
 namespace headrace {
 
@@ -54,7 +55,7 @@ result<void> complete_input(
         std::ranges::equal(detail::with_channels_last(exported.shape), meta.shape))
         g.annotate(n, channels_last_signature{true});
     if (!same && !is_channels_last(n, meta.rank())) {
-        return malformed(join_text("input ", printable(n.name()), " of the second model has ",
+        return malformed(join_text("input ", input_name(n), " of the second model has ",
             shape_text(meta.shape), ", the first one's has ", shape_text(exported.shape)));
     }
     const bool needs = is_floating(exported.dtype) && !is_floating(meta.dtype);
@@ -65,11 +66,10 @@ result<void> complete_input(
         g.annotate(n, layer->numbers);
         return {};
     }
-    return unsupported(
-        join_text("input ", printable(n.name()), " of the second model is ", name_of(meta.dtype),
-            "; give the description that was written with it (--io), or the quantized "
-            "program that it was made of (--through), which say what these integers "
-            "stand for"));
+    return unsupported(join_text("input ", input_name(n), " of the second model is ", name_of(meta.dtype),
+        "; give the description that was written with it (--io), or the quantized "
+        "program that it was made of (--through), which say what these integers "
+        "stand for"));
 }
 
 result<void> complete_inputs(const graph& from, std::span<const layer_value* const> layers,
@@ -170,10 +170,27 @@ std::unique_ptr<graph> form_to_quantize(const graph& g) {
     return form;
 }
 
+// Returns the layers of a lowered graph, those that are outputs in the shape that a view gives them: it is
+// that of the exported program, where that of a kernel may tell nothing.
+std::vector<layer_value> as_outputs(std::vector<layer_value> layers, const graph& g) {
+    if (!is_kernel_graph(g)) return layers;
+    const std::map<detail::result_key, std::size_t> places = detail::places_of(layers);
+    const detail::computed_values computed(g);
+    for (const value v : g.outputs()) {
+        const auto at = places.find(detail::key_of(computed[v]));
+        if (at == places.end()) continue;
+        layer_value& layer = layers[at->second];
+        if (layer.stored == layer.real && is_view(*v.producer) &&
+            meta_of(v)->dtype == meta_of(layer.real)->dtype)
+            layer.stored = v;
+    }
+    return layers;
+}
+
 // Returns the pairs of layers, by way of a third model if there is one.
 result<std::vector<detail::compared_layers>> pairs_of(const graph& reference, std::span<const layer_value> a,
     const graph* between, std::span<const layer_value> t, const graph& other, std::span<const layer_value> b,
-    const sample_source& samples) {
+    std::span<const layer_value> viewed, const sample_source& samples) {
     std::vector<detail::compared_layers> pairs;
     const bool has_own_layout = is_lowered(other) || is_kernel_graph(other);
     const auto add = [&](std::size_t i, std::size_t k, const layer_value* by) {
@@ -185,9 +202,11 @@ result<std::vector<detail::compared_layers>> pairs_of(const graph& reference, st
         const sizes its = meta_of(b[k].stored)->shape;
         if (!has_own_layout && !std::ranges::equal(mine, its)) return;
         std::vector<element_order> orders = possible_orders(mine, its);
+        const layer_value& found = orders.empty() ? viewed[k] : b[k];
+        if (orders.empty()) orders = possible_orders(mine, meta_of(found.stored)->shape);
         if (!has_own_layout && orders.size() > 1) orders.resize(1);
         if (!orders.empty())
-            pairs.push_back({&a[i], &b[k], std::move(orders), detail::known_meaning(a[i], b[k], by)});
+            pairs.push_back({&a[i], &found, std::move(orders), detail::known_meaning(a[i], found, by)});
     };
     const auto matches = [&](const graph& g,
                              std::span<const layer_value> layers) -> result<std::vector<layer_match>> {
@@ -225,8 +244,8 @@ result<void> annotate_signature(graph& g, const io_description& io) {
         if (i == io.inputs.size()) return malformed("it describes fewer inputs than the model has");
         const io_tensor& t = io.inputs[i++];
         if (!std::ranges::equal(t.shape, n.results[0].meta->shape))
-            return malformed(join_text("it gives input ", printable(n.name()), " the shape ",
-                shape_text(t.shape), ", the model has ", shape_text(n.results[0].meta->shape)));
+            return malformed(join_text("it gives input ", input_name(n), " the shape ", shape_text(t.shape),
+                ", the model has ", shape_text(n.results[0].meta->shape)));
         if (t.quantization) g.annotate(n, *t.quantization);
         if (t.channels_last) g.annotate(n, channels_last_signature{true});
         if (t.dtype == dtype::uint8 && n.results[0].meta->dtype == dtype::int8)
@@ -269,7 +288,8 @@ result<model_comparison> compare_models(
     HEADRACE_TRY(complete_inputs(form, input_layers(form, a),
         options.through == nullptr ? std::vector<const layer_value*>() : input_layers(quantized, t), other));
     const std::vector<layer_value> b = layer_values_of(other);
-    HEADRACE_TRY(pairs, pairs_of(form, a, options.through, t, other, b, options.samples));
+    const std::vector<layer_value> viewed = as_outputs(b, other);
+    HEADRACE_TRY(pairs, pairs_of(form, a, options.through, t, other, b, viewed, options.samples));
     if (std::ranges::all_of(pairs, [](const detail::compared_layers& p) {
             return is<builtin::placeholder>(*p.reference->real.producer);
         }))

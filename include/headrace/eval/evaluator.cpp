@@ -77,6 +77,10 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
 }
 
 [[nodiscard]] inline error no_kernel(const node& n) {
+    constexpr std::string_view delegate = "delegate of ";  // as a .pte file is read
+    const auto* const foreign = args_if<builtin::opaque>(n);
+    if (foreign != nullptr && foreign->target.starts_with(delegate))
+        return unsupported({"run does not execute delegates of ", foreign->target.substr(delegate.size())});
     const bool is_ours = headrace_dialects::contains(*n.op);
     return unsupported({message_prefix(n), "evaluation has no kernel for this op",
         (is_ours ? ""

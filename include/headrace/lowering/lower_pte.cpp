@@ -19,6 +19,7 @@
 #include <range/v3/view/concat.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/target_text.hpp>
@@ -149,10 +150,10 @@ public:
     [[nodiscard]] result<lowered_pte> run() {
         for (auto& [name, p] : made_.methods) {
             eliminate_dead_code(*p.graph);
-            HEADRACE_TRY(refuse_unread(*p.graph));
+            HEADRACE_TRY(of_method(name, refuse_unread(*p.graph)));
             leave_inputs_unwritten(p);
             if (options_.integer_signature) {
-                HEADRACE_TRY(take_integers(p));
+                HEADRACE_TRY(of_method(name, take_integers(p)));
             }
             if (options_.channels_last) take_channels_last(p);
             made_.io.emplace(name, describe_method(p));
@@ -160,7 +161,7 @@ public:
         for (auto& [name, p] : made_.methods) {
             HEADRACE_TRY(check_states(p));
             states_[name] = states_as_inputs(p);
-            HEADRACE_TRY(options_.observer.begin(*p.graph));
+            HEADRACE_TRY(of_method(name, options_.observer.begin(*p.graph)));
         }
         for (auto& [name, p] : made_.methods) {
             if (options_.delegate || is_searched(p)) {
@@ -178,7 +179,8 @@ public:
         }
         for (auto& [name, p] : made_.methods) {
             pass_context context(standard_functions);
-            HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
+            HEADRACE_TRY(
+                of_method(name, run_executorch_pipeline(*p.graph, context, options_.observer.watched_run())));
             HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
             if (const auto placed = placements_.find(name); placed != placements_.end())
@@ -201,6 +203,13 @@ public:
     }
 
 private:
+    // Names the method in an error, if there are several.
+    template <class T>
+    [[nodiscard]] result<T> of_method(const std::string& name, result<T> done) const {
+        if (done || made_.methods.size() == 1) return done;
+        return done.error().in("method " + std::string(printable(name)));
+    }
+
     result<void> find_delegates() {
         std::map<std::string, graph*, std::less<>> graphs;
         for (auto& [name, p] : made_.methods) graphs.emplace(name, p.graph.get());
@@ -261,7 +270,7 @@ private:
             if (!options_.delegate) told.target = target_text(*options_.kernels);
             if (!is_searched(p)) continue;
             HEADRACE_TRY(parts, lower_quantized_parts(*p.graph, *options_.kernels));
-            HEADRACE_TRY(options_.observer.see(kernels_record(parts.parts), *p.graph));
+            HEADRACE_TRY(of_method(name, options_.observer.see(kernels_record(parts.parts), *p.graph)));
             placements_[name].note_kernels(std::move(parts));
         }
         return {};

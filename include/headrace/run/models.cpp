@@ -121,7 +121,7 @@ const signature_quantization* quantization_at(const node& placeholder) {
 // Describes the tensor that an input takes, for an error message.
 std::string format_wanted_tensor(const node& placeholder) {
     const dtype wanted = placeholder.results[0].meta->dtype;
-    std::string text = join_text("; input ", printable(placeholder.name()), " takes ", name_of(wanted));
+    std::string text = join_text("; input ", input_name(placeholder), " takes ", name_of(wanted));
     if (is_floating(wanted)) {
         for (const edge& e : placeholder.uses()) {
             if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*e.target))
@@ -196,7 +196,7 @@ result<tensor> read_tensor(
     if (permutes) shape = {shape[0], shape[3], shape[1], shape[2]};
     if (!std::ranges::equal(array.meta.shape, shape)) {
         return malformed(join_text(file, ": shape ", shape_text(array.meta.shape), " for input ",
-            printable(placeholder.name()), ", which has ", shape_text(int_list(shape))));
+            input_name(placeholder), ", which has ", shape_text(int_list(shape))));
     }
     tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
     if (permutes) given = eval::permuted(given, to_channels_last);
@@ -343,6 +343,16 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     return loaded;
 }
 
+std::string input_name(const node& placeholder) {
+    if (!placeholder.name().empty()) return std::string(printable(placeholder.name()));
+    std::size_t position = 0;
+    for (const node& n : placeholder.owner->inputs()) {
+        if (&n == &placeholder) break;
+        ++position;
+    }
+    return std::to_string(position);
+}
+
 result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, signature_side side) {
     given_inputs given;
     std::mt19937 engine(0);
@@ -351,7 +361,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
         if (files.empty()) {
             const std::uint64_t bytes = packed_bytes(*n.results[0].meta);
             if (bytes > max_computed_bytes)
-                return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
+                return unsupported(join_text("input ", input_name(n), " has ", bytes,
                     " bytes; give it as a file: random inputs have at most ", max_computed_bytes));
             given.tensors.push_back(random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {

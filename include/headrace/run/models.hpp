@@ -54,6 +54,9 @@ struct given_inputs {
     bool quantized_here = false;  ///< a file had real numbers, which were quantized as the graph says
 };
 
+/// Returns an input's name for messages, or its position if it has none.
+[[nodiscard]] std::string input_name(const node& placeholder);
+
 /// Returns one tensor for each placeholder: from the given .npy files, in order, or random numbers of a fixed
 /// seed if no file is given. Real numbers for a placeholder that takes integers are quantized as its
 /// annotation says (ir/signature.hpp). Errors state the dtype that an input takes, with its scale and zero
