@@ -62,7 +62,8 @@ value nearest_exact(emit<ops<aten::index_select>> e, const auto& a) {
         const float step = scale > 0 ? static_cast<float>(1 / scale)
                                      : static_cast<float>(in) / static_cast<float>(out[axis]);
         const value positions = e.constant_of(dtype::int64, shape_builder{out[axis]}, [&](std::size_t i) {
-            const float at = std::floor((static_cast<float>(i) + 0.5F) * step);
+            constexpr float beyond_all = 0x1p62F;  // a tiny scale makes positions infinite
+            const float at = std::min(std::floor((static_cast<float>(i) + 0.5F) * step), beyond_all);
             return scalar(std::min(static_cast<std::int64_t>(at), in - 1));
         });
         v = e.make<aten::index_select>(
