@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -42,6 +43,9 @@ std::string with_label(std::string_view label, fmt::terminal_color colour, std::
                                             : fmt::format("{}:", label);
     return fmt::format("{} {}\n", shown, printable(message, max_printed_message));
 }
+
+// Handlers of exceptions print with this: standard error may be what cannot be written.
+void print_error(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace
 
@@ -79,12 +83,12 @@ std::string format_error(std::string_view message) {
 }
 
 int report_error(const error& e) {
-    fmt::print(stderr, "{}", format_error(e.message));
+    print_error(format_error(e.message));
     return status_of(e);
 }
 
 int report_usage(std::string_view message) {
-    fmt::print(stderr, "{}", format_error(message));
+    print_error(format_error(message));
     return status_usage;
 }
 
@@ -97,7 +101,7 @@ std::string format_diagnostics(std::span<const diagnostic> refusals, const std::
 }
 
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
-    fmt::print(stderr, "{}", format_diagnostics(refusals, model));
+    print_error(format_diagnostics(refusals, model));
     return status_unsupported;
 }
 
@@ -109,7 +113,7 @@ int guarded(const std::string& file, const std::function<int()>& command) {
         return report_error(malformed(where + "not enough memory"));
     } catch (const std::length_error&) {
         return report_error(malformed(where + "not enough memory"));
-    } catch (const std::system_error& e) {  // from fmt::print to standard output
+    } catch (const std::system_error& e) {  // from fmt::print to a standard stream
         return report_error(unwritable(e.what()));
     } catch (const std::exception& e) {
         return report_error(malformed(where + e.what()));

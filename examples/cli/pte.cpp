@@ -27,6 +27,7 @@
 #include <headrace/io/text/node_reasons.hpp>
 #include <headrace/io/tosa/reader.hpp>
 #include <headrace/lowering/lower_pte.hpp>
+#include <headrace/lowering/quantize_model.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"
@@ -126,12 +127,14 @@ void say_verified(const file_map& models, const std::vector<checked_method>& fin
         text += m.has_delegates ? ", delegates as TOSA defines them, the rest as" : ", as";
         text += m.has_kernels ? " ExecuTorch's runtime with CMSIS-NN's kernels computes it"
                               : " ExecuTorch's portable kernels compute it";
-        if (m.layers != 0)
+        if (m.layers != 0) {
+            const std::string steps = fmt::format("{:.3g}", m.layer_steps);
             text += fmt::format(
-                "; {} at most {:g} quantization step{} off what floats give for equal inputs, the "
+                "; {} at most {} quantization step{} off what floats give for equal inputs, the "
                 "outputs {:.2g} in all",
-                m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), m.layer_steps,
-                m.layer_steps == 1 ? "" : "s", m.output_steps);
+                m.layers == 1 ? "1 layer is" : fmt::format("{} layers are", m.layers), steps,
+                steps == "1" ? "" : "s", m.output_steps);
+        }
         double worst = 0;
         for (const verified_pass& pass : m.passes) worst = std::max(worst, pass.difference);
         say(fmt::format("{}; {} changed the graph, the largest relative difference is {:.2g}", text,
@@ -143,6 +146,8 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        // Delegates hold the names, and keep those that they had in earlier versions.
+        if (!options.calibration.samples.empty() && !delegates(options)) name_as_written(*model.graph);
         say_notes(path, *model.graph);
         warn_of_written_inputs(path, model);
         programs.emplace(name, std::move(model));

@@ -250,6 +250,17 @@ def check_streams(program, folder):
         done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, timeout=300)
         expect(done.returncode == USAGE and done.stderr.startswith("error: "),
                f"`{shown}` with its output closed: exit status {done.returncode}, {done.stderr[:300]}")
+    # Both streams fail: the status alone tells.
+    for arguments in ("show", MODEL), ("lower", MODEL, "-o", folder / "full.pte"), ("lower", MODEL, "--unknown"):
+        command = [program, *map(str, arguments)]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=full, timeout=300)
+        reader, writer = os.pipe()
+        os.close(reader)
+        unread = subprocess.run(command, stdout=writer, stderr=writer, timeout=300)
+        os.close(writer)
+        expect(done.returncode == unread.returncode == USAGE,
+               f"`{' '.join(command[1:])}` without any place to print: exit status {done.returncode}, {unread.returncode}")
     # Nothing is printed: so nothing fails, and no printed text gets into a file.
     out = folder / "out.tosa"
     done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", program, "lower", MODEL, "-o", out], timeout=300)

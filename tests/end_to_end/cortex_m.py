@@ -118,6 +118,28 @@ def check_other_core(program, runner, folder):
         expect(done.returncode != 0 and "refuses its call" in done.stderr, f"a program for {core} runs on {kind}")
 
 
+def check_state(program, runner, folder):
+    """The state of a quantized model is right from one execution to the next, by whatever kernels, and also if the
+    model writes it in place."""
+    model = ROOT / "tests/fixtures/buffer_update/model.pt2"
+    file, samples, text = (folder / f"s.{ending}" for ending in ("pte", "npy", "hr"))
+    np.save(samples, np.asarray([[1, 2], [0.5, 2.5], [1.5, 1.5], [1, 2]], np.float32))
+    np.save(folder / "x.npy", np.asarray([1, 2], np.float32))
+    text.write_text("headrace 1\n%x: float32[2] = input\n%n: float32[2] = constant [0.0, 0.0]\n"
+                    "%s: float32[2] = aten.add_.Tensor(%n, %x)\n%y: float32[2] = aten.add.Tensor(%s, %s)\noutput %y\n")
+    for source in (model, text):
+        for options in ((), ("--core", "cortex-m4"), ("--core", "cortex-m55"), ("--delegate", "tosa")):
+            call(program, "lower", source, "--quantize", samples, "-o", file, *options)
+            for runs in (1, 2, 3):
+                done = subprocess.run([runner, file, "forward", folder / "x.npy", "--", folder / "y.npy"], text=True,
+                                      capture_output=True,
+                                      env={**os.environ, "HEADRACE": program, "HEADRACE_RUNS": str(runs)})
+                expect(done.returncode == 0, f"a state, {source.name} {options}: {done.stderr[-300:]}")
+                got = np.load(folder / "y.npy") if done.returncode == 0 else np.zeros(2)
+                expect(np.allclose(got, [2 * runs, 4 * runs], atol=0.2),
+                       f"{source.name} {options}: {got} after {runs} executions")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     buffers = 0
@@ -137,6 +159,7 @@ def main():
             if quantized.exists():
                 buffers += check_model(program, runner, f"{model.name}_quantized", quantized, inputs, folder)
         check_other_core(program, runner, folder)
+        check_state(program, runner, folder)
     print(f"{buffers} buffers have the sizes that CMSIS-NN's functions give")
     return report()
 

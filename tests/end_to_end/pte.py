@@ -164,6 +164,29 @@ def check_verified(program, folder):
     expect(not file.exists(), "a file is written although --verify could not execute the model")
 
 
+def check_quantized_here(program, folder):
+    """Names of a quantizer's nodes are unique: --verify finds the right layers, and messages and reports name them."""
+    model = ROOT / "tests/end_to_end/quantize_network"
+    quantized, file, other = folder / "quantized.pt2", folder / "here.pte", folder / "there.pte"
+    call(program, "quantize", model / "model.pt2", "--samples", model / "calib.npy", "-o", quantized)
+    for options in ["--core", "cortex-m4"], ["--delegate", "tosa"]:
+        here = ["lower", model / "model.pt2", "--quantize", model / "calib.npy", "-o", file, *options]
+        call(program, *here, "--report", folder / "here.json")
+        first = file.read_bytes()
+        said = call(program, *here, "--verify", says=" layers are at most 1 quantization step off"
+                    if "--core" in options else "verified, delegates as TOSA defines them").stderr
+        expect(file.read_bytes() == first, f"--verify changes the file, {said}")
+        if "--delegate" in options:
+            continue
+        there = call(program, "lower", quantized, "-o", other, *options, "--verify", "--report",
+                     folder / "there.json").stderr
+        expect(other.read_bytes() == first, "a model that was quantized before gives another file")
+        expect(said.splitlines()[0] == there.splitlines()[0], f"--verify says {said!r}, and then {there!r}")
+        nodes = [json.loads((folder / name).read_text())["methods"]["forward"]["nodes"]
+                 for name in ("here.json", "there.json")]
+        expect(nodes[0] == nodes[1], f"nodes in the reports are {nodes}")
+
+
 def check_integer_interface(program, runner, folder):
     """`--io-type int8`: the caller quantizes, as the description of a TOSA flatbuffer of the model says."""
     model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
@@ -547,6 +570,7 @@ def main():
                 check_delegates(program, model, folder)
         check_methods(program, folder)
         check_verified(program, folder)
+        check_quantized_here(program, folder)
         check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)

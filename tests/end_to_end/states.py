@@ -95,6 +95,53 @@ def check_reference_model(folder):
            f"the reference model: {done.returncode} {(done.stdout + done.stderr)[:500]}")
 
 
+def check_quantized(program, folder):
+    """A state of a quantized model stays what the float model has, and its range is that of several executions."""
+    samples, quantized, old, text = (folder / name for name in ("s.npy", "q.pt2", "old.hr", "y.hr"))
+    np.save(samples, np.asarray([[1, 2], [0.5, 2.5], [1.5, 1.5], [1, 2]], np.float32))
+    text.write_text(IN_PLACE)
+    call(program, "opt", text, "--passes", "remove_dead_code", "-o", folder / "y.pt2")
+    for model, first in ((BUFFERS, [0, 0]), (folder / "y.pt2", [1, 2])):
+        call(program, "quantize", model, "--samples", samples, "-o", quantized)
+        for options in ((), ("--core", "cortex-m4"), ("--delegate", "tosa")):
+            call(program, "lower", quantized, "-o", folder / "q.pte", *options, "--verify")
+            expected, got = (run(program, m, [1, 2], outputs=1, folder=folder)[0] for m in (model, folder / "q.pte"))
+            expect(np.allclose(expected, got, atol=0.15), f"{model.name} {options}: {got}, not {expected}")
+        io = ["--io", folder / "x.json"]
+        states, files = {"float": first, "int8": first}, {"float": folder / "f.tosa", "int8": folder / "q.tosa"}
+        call(program, "lower", model, "-o", files["float"], "--state", "io")
+        call(program, "lower", quantized, "-o", files["int8"], "--state", "io", *io, "--verify")
+        described = json.loads((folder / "x.json").read_text())
+        expect(described["inputs"][1]["quantization"] == described["outputs"][1]["quantization"],
+               "the old and the next value of a state have different scales")
+        for step in range(3):
+            results = {}
+            for kind, file in files.items():
+                given = [folder / "in0.npy", folder / "in1.npy"]
+                np.save(given[0], np.asarray([1, 2], np.float32))
+                np.save(given[1], np.asarray(states[kind], np.float32))
+                made = [folder / "out0.npy", folder / "out1.npy"]
+                call(program, "run", file, "--in", *given, "--out", *made, *(io if kind == "int8" else ()))
+                results[kind], states[kind] = np.load(made[0]), np.load(made[1])
+            expect(np.allclose(*results.values(), atol=0.15) and np.allclose(*states.values(), atol=0.1),
+                   f"{model.name}, step {step}: {results}, states {states}")
+        call(program, "lower", quantized, "-o", files["int8"], "--state", "variable", "--target", "TOSA-1.0+INT+var",
+             status=UNSUPPORTED, says="use --state io")
+    # A buffer that was quantized as a constant cannot hold its next value.
+    old.write_text("""headrace 1
+user_outputs 1
+writes buffer "n" from 1 tensor "n"
+%x: float32[2] = input
+%n: int8[2] = constant [1, 2]
+%r: float32[2] = quantized_decomposed.dequantize_per_tensor.default(%n, scale=0.5, quant_min=-128, quant_max=127, dtype=int8)
+%s: float32[2] = aten.add.Tensor(%r, %x)
+output %s, %s
+""")
+    for options in (("-o", folder / "q.pte"), ("-o", folder / "q.tosa", "--state", "io")):
+        call(program, "lower", old, *options, status=UNSUPPORTED,
+             says="n: the buffer is int8[2] and its next value float32[2]")
+
+
 def check_reproducers(program, folder):
     # A tangent differs in the last bit from sine over cosine: the comparison must notice.
     x, t, text, kept = (folder / name for name in ("x.npy", "t.npy", "x.hr", "kept.hr"))
@@ -155,7 +202,7 @@ output %y
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_io, check_variables, check_reproducers, check_opaque):
+        for check in (check_io, check_variables, check_quantized, check_reproducers, check_opaque):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

@@ -10,29 +10,23 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
+#include <span>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
 #include <headrace/compare/computed_values.hpp>
+#include <headrace/compare/counterparts.hpp>
 #include <headrace/compare/layer_difference.hpp>
 #include <headrace/compare/layer_runner.hpp>
-#include <headrace/compare/layer_values.hpp>
+#include <headrace/compare/softmax_chain.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 
 namespace headrace {
 
 namespace {
-
-// A layer of the reference and what the lowered graph has computed for it.
-struct counterpart {
-    value reference;
-    value lowered{};
-    const node* layer = nullptr;  // of the reference; quantized by what computes `reference`
-    bool is_ordered = false;      // the shapes tell how the elements lie
-};
 
 // True if a step of quantization is 1 in a value of the reference.
 bool is_in_steps(value v) {
@@ -40,24 +34,17 @@ bool is_in_steps(value v) {
     return v.producer->op->has(trait::quantizing) || type == dtype::int8 || type == dtype::uint8;
 }
 
+constexpr std::size_t max_known_roundings = 8;  // after more of them, an error of one may have become any
+
 // Returns the largest difference of a layer that is due to rounding.
 double granted_difference(std::size_t roundings, bool in_steps) {
-    constexpr std::size_t max_known = 8;  // after more of them, an error of one may have become any
-    constexpr double relative = 1e-3;     // floats are added up in another order
-    if (roundings > max_known || (!in_steps && roundings > 0)) return std::numeric_limits<double>::infinity();
+    constexpr double relative = 1e-3;  // floats are added up in another order
+    if (roundings > max_known_roundings || (!in_steps && roundings > 0))
+        return std::numeric_limits<double>::infinity();
     if (!in_steps) return relative;
     // A kernel for several layers, such as softmax, does not round between them, and scales what they round.
     const auto steps = static_cast<double>(std::max<std::size_t>(roundings, 1));
     return steps * steps;
-}
-
-// Returns what is added to the lowered graph's elements: its bytes are signed. Nothing if the elements do not
-// stand for the same numbers.
-std::optional<double> offset_between(dtype reference, dtype lowered) {
-    if (reference == lowered) return 0;
-    if (reference == dtype::uint8 && lowered == dtype::int8) return 128;
-    if (is_floating(reference) && is_floating(lowered)) return 0;
-    return std::nullopt;
 }
 
 double difference_of(double x, double y, bool in_steps) {
@@ -106,13 +93,6 @@ double difference_in_any_order(
     return largest;
 }
 
-bool is_comparable(value reference, value lowered) {
-    const tensor_meta* mine = meta_of(reference);
-    const tensor_meta* its = meta_of(lowered);
-    return mine != nullptr && its != nullptr && offset_between(mine->dtype, its->dtype) &&
-        mine->elements() == its->elements();
-}
-
 // Counts the quantized layers since the last ones that were replaced.
 class rounding_count {
 public:
@@ -127,6 +107,8 @@ public:
         return counts_[n.id];
     }
     void note_replaced(const node& n) { replaced_.insert(&n); }
+    // Layers that read the node are computed from finer numbers in the lowered graph.
+    void note_coarser(const node& n) { counts_[n.id] = max_known_roundings + 1; }
 
 private:
     void count(const node& n) {
@@ -140,85 +122,56 @@ private:
     std::unordered_set<const node*> replaced_;
 };
 
-// Finds the counterparts of layers by the names of the nodes from which lowered ones descend.
-class counterpart_search {
+// Executes the reference, each layer of which reads what the lowered graph has computed.
+class layerwise_run {
 public:
-    explicit counterpart_search(const graph& reference) {
-        for (const layer_value& layer : layer_values_of(reference)) add(layer.stored, *layer.real.producer);
-        for (const node& n : reference.nodes()) {
-            if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
-                add({const_cast<node*>(&n), 0}, *q->input.producer);
+    layerwise_run(const graph& reference, const graph& lowered) : reference_(reference), lowered_(lowered) {
+        for (const counterpart& c : counterparts_of(reference, lowered)) {
+            const auto softmax =
+                is_by_softmax_kernel(*c.kernel) ? softmax_completed_by(*c.layer) : std::nullopt;
+            if (softmax) operands_.emplace(detail::key_of(softmax->operand), tensor());
+            counterparts_.emplace(detail::key_of(c.reference), found_layer{c, softmax});
         }
     }
 
-    [[nodiscard]] std::vector<counterpart> run(const graph& lowered) && {
-        for (const layer_value& layer : layer_values_of(lowered)) {
-            const auto* from = layer.real.producer->find_annotation<provenance>();
-            if (from != nullptr) enter(from->node_name, layer.real);
+    [[nodiscard]] result<layerwise_comparison> run(std::span<const tensor> inputs) && {
+        std::vector<value> mine;
+        std::vector<value> its;
+        for (const auto& [key, found] : counterparts_) {
+            mine.push_back(found.of.reference);
+            its.push_back(found.of.lowered);
+            if (found.softmax) mine.push_back(found.softmax->operand);
         }
-        for (const node& n : lowered.nodes()) {
-            if (is<builtin::placeholder>(n) || is<builtin::constant>(n)) continue;
-            for (std::uint32_t i = 0; i != n.result_count; ++i)
-                enter(n.results[i].name, {const_cast<node*>(&n), i});
-        }
-        std::erase_if(found_, [](const counterpart& c) { return !c.lowered; });
-        return std::move(found_);
+        const layer_visitor keep = [this](
+                                       value v, const tensor& t) { computed_.emplace(detail::key_of(v), t); };
+        HEADRACE_TRY(other_outputs, layer_runner(lowered_, its).run(inputs, keep));
+        const layer_visitor replace = [this](value v, tensor& t) {
+            if (const auto at = counterparts_.find(detail::key_of(v)); at != counterparts_.end())
+                compare(at->second, t);
+            if (const auto at = operands_.find(detail::key_of(v)); at != operands_.end()) at->second = t;
+        };
+        HEADRACE_TRY(outputs, layer_runner(reference_, mine).run(inputs, replace));
+        return layerwise_comparison{std::move(layers_), std::move(outputs), std::move(other_outputs)};
     }
 
 private:
-    void add(value stored, const node& layer) {
-        if (is<builtin::placeholder>(*stored.producer)) return;
-        std::string_view own = stored.producer->results[stored.result].name;
-        const auto* from = stored.producer->find_annotation<provenance>();
-        if (own.empty() && from != nullptr) own = from->node_name;
-        if (own.empty() || !named_.emplace(own, found_.size()).second) return;
-        const bool is_quantized = stored.producer != &layer;
-        if (is_quantized && layer.result_count == 1) named_.emplace(layer.name(), found_.size());
-        found_.push_back({.reference = stored, .layer = &layer});
-    }
-    // The last value of a name is the layer's result.
-    void enter(std::string_view name, value v) {
-        const auto at = named_.find(name);
-        if (at == named_.end()) return;
-        counterpart& c = found_[at->second];
-        if (!is_comparable(c.reference, v)) return;
-        const bool is_ordered = !possible_orders(meta_of(c.reference)->shape, meta_of(v)->shape).empty();
-        if (c.lowered && c.is_ordered && !is_ordered) return;
-        c.lowered = v;
-        c.is_ordered = is_ordered;
-    }
+    struct found_layer {
+        counterpart of;
+        std::optional<softmax_chain> softmax{};  // by one kernel
+    };
 
-    std::vector<counterpart> found_;
-    std::unordered_map<std::string_view, std::size_t> named_;
-};
-
-}  // namespace
-
-result<layerwise_comparison> compare_layerwise(
-    const graph& reference, const graph& lowered, std::span<const tensor> inputs) {
-    std::map<detail::result_key, counterpart> counterparts;
-    std::vector<value> mine;
-    std::vector<value> its;
-    for (const counterpart& c : counterpart_search(reference).run(lowered)) {
-        counterparts.emplace(detail::key_of(c.reference), c);
-        mine.push_back(c.reference);
-        its.push_back(c.lowered);
-    }
-    std::map<detail::result_key, tensor> computed;
-    const layer_visitor keep = [&](value v, const tensor& t) { computed.emplace(detail::key_of(v), t); };
-    HEADRACE_TRY(other_outputs, layer_runner(lowered, its).run(inputs, keep));
-    rounding_count roundings(reference);
-    layerwise_comparison made{.layers = {}, .outputs = {}, .other_outputs = std::move(other_outputs)};
-    const layer_visitor replace = [&](value v, tensor& t) {
-        const counterpart& c = counterparts.at(detail::key_of(v));
-        const tensor& from = computed.at(detail::key_of(c.lowered));
-        const double offset = *offset_between(t.type(), from.type());
-        layerwise_difference& told = made.layers.emplace_back();
+    // Compares a value of the reference, and replaces it.
+    void compare(const found_layer& found, tensor& t) {
+        const counterpart& c = found.of;
+        const tensor& from = computed_.at(detail::key_of(c.lowered));
+        layerwise_difference& told = layers_.emplace_back();
         told.name = std::string(c.layer->name());
         told.op = std::string(c.layer->op->name);
-        told.other = std::string(c.lowered.producer->op->name);
-        told.in_steps = is_in_steps(v);
-        told.granted = granted_difference(roundings(*v.producer), told.in_steps);
+        told.other = std::string(c.kernel->op->name);
+        told.in_steps = is_in_steps(c.reference);
+        told.granted = granted_difference(roundings_(*c.reference.producer), told.in_steps);
+        const double offset = *offset_between(t.type(), from.type());
+        if (found.softmax && compare_softmax(found, t, from, told)) return;
         ordered_elements ordered = best_order(t, from, offset, told.in_steps);
         told.difference = ordered.difference;
         if (ordered.difference > told.granted || ordered.numbers.empty()) {
@@ -226,12 +179,67 @@ result<layerwise_comparison> compare_layerwise(
             told.is_moved = true;
         } else {
             t = tensor::of(t.type(), t.shape(), ordered.numbers);
-            roundings.note_replaced(*v.producer);
+            roundings_.note_replaced(*c.reference.producer);
         }
-    };
-    HEADRACE_TRY(outputs, layer_runner(reference, mine).run(inputs, replace));
-    made.outputs = std::move(outputs);
-    return made;
+    }
+
+    // A kernel for a whole softmax is as exact as its result allows, which the program's operators between
+    // int8 tensors may not be: the softmax of real numbers is the reference.
+    [[nodiscard]] bool compare_softmax(
+        const found_layer& found, tensor& t, const tensor& from, layerwise_difference& told) {
+        constexpr double unit = 1.0 / 256;   // of the kernel's result
+        constexpr double granted_steps = 2;  // by the kernel, and by a table after it
+        const counterpart& c = found.of;
+        const auto* const q = args_if<quantized_decomposed::quantize_per_tensor>(*c.reference.producer);
+        if (q == nullptr) return false;
+        const auto in_range = [&](double x) {
+            return std::clamp(x, static_cast<double>(q->quant_min), static_cast<double>(q->quant_max));
+        };
+        const tensor& x = operands_.at(detail::key_of(found.softmax->operand));
+        std::vector<double> exact = softmax_along_rows(x);
+        for (double& p : exact) p = in_range(p / q->scale + static_cast<double>(q->zero_point));
+        tensor its = from;
+        const auto* const kernel = args_if<cortex_m::softmax>(*c.kernel);
+        if (kernel != nullptr) {
+            std::vector<double> numbers = from.to<double>();
+            for (double& number : numbers)
+                number =
+                    in_range((number - static_cast<double>(kernel->output_zero_point)) * unit / q->scale +
+                        static_cast<double>(q->zero_point));
+            its = tensor::of(dtype::float64, from.shape(), numbers);
+        }
+        const tensor expected = tensor::of(dtype::float64, t.shape(), exact);
+        ordered_elements ordered = best_order(expected, its, 0, true);
+        if (ordered.numbers.empty()) return false;
+        told.granted = granted_steps * std::max(unit / q->scale, 1.0);
+        told.difference = ordered.difference;
+        if (told.is_wrong()) return true;
+        for (double& number : ordered.numbers) number = std::nearbyint(number);
+        t = tensor::of(t.type(), t.shape(), ordered.numbers);
+        const bool is_same = kernel == nullptr ||
+            (std::abs(q->scale / unit - 1) * 255 < 0.5 && q->zero_point == kernel->output_zero_point);
+        if (is_same) {
+            roundings_.note_replaced(*c.reference.producer);
+        } else {
+            roundings_.note_coarser(*c.reference.producer);
+        }
+        return true;
+    }
+
+    const graph& reference_;
+    const graph& lowered_;
+    std::map<detail::result_key, found_layer> counterparts_;
+    std::map<detail::result_key, tensor> operands_;  // of softmaxes
+    std::map<detail::result_key, tensor> computed_;  // by the lowered graph
+    rounding_count roundings_{reference_};
+    std::vector<layerwise_difference> layers_;
+};
+
+}  // namespace
+
+result<layerwise_comparison> compare_layerwise(
+    const graph& reference, const graph& lowered, std::span<const tensor> inputs) {
+    return layerwise_run(reference, lowered).run(inputs);
 }
 
 }  // namespace headrace

@@ -50,18 +50,18 @@ value channels_last(graph& g, value exported, node& before) {
 void take_channels_last(graph& g, node& input) {
     if (!is_image(input.result())) return;
     g.annotate(input, channels_last_signature{true});
-    pmr_vector<node*> quantizers;
+    pmr_vector<node*> readers;
     for (const edge& use : input.uses()) {
-        if (is<quantize>(*use.target)) quantizers.push_back(use.target);
+        if (is<quantize>(*use.target)) readers.push_back(use.target);
     }
     const tensor_meta exported = *meta_of(input.result());
-    const bool are_all = std::ranges::distance(input.uses()) == std::ssize(quantizers);
+    const bool are_all = std::ranges::distance(input.uses()) == std::ssize(readers);
     g.set_meta(input.result(), with_channels_last(exported));
     if (!are_all) {
         const value first = channels_first(g, input, exported);
         g.replace_all_uses(input.result(), first, first.producer);
     }
-    for (node* q : quantizers) {
+    for (node* q : readers) {
         const tensor_meta integers = *meta_of(q->result());
         g.set_operand(q->operands[0], input.result());
         g.set_meta(q->result(), with_channels_last(integers));

@@ -82,7 +82,10 @@ private:
         eliminate_dead_code(g);
         HEADRACE_TRY(refuse_unread(g));
         states_.clear();
-        if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
+        if (options_.state != state_kind::refused) {
+            HEADRACE_TRY(check_states(outcome_.model));
+            states_ = expose_states(outcome_.model);
+        }
         leave_inputs_unwritten(outcome_.model);
         HEADRACE_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > tosa_file::largest_tosa_file)
@@ -153,7 +156,9 @@ private:
         HEADRACE_TRY(options_.observer.begin(g));
         if (!options_.verify) return {};
         check_.emplace(std::move(inputs));
-        return check_->begin(g);
+        result<void> begun = check_->begin(g);
+        if (!begun && options_.inputs.empty()) return unfit_random_inputs(begun.error());
+        return begun;
     }
 
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {

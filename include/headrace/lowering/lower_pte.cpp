@@ -51,6 +51,7 @@ namespace {
 // Turns the buffers that the program writes back into inputs, and their next values into outputs, as
 // pte_method says. A buffer that is written but never read is not a state, since its value has no effect.
 std::vector<pte_state> states_as_inputs(program& p) {
+    declare_writes(p);
     if (p.mutations.empty()) return {};
     graph& g = *p.graph;
     node& before = *g.output();
@@ -157,6 +158,7 @@ public:
             made_.io.emplace(name, describe_method(p));
         }
         for (auto& [name, p] : made_.methods) {
+            HEADRACE_TRY(check_states(p));
             states_[name] = states_as_inputs(p);
             HEADRACE_TRY(options_.observer.begin(*p.graph));
         }

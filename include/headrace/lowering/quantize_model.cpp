@@ -6,19 +6,25 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/file/npy.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/lowering/quantized_states.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -173,7 +179,8 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
-    const sample_source samples = source_of(inputs);
+    quantized_states states(p);
+    HEADRACE_TRY(samples, states.samples(source_of(inputs)));
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
@@ -198,10 +205,23 @@ result<model_quantization> quantize_model(program& p, const quantization_options
             all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
+    states.restore();
     HEADRACE_TRY(check_infinities(*inputs, summary.mask_inputs));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};
+}
+
+void name_as_written(graph& g) {
+    const printed_names names(g);
+    for_each_node(g, [&](node& n) {
+        const bool is_written = !is_of_dialect<builtin::dialect>(n) || is<builtin::opaque>(n);
+        if (!is_written || n.result_count == 0) return;
+        graph& owner = *n.owner;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) owner.set_name({&n, i}, names[{&n, i}]);
+        const std::string_view target = is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
+        owner.annotate(n, provenance{n.results[0].name, target});
+    });
 }
 
 }  // namespace headrace

@@ -35,9 +35,15 @@ struct model_quantization : quantization_summary {
 /// not finite.
 [[nodiscard]] result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files);
 
-/// Quantizes the program in place. Refuses a model that is already quantized, has no float32 input, or has
+/// Quantizes the program in place; buffers that it writes keep their type and first value (see
+/// quantized_states). Refuses a model that is already quantized, has no float32 input, or has
 /// nothing to quantize.
 [[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
+
+/// Gives the nodes of a graph the unique names and the origins that they have once write_pt2 has written it
+/// and read_pt2 has read it again. A quantizer's nodes share those of the nodes that they were made for, or
+/// have none.
+void name_as_written(graph& g);
 
 }  // namespace headrace
 

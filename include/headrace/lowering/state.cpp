@@ -86,10 +86,7 @@ std::vector<buffer_write> buffer_writes(const graph& g) {
     return written;
 }
 
-namespace {
-
-// Makes each buffer that is written in place an output: its value after the writes.
-void find_writes(program& p) {
+void declare_writes(program& p) {
     graph& g = *p.graph;
     std::vector<buffer_write> written = buffer_writes(g);
     std::erase_if(written, [&](const buffer_write& w) {  // those that the reader has found
@@ -113,6 +110,8 @@ void find_writes(program& p) {
     if (names != nullptr) g.annotate(made, output_names{g.own(list<std::string_view>(all_names))});
 }
 
+namespace {
+
 node* find_by_name(auto&& nodes, std::string_view name) {
     for (node& n : nodes) {
         if (!name.empty() && n.name() == name) return &n;
@@ -133,6 +132,22 @@ detail::buffer_input detail::replace_buffer(graph& g, std::string_view name) {
     return {constant, &input};
 }
 
+result<void> check_states(const program& p) {
+    for (const mutation& m : p.mutations) {
+        if (m.kind == mutation::kind_type::user_input) continue;
+        const node* const buffer = find_by_name(p.graph->nodes_of(info_of<builtin::constant>), m.tensor);
+        const tensor_meta* const next = meta_of(p.graph->outputs()[m.position]);
+        if (buffer == nullptr || next == nullptr) continue;
+        const tensor_meta& held = *buffer->results[0].meta;
+        if (held.dtype == next->dtype && held.shape == next->shape) continue;
+        return unsupported(join_text(m.name, ": the buffer is ", name_of(held.dtype), shape_text(held.shape),
+            " and its next value ", name_of(next->dtype), shape_text(next->shape),
+            ", but a state keeps its type and shape; if it was quantized as a constant, quantize the float "
+            "model again, otherwise cast or reshape the value that is written to it"));
+    }
+    return {};
+}
+
 void leave_inputs_unwritten(program& p) {
     const auto is_input = [](const mutation& m) { return m.kind == mutation::kind_type::user_input; };
     if (std::ranges::none_of(p.mutations, is_input)) return;
@@ -149,7 +164,7 @@ void leave_inputs_unwritten(program& p) {
 }
 
 std::vector<initial_state> expose_states(program& p) {
-    find_writes(p);
+    declare_writes(p);
     graph& g = *p.graph;
     std::vector<initial_state> states;
     std::vector<std::string_view> of_outputs(g.outputs().size());

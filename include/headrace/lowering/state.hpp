@@ -41,6 +41,12 @@ struct buffer_write {
 /// Returns the in-place writes of exports that were not decomposed, which do not declare them.
 [[nodiscard]] std::vector<buffer_write> buffer_writes(const graph& g);
 
+/// Makes the buffers of buffer_writes mutations of the program, whose next values become outputs.
+void declare_writes(program& p);
+
+/// Refuses a buffer or parameter whose next value has another type or shape, which no state can hold.
+[[nodiscard]] result<void> check_states(const program& p);
+
 /// Removes the outputs that the program writes to its inputs: TOSA and ExecuTorch's runtime take copies of
 /// these, and the other outputs do not depend on them.
 void leave_inputs_unwritten(program& p);

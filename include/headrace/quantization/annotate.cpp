@@ -3,12 +3,14 @@
 
 #include <headrace/quantization/annotate.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/ir/state.hpp>
 #include <headrace/op/op_query.hpp>
 
 namespace headrace {
@@ -47,6 +49,7 @@ public:
         for (const node& n : graph_.nodes()) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) unite_readers({const_cast<node*>(&n), i});
         }
+        unite_states();
         return std::move(groups_);
     }
 
@@ -264,6 +267,23 @@ private:
                 if (groups_.scheme(other).same_numbers(groups_.scheme(k))) groups_.unite(other, k);
             }
             keys.push_back(k);
+        }
+    }
+
+    // Gives the old and the next value of a state the same parameters: it is then exact between executions.
+    void unite_states() {
+        const auto* next =
+            graph_.output() == nullptr ? nullptr : graph_.output()->find_annotation<output_states>();
+        if (next == nullptr) return;
+        for (node& input : graph_.inputs()) {
+            const auto* state = input.find_annotation<input_state>();
+            if (state == nullptr) continue;
+            const auto at = std::ranges::find(next->names, state->name);
+            if (at == next->names.end()) continue;
+            const key old = groups_.of(input.result());
+            const key made = groups_.of(graph_.output()->operands[at - next->names.begin()]);
+            if (old == none || made == none) continue;
+            if (groups_.scheme(old).same_numbers(groups_.scheme(made))) groups_.unite(old, made);
         }
     }
 

@@ -367,6 +367,12 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
     return given;
 }
 
+error unfit_random_inputs(const error& e) {
+    if (e.kind != error_kind::malformed) return e;
+    return unsupported(join_text(
+        "the model cannot be executed with random inputs: ", e.message, "; give inputs that fit it (--in)"));
+}
+
 result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files) {
     HEADRACE_TRY(given, read_inputs(g, files));
     return std::move(given.tensors);

@@ -61,6 +61,10 @@ struct given_inputs {
 [[nodiscard]] result<given_inputs> read_inputs(
     const graph& g, const std::vector<std::string>& files, signature_side side = signature_side::graph);
 
+/// Returns the error of an execution with random inputs: a valid model may have no result for them, if it
+/// divides or indexes by them.
+[[nodiscard]] error unfit_random_inputs(const error& e);
+
 /// Returns only the tensors.
 [[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);
 

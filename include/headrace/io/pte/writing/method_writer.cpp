@@ -86,6 +86,12 @@ result<std::vector<method_writer::index>> method_writer::write_inputs() {
 
 result<void> method_writer::keep(value next, value state) {
     if (origin_of(next) == state) return {};
+    const tensor_meta& given = *meta_of(next);
+    const tensor_meta& held = *meta_of(state);
+    if (given.dtype != held.dtype || given.shape != held.shape)
+        return invalid({state.producer->name(), ": the state is ", name_of(held.dtype),
+            shape_text(held.shape), " and its next value ", name_of(given.dtype), shape_text(given.shape),
+            "; the runtime copies only between tensors of one type and shape"});
     HEADRACE_TRY(from, tensor_of(next));
     HEADRACE_TRY(to, tensor_of(state));
     instructions_.call(copy_name, {to, from, values_.boolean(false), to});
