@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// What the integers of a constant bias must keep to.
+/// Limits of the integers of a constant bias.
 struct bias_limits {
     double most = 0;         ///< the largest magnitude at which products still have room in the accumulator
     double step = HUGE_VAL;  ///< the quantization step of the result; infinite if it is not known
