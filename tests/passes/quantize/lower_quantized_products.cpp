@@ -526,6 +526,18 @@ TEST_CASE("a bias that 32 bits do not hold at the scale of its products") {
     };
     CHECK(integers_from<lower_quantized>(added, nearly) == "");
 
+    // A quantizer has saturated it, and no product is to make it wrap around.
+    const auto saturated = [&](program& q) {
+        q.g.set_target(integer_target);
+        const coding sums{dead.scale * w.scale, 0, dtype::int32, -2147483647, 2147483647};
+        const value bias =
+            real_of(q, integer_constant(q, dtype::int32, {3}, {2147483647, -2147483647, 1 << 30}), sums);
+        output_in(q,
+            q.make<aten::linear>({real_input(q, dead, {40, 20}), real_constant(q, w, {3, 20}), bias}),
+            result);
+    };
+    CHECK(compare(saturated) == "");
+
     const auto computed_weight = [&](program& q) {
         q.g.set_target(integer_target);
         output_in(q,

@@ -158,15 +158,15 @@ private:
             static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
         quantization products = products_of(x->parameters, w->parameters, 2 * reach);
         const dtype type = build::accumulator_of(e.dtype(x->integers));
+        const double most = largest_of(type) - std::min(reach, largest_of(type) / 2);
         std::optional<bias_term> bias;
         if (a.bias) {
-            bias = bias_at(e, *a.bias, products, type);
+            bias = bias_at(e, *a.bias, products, type, most);
             if (!bias) return std::nullopt;
         }
         if (bias && bias->numbers) {
-            const double most = largest_of(type);
             const auto scaled = with_scales_for_bias(e, *w, channel_axis, x->parameters.scale(),
-                *bias->numbers, {most - std::min(reach, most / 2), finest_step_of_readers(e.current())});
+                *bias->numbers, {most, finest_step_of_readers(e.current())});
             if (!scaled) return std::nullopt;
             if (scaled->units != 0) {
                 w = scaled->weight;
@@ -217,11 +217,12 @@ private:
     };
 
     // Returns a bias that has the scale of the products already, or is brought to it, or is constant. Nothing
-    // if it is neither quantized nor constant.
+    // if it is neither quantized nor constant. Beside integers above `most`, sums of products would wrap.
     static std::optional<bias_term> bias_at(
-        emit<operand_ops> e, value bias, const quantization& products, dtype type) {
+        emit<operand_ops> e, value bias, const quantization& products, dtype type, double most) {
         const auto b = as_dequantized(e, bias);
-        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products))
+        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products) &&
+            !has_more_than(b->integers, most))
             return bias_term{b->integers};
         if (auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
             return bias_term{.numbers = std::move(numbers)};
@@ -231,6 +232,14 @@ private:
         for (const double s : products.scales) factors.push_back(q.scale() / s);
         return bias_term{
             build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()})};
+    }
+
+    // True for a constant with an element above that magnitude.
+    static bool has_more_than(value integers, double most) {
+        const auto numbers = constant_integers(integers);
+        return numbers && std::ranges::any_of(*numbers, [&](std::int64_t n) {
+            return std::abs(static_cast<double>(n)) > most;
+        });
     }
 
     // Returns the real numbers of a dequantized constant with one axis.
