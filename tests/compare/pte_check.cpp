@@ -55,15 +55,32 @@ void network(testing::program& p) {
     REQUIRE(context.diagnostics().empty());
 }
 
+// The largest bytes of windows, quantized.
+void pooled_bytes(testing::program& p) {
+    args<aten::max_pool2d> window{};
+    window.self = p.input(dtype::uint8, {1, 2, 4, 4});
+    window.kernel_size = window.stride = {2, 2};
+    window.padding = {0, 0};
+    window.dilation = {1, 1};
+    const value y = p.make<aten::max_pool2d>(window);
+    const value real = p.make<aten::to_dtype>({.self = y, .dtype = dtype::float32});
+    const value q =
+        p.make<quantized_decomposed::quantize_per_tensor>({real, 1, -128, -128, 127, dtype::int8});
+    p.g.set_name(y, "largest");
+    p.output(p.make<quantized_decomposed::dequantize_per_tensor>({q, 1, -128, -128, 127, dtype::int8}));
+    p.finish();
+}
+
 struct outcome {
     std::string error{};
     checked_method found{};
 };
 
 // Lowers the network, and corrupts the graph after a stage.
-outcome check(pte_options options, std::string_view stage = {}, const corruption& corrupt = {}) {
+outcome check(pte_options options, std::string_view stage = {}, const corruption& corrupt = {},
+    void (*build)(testing::program&) = &network) {
     testing::program p;
-    network(p);
+    build(p);
     program exported;
     exported.graph = std::make_unique<graph>();
     exported.user_outputs = 1;
@@ -134,6 +151,14 @@ TEST_CASE("pte_check: delegates are executed as TOSA", "[compare]") {
     CHECK(done.found.has_delegates);
     CHECK_FALSE(done.found.has_kernels);
     CHECK(done.found.layers >= 3);
+}
+
+TEST_CASE("pte_check: bytes may be stored in another order, and are read as unsigned", "[compare]") {
+    pte_options options;
+    options.delegate = true;
+    const outcome done = check(options, {}, {}, &pooled_bytes);
+    CHECK(done.error.empty());
+    CHECK(done.found.has_delegates);
 }
 
 TEST_CASE("pte_check: a signature of integers is executed with integers", "[compare]") {

@@ -140,6 +140,60 @@ def check_state(program, runner, folder):
                        f"{source.name} {options}: {got} after {runs} executions")
 
 
+QUANTIZED = "scale={0}, zero_point={1}, quant_min=-128, quant_max=127, dtype=int8)"
+QUANTIZE = "quantized_decomposed.quantize_per_tensor.default(%{2}, " + QUANTIZED
+DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default(%{2}, " + QUANTIZED
+IMAGE = "1, 3, 2, 4"
+# By name: a graph as text, and its input.
+TEXTS = {
+    # Bytes of 128 and more are positive.
+    "camera": (f"""headrace 1
+%x: uint8[1, 2, 4, 3] = input
+%p: uint8[{IMAGE}] = aten.permute.default(%x, dims=[0, 3, 1, 2])
+%f: float32[{IMAGE}] = aten.to.dtype(%p, dtype=float32)
+%q: int8[{IMAGE}] = {QUANTIZE.format(1.0, -128, "f")}
+%d: float32[{IMAGE}] = {DEQUANTIZE.format(1.0, -128, "q")}
+%c: float32[] = constant [255]
+%v: float32[{IMAGE}] = aten.div.Tensor(%d, %c)
+%r: float32[{IMAGE}] = aten.sqrt.default(%v)
+%q2: int8[{IMAGE}] = {QUANTIZE.format(0.00392156862, -128, "r")}
+%d2: float32[{IMAGE}] = {DEQUANTIZE.format(0.00392156862, -128, "q2")}
+output y=%d2
+""", np.linspace(0, 255, 24).astype(np.uint8).reshape(1, 2, 4, 3)),
+    # The scale of an input that was always 0 in calibration.
+    "dead_input": (f"""headrace 1
+%x: float32[1, 4] = input
+%w: int8[3, 4] = constant [1, -127, 3, 4, 5, 60, 127, 8, 9, 10, 11, 12]
+%b: float32[3] = constant [0.5, -0.75, 1.5]
+%q: int8[1, 4] = {QUANTIZE.format(1.1920928955078125e-07, -128, "x")}
+%d: float32[1, 4] = {DEQUANTIZE.format(1.1920928955078125e-07, -128, "q")}
+%dw: float32[3, 4] = {DEQUANTIZE.format(0.0005, 0, "w")}
+%l: float32[1, 3] = aten.linear.default(%d, %dw, %b)
+%q2: int8[1, 3] = {QUANTIZE.format(0.0125, 3, "l")}
+%d2: float32[1, 3] = {DEQUANTIZE.format(0.0125, 3, "q2")}
+output y=%d2
+""", np.zeros((1, 4), np.float32)),
+}
+
+
+def check_texts(program, runner, folder):
+    """Programs that no export holds are right, with these kernels and in TOSA."""
+    buffers = 0
+    for name, (text, x) in TEXTS.items():
+        model, given, expected, got = (folder / f"{name}{end}" for end in (".hr", ".npy", ".y0.npy", ".y1.npy"))
+        model.write_text(text)
+        np.save(given, x)
+        buffers += check_model(program, runner, name, model, [given], folder)
+        call(program, "run", model, "--in", given, "--out", expected)
+        for file, options in ((folder / f"{name}.tosa", ("--io", folder / "io.json")),
+                              (folder / f"{name}.pte", ("--delegate", "tosa"))):
+            call(program, "lower", model, "-o", file, *options, "--verify", "--in", given)
+            call(program, "run", file, *(options if "--io" in options else ()), "--in", given, "--out", got)
+            check_outputs(name, options[-1], [expected], [got])
+            got.unlink(missing_ok=True)
+    return buffers
+
+
 def main():
     program, compiler = sys.argv[1:3]
     buffers = 0
@@ -158,6 +212,7 @@ def main():
             call(program, "quantize", model / "model.pt2", "--samples", *inputs, "-o", quantized)
             if quantized.exists():
                 buffers += check_model(program, runner, f"{model.name}_quantized", quantized, inputs, folder)
+        buffers += check_texts(program, runner, folder)
         check_other_core(program, runner, folder)
         check_state(program, runner, folder)
     print(f"{buffers} buffers have the sizes that CMSIS-NN's functions give")

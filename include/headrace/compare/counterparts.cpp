@@ -19,9 +19,14 @@ namespace headrace {
 
 namespace {
 
+// Bytes that no quantize gives are numbers of the program, which a lowering stores with the same bits or with
+// the upper one inverted.
 bool is_comparable(value reference, value lowered) {
     const tensor_meta* mine = meta_of(reference);
     const tensor_meta* its = meta_of(lowered);
+    if (mine != nullptr && its != nullptr && mine->dtype == dtype::uint8 && its->dtype != dtype::uint8 &&
+        !reference.producer->op->has(trait::quantizing))
+        return false;
     return mine != nullptr && its != nullptr && offset_between(mine->dtype, its->dtype) &&
         mine->elements() == its->elements();
 }

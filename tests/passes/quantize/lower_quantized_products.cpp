@@ -473,3 +473,112 @@ TEST_CASE("groups of computed weights and 16 bits with a zero point are refused 
     };
     CHECK_THAT(build, is_refused_by<products>("an int16 input with a zero point"));
 }
+
+TEST_CASE("a bias that 32 bits do not hold at the scale of its products") {
+    // The quantizer's least scale, of inputs that are always 0.
+    constexpr coding dead = int8_codes(0x1p-23, -128);
+    constexpr coding result = int8_codes(0.0347, -9);
+    for (const channels kind : {channels::alike, channels::apart}) {
+        CAPTURE(kind == channels::apart);
+        const auto of_dead_inputs =
+            convolved(dead, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, padded, &numbers, result);
+        CHECK(compare(of_dead_inputs, exactly) == "");
+        CHECK(compare(convolved(
+                          dead, kind, {2, 3, 9, 8}, {3, 5, 2, 3}, [](auto& c) { c.transposed = true; },
+                          &numbers, result),
+                  exactly) == "");
+    }
+    const auto of_weight = [](std::vector<double> scales, std::vector<double> bias, coding to,
+                               coding from = a) {
+        return [=](program& p) {
+            p.g.set_target(integer_target);
+            const value weight = real_per_channel(p, constant_codes(p, w, {3, 20}), scales, 0);
+            output_in(p,
+                p.make<aten::linear>({real_input(p, from, {40, 20}), weight, float_constant(p, {3}, bias)}),
+                to);
+        };
+    };
+    const auto dead_channel = of_weight({0.007, 1e-12, 0.02}, {0.5, -20, 0.25}, given);
+    CHECK(compare(dead_channel) == "");
+    program p;
+    graph& g = lowered<products>(p, dead_channel);
+    for (const node& n : g.nodes()) {
+        const auto* read = args_if<quantized_decomposed::dequantize_per_channel>(n);
+        if (read == nullptr || !match<tosa::conv2d>(read->input)) continue;
+        const auto scales = *constant_reals(read->scales);
+        CHECK(scales[0] == Approx(a.scale * 0.007));  // other channels stay
+        CHECK(scales[1] > 9e-9);
+    }
+    // The sums are known to be large where others are added to them.
+    const auto added = [&](program& q) {
+        q.g.set_target(integer_target);
+        const value y = q.make<aten::convolution>({.input = real_input(q, dead, {1, 20, 5, 8}),
+            .weight = real_constant(q, w, {3, 20, 1, 1}),
+            .bias = float_constant(q, {3}, {3, 4, -5}),
+            .stride = {1, 1},
+            .padding = {0, 0},
+            .dilation = {1, 1},
+            .transposed = false,
+            .output_padding = {0, 0},
+            .groups = 1});
+        output_in(q, q.make<aten::add_tensor>({.self = y, .other = real_input(q, a, {1, 3, 5, 8})}),
+            int8_codes(0.1));
+    };
+    CHECK(integers_from<lower_quantized>(added, nearly) == "");
+
+    // A quantizer has saturated it, and no product is to make it wrap around.
+    const auto saturated = [&](program& q) {
+        q.g.set_target(integer_target);
+        const coding sums{dead.scale * w.scale, 0, dtype::int32, -2147483647, 2147483647};
+        const value bias =
+            real_of(q, integer_constant(q, dtype::int32, {3}, {2147483647, -2147483647, 1 << 30}), sums);
+        output_in(q,
+            q.make<aten::linear>({real_input(q, dead, {40, 20}), real_constant(q, w, {3, 20}), bias}),
+            result);
+    };
+    CHECK(compare(saturated) == "");
+
+    const auto computed_weight = [&](program& q) {
+        q.g.set_target(integer_target);
+        output_in(q,
+            q.make<aten::linear>({real_input(q, dead, {40, 20}), real_input(q, w, {3, 20}),
+                float_constant(q, {3}, {0.125, -2.75, 1.5})}),
+            result);
+    };
+    CHECK_THAT(
+        computed_weight, is_refused_by<products>("its bias of -2.75 is too large for integers of scale 8"));
+    const auto in_floats = [&](program& q) {
+        computed_weight(q);
+        q.g.set_target(mixed_target);
+    };
+    CHECK_THAT(in_floats, is_left_alone_by<products>());
+}
+
+TEST_CASE("a bias that is finer than the scale of its products") {
+    const auto linear = [](std::int64_t code, double bias) {
+        return [=](program& p) {
+            p.g.set_target(integer_target);
+            const value codes = integer_constant(p, dtype::int8, {2, 4}, {0, 0, 0, 0, 1, -2, 3, code});
+            const value weight = real_per_channel(p, codes, {1, 0.5}, 0);
+            output_in(p,
+                p.make<aten::linear>(
+                    {real_input(p, a, {6, 4}), weight, float_constant(p, {2}, {bias, 0.25})}),
+                int8_codes(0.01));
+        };
+    };
+    program p;
+    graph& g = lowered<products, fold_quantization>(p, linear(5, 0.073));  // weights of 0 and scale 1
+    const auto given_now = run_graph(g, random_inputs(linear(5, 0.073)));
+    REQUIRE(given_now);
+    CHECK(given_now.value()[0].integer(0) == 7);
+    CHECK(compare(linear(127, 0.1), exactly) == "");  // on the grid
+
+    const auto coarse = [](program& q) {
+        q.g.set_target(integer_target);
+        output_in(q,
+            q.make<aten::linear>({real_input(q, int8_codes(100), {6, 20}), real_constant(q, w, {3, 20}),
+                float_constant(q, {3}, {0.3, 0.7, 1.4})}),
+            int8_codes(0.02));
+    };
+    CHECK_THAT(coarse, is_refused_by<products>("its bias of 0.3 would be rounded to a multiple of 0.7"));
+}

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include <headrace/passes/quantize/bias_scales.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
@@ -14,7 +15,7 @@ namespace headrace {
 
 /// conv(dq(x), dq(w)) = dq(conv(x, w)), and likewise for linear and bmm, with accumulators of 32 bits, or 48
 /// for INT16. Their scale is the input's times the weight's, per channel if the weight's is. The bias is
-/// brought to the same scale.
+/// brought to the same scale, and the weight to scales at which a constant bias fits.
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
 
@@ -157,11 +158,25 @@ private:
             static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
         quantization products = products_of(x->parameters, w->parameters, 2 * reach);
         const dtype type = build::accumulator_of(e.dtype(x->integers));
-        const auto bias = a.bias ? bias_at(e, *a.bias, products, type)
-                                 : std::optional(e.splat(0, type, std::array{channels}));
-        if (!bias) return std::nullopt;
+        const double most = largest_of(type) - std::min(reach, largest_of(type) / 2);
+        std::optional<bias_term> bias;
+        if (a.bias) {
+            bias = bias_at(e, *a.bias, products, type, most);
+            if (!bias) return std::nullopt;
+        }
+        if (bias && bias->numbers) {
+            const auto scaled = with_scales_for_bias(e, *w, channel_axis, x->parameters.scale(),
+                *bias->numbers, {most, finest_step_of_readers(e.current())});
+            if (!scaled) return std::nullopt;
+            if (scaled->units != 0) {
+                w = scaled->weight;
+                products = products_of(x->parameters, w->parameters, 2 * reach + scaled->units);
+            }
+            bias->integers = constant_bias(e, *bias->numbers, products, type);
+        }
+        const value added = bias ? bias->integers : e.splat(0, type, std::array{channels});
         const std::int64_t input_zero = x->parameters.zero_point();
-        return operands{x->integers, w->integers, *bias, input_zero, *zero, std::move(products)};
+        return operands{x->integers, w->integers, added, input_zero, *zero, std::move(products)};
     }
 
     // Converts a weight whose scales are along another axis, as in transposed convolutions: such products
@@ -195,19 +210,36 @@ private:
             requantized, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
-    // Returns a bias as integers of the accumulators' dtype: it has the scale of the products already, or is
-    // brought to it. Nothing if it is neither quantized nor constant.
-    static std::optional<value> bias_at(
-        emit<operand_ops> e, value bias, const quantization& products, dtype type) {
+    // A bias as integers of the accumulators' dtype, or as the numbers of a constant that has another scale.
+    struct bias_term {
+        value integers{};
+        std::optional<pmr_vector<double>> numbers{};
+    };
+
+    // Returns a bias that has the scale of the products already, or is brought to it, or is constant. Nothing
+    // if it is neither quantized nor constant. Beside integers above `most`, sums of products would wrap.
+    static std::optional<bias_term> bias_at(
+        emit<operand_ops> e, value bias, const quantization& products, dtype type, double most) {
         const auto b = as_dequantized(e, bias);
-        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
-        if (const auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
-            return constant_bias(e, *numbers, products, type);
+        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products) &&
+            !has_more_than(b->integers, most))
+            return bias_term{b->integers};
+        if (auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
+            return bias_term{.numbers = std::move(numbers)};
         if (!b || !b->parameters.is_per_tensor() || type != dtype::int32) return std::nullopt;
         const quantization& q = b->parameters;
         pmr_vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
-        return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
+        return bias_term{
+            build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()})};
+    }
+
+    // True for a constant with an element above that magnitude.
+    static bool has_more_than(value integers, double most) {
+        const auto numbers = constant_integers(integers);
+        return numbers && std::ranges::any_of(*numbers, [&](std::int64_t n) {
+            return std::abs(static_cast<double>(n)) > most;
+        });
     }
 
     // Returns the real numbers of a dequantized constant with one axis.
@@ -227,9 +259,12 @@ private:
                 [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
+    // Returns the largest integer of an accumulator.
+    static double largest_of(dtype type) { return type == dtype::int32 ? 2147483647.0 : 140737488355327.0; }
+
     static value constant_bias(
         emit<ops<>> e, const pmr_vector<double>& numbers, const quantization& products, dtype type) {
-        const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
+        const double max = largest_of(type);
         const std::array count{static_cast<std::int64_t>(numbers.size())};
         return e.constant_of(type, count, [&](std::size_t i) {
             const double scale = products.scales[products.axis ? i : 0];
