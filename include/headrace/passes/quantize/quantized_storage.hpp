@@ -17,12 +17,15 @@
 
 namespace headrace {
 
+struct hoist_casts;
+
 /// Turns per-tensor parameters given as constant tensors into numbers, and uint8 quantized values into int8
 /// ones that are 128 lower, since TOSA computes with signed integers only (1.0, 1.9). Values that come from
 /// or go to other ops pass through a RESCALE by one with an unsigned input or output. If the target has no
 /// floats, a cast from uint8 to real numbers dequantizes likewise, with scale 1.
 struct canonicalize_quantization : pass {
-    using runs_after = pass_list<constants_in_regions, canonical_variants, canonical_casts, noops_removed>;
+    using runs_after = pass_list<constants_in_regions, canonical_variants, canonical_casts, noops_removed,
+        unit_alpha, hoist_casts, unsigned_widened>;  // which make casts
     using ensures = pass_list<canonical_quantization>;
     static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
