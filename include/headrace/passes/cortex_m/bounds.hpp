@@ -20,15 +20,10 @@ namespace cortex_m {
 using bounded_ops = ops<quantized_conv2d_nhwc, quantized_depthwise_conv2d_nhwc,
     quantized_transpose_conv2d_nhwc, quantized_linear, quantized_add, quantized_max_pool2d_nhwc>;
 
-/// True if the value has one reader.
-[[nodiscard]] inline bool is_read_alone(value v) {
-    return v.producer->first_use != nullptr && v.producer->first_use->next_use == nullptr;
-}
-
 /// Returns the value that a chain of views shows, if each of them, and the value, is read by one node only.
 [[nodiscard]] inline std::optional<value> shown_alone(value v) {
     for (;;) {
-        if (!is_read_alone(v)) return std::nullopt;
+        if (!has_one_use(v)) return std::nullopt;
         const auto* const shown = match<aten::view>(v);
         if (shown == nullptr) return v;
         v = shown->self;

@@ -74,8 +74,7 @@ struct placed_image {
 
 /// Fits the windows of an operator over an image to kernels that pad equally on both sides: `number` pads an
 /// image whose windows are elsewhere otherwise. Undoes crops that only make windows fit, which the kernels do
-/// not need. Nothing if the image has another rank, or is too
-/// large for a kernel.
+/// not need. Nothing if the image has another rank, or is too large for a kernel.
 template <class Args>
 std::optional<placed_image> place_windows(
     emit<image_ops> e, const Args& a, const std::array<std::int64_t, 2>& kernel, std::int64_t number) {

@@ -10,7 +10,7 @@
 #include <headrace/infer/cortex_m.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/cortex_m/broadcasting.hpp>
-#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -60,42 +60,14 @@ private:
     // The kernel of CMSIS-NN has up to four axes of int8; axes that stay together are one.
     static value transposed(emit<made> e, const args<tosa::transpose>& a) {
         constexpr std::size_t max_rank = 4;
-        const shape_builder from(e.shape(a.input1)), to(e.result_meta().shape);
-        shape_builder merged, order;
-        pmr_vector<std::int64_t> starts;  // the first axis of each group, in the order of the result
-        for (std::size_t i = 0; i != a.perms.size(); ++i) {
-            if (from[static_cast<std::size_t>(a.perms[i])] == 1) continue;
-            const bool continues = !starts.empty() && follows(from, a.perms, i);
-            if (!continues) starts.push_back(a.perms[i]);
-        }
-        pmr_vector<std::int64_t> sorted(starts);
-        std::ranges::sort(sorted);
-        for (const std::int64_t start : sorted) {
-            const auto next = std::ranges::upper_bound(sorted, start);
-            const std::int64_t end = next == sorted.end() ? static_cast<std::int64_t>(from.size()) : *next;
-            std::int64_t size = 1;
-            for (std::int64_t axis = start; axis != end; ++axis) size *= from[static_cast<std::size_t>(axis)];
-            merged.push_back(size);
-        }
-        for (const std::int64_t start : starts)
-            order.push_back(std::ranges::find(sorted, start) - sorted.begin());
-        if (build::is_identity(order)) return cortex_m::view(e, a.input1, to);
-        const value image = cortex_m::view(e, a.input1, merged);
-        const bool is_kernel = e.dtype(a.input1) == dtype::int8 && merged.size() <= max_rank;
-        const value moved = is_kernel ? e.make<cortex_m::transpose>({.input = image, .perm = int_list(order)})
-                                      : e.make<aten::permute>({.self = image, .dims = int_list(order)});
+        const auto [shape, perms] = build::merge_axes(e.shape(a.input1), a.perms);
+        const shape_builder to(e.result_meta().shape);
+        if (build::is_identity(perms)) return cortex_m::view(e, a.input1, to);
+        const value image = cortex_m::view(e, a.input1, shape);
+        const bool is_kernel = e.dtype(a.input1) == dtype::int8 && shape.size() <= max_rank;
+        const value moved = is_kernel ? e.make<cortex_m::transpose>({.input = image, .perm = int_list(perms)})
+                                      : e.make<aten::permute>({.self = image, .dims = int_list(perms)});
         return cortex_m::view(e, moved, to);
-    }
-    // True if axis i of the result comes directly after the one before it in the operand, too.
-    static bool follows(sizes from, sizes perms, std::size_t i) {
-        std::size_t before = i;
-        while (before != 0 && from[static_cast<std::size_t>(perms[--before])] == 1) {
-        }
-        for (std::int64_t axis = perms[before] + 1; axis <= perms[i]; ++axis) {
-            if (axis == perms[i]) return true;
-            if (from[static_cast<std::size_t>(axis)] != 1) return false;
-        }
-        return false;
     }
 
     static std::optional<value> sliced(emit<made> e, const args<tosa::slice>& a) {

@@ -46,28 +46,26 @@ private:
     static std::optional<value> narrowed_earlier(emit<made> e, args<tosa::rescale> a) {
         const auto to = cortex_m::scaled_result_of(e, a);
         if (!to || to->factors.size() != 1) return std::nullopt;
-        if (to->factor() > 0 && is_of_two(e, *a.input.producer)) {
+        if (to->factor() > 0 && is_of_two(e, a.input)) {
             if (const auto* larger = match<tosa::maximum>(a.input))
                 return compared<tosa::maximum>(e, *larger, a);
             return compared<tosa::minimum>(e, *match<tosa::minimum>(a.input), a);
         }
         pmr_vector<const node*> passed;  // the last move first
-        for (; is_read_by_one_move(*a.input.producer); a.input = passed.back()->operand(0))
+        for (; is_move_for_one(a.input); a.input = passed.back()->operand(0))
             passed.push_back(a.input.producer);
         if (passed.empty()) return std::nullopt;
         value v = e.make<tosa::rescale>(a);
         for (std::size_t i = passed.size(); i-- != 0;) v = moved(e, *passed[i], v);
         return v;
     }
-    // True if the node moves elements for a single reader.
-    static bool is_read_by_one_move(const node& n) {
-        return set_of<moves>.contains(*n.op) && n.first_use->next_use == nullptr;
-    }
+    // True if elements are moved for a single reader.
+    static bool is_move_for_one(value v) { return set_of<moves>.contains(*v.producer->op) && has_one_use(v); }
     // True for the larger or the smaller of two int8 tensors with scales of their own. Of one tensor, it is a
     // table (tabulate_integers).
-    static bool is_of_two(emit<made> e, const node& n) {
-        if ((!is<tosa::maximum>(n) && !is<tosa::minimum>(n)) || n.first_use->next_use != nullptr)
-            return false;
+    static bool is_of_two(emit<made> e, value v) {
+        const node& n = *v.producer;
+        if ((!is<tosa::maximum>(n) && !is<tosa::minimum>(n)) || !has_one_use(v)) return false;
         const auto x = cortex_m::scaled_operand_of(e, n.operand(0));
         const auto y = cortex_m::scaled_operand_of(e, n.operand(1));
         return x && y && x->integers != y->integers && match<builtin::constant>(x->integers) == nullptr &&

@@ -11,6 +11,7 @@
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -28,13 +29,13 @@ struct select_products : pass {
     }
 
 private:
-    using made = ops<cortex_m::quantized_batch_matmul, tosa::transpose, tosa::reshape, tosa::const_shape,
-        memory::alloc>;
+    using made =
+        joined<build::reshape_ops, ops<cortex_m::quantized_batch_matmul, tosa::transpose, memory::alloc>>;
 
     // The RESCALE of a softmax to the program's steps is part of the product's if it only rounds.
     static std::optional<cortex_m::scaled_operand> shares_of(emit<made> e, value v, std::int64_t zero_point) {
-        const auto* const scaled = match<tosa::rescale>(without_views(v));
-        const value shares = scaled != nullptr ? without_views(scaled->input) : value();
+        const auto* const scaled = match<tosa::rescale>(cortex_m::without_reshapes(v));
+        const value shares = scaled != nullptr ? cortex_m::without_reshapes(scaled->input) : value();
         const auto factors = shares ? cortex_m::detail::factors_of(*scaled) : std::nullopt;
         const auto* const kernel = shares ? match<cortex_m::softmax>(shares) : nullptr;
         if (kernel == nullptr || !factors || factors->size() != 1 ||
@@ -44,7 +45,7 @@ private:
         if ((*factors)[0] * share_of_one + static_cast<double>(zero_point) > 128)
             return std::nullopt;  // clamps
         return cortex_m::scaled_operand{
-            reshaped(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
+            build::reshape(e, shares, e.shape(v)), kernel->output_zero_point, (*factors)[0]};
     }
 
     static std::optional<value> multiplied(
@@ -72,7 +73,7 @@ private:
     // becomes the only one; select_moves leaves it out if nothing moves.
     static value transposed(emit<made> e, value v) {
         const shape_builder from(e.shape(v));
-        const value whole = without_views(v);
+        const value whole = cortex_m::without_reshapes(v);
         const auto* const before = match<tosa::transpose>(whole);
         const bool keeps_matrices = before != nullptr && e.rank(whole) >= 2 &&
             e.shape(whole).back() == from[2] && e.shape(whole)[e.rank(whole) - 2] == from[1];
@@ -80,16 +81,7 @@ private:
         shape_builder perms(before->perms);
         std::swap(perms[perms.size() - 1], perms[perms.size() - 2]);
         const value moved = e.make<tosa::transpose>({.input1 = before->input1, .perms = int_list(perms)});
-        return reshaped(e, moved, shape_builder{from[0], from[2], from[1]});
-    }
-    static value without_views(value v) {
-        while (const auto* const a = match<tosa::reshape>(v)) v = a->input1;
-        return v;
-    }
-    static value reshaped(emit<made> e, value v, sizes shape) {
-        if (!v || e.shape(v) == int_list(shape)) return v;
-        const value to = e.make<tosa::const_shape>({.values = int_list(shape)});
-        return e.make<tosa::reshape>({.input1 = v, .shape = to});
+        return build::reshape(e, moved, shape_builder{from[0], from[2], from[1]});
     }
 };
 

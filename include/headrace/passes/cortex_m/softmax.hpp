@@ -13,6 +13,7 @@
 #include <headrace/passes/cortex_m/known_functions.hpp>
 #include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -34,7 +35,7 @@ struct select_softmax : pass {
     }
 
 private:
-    using made = ops<cortex_m::softmax, tosa::rescale, tosa::reshape, tosa::const_shape>;
+    using made = joined<build::reshape_ops, ops<cortex_m::softmax, tosa::rescale>>;
     static constexpr double unit = 1.0 / 256;  // of the kernel's result
     static constexpr std::int64_t zero_of_unit = -128;
     static constexpr std::int64_t max_row = 4095;  // of equal elements, whose sum the kernel holds
@@ -57,13 +58,9 @@ private:
             return std::nullopt;
         return narrowed{a->input, (*factors)[0], *zero};
     }
-    static value without_views(value v) {
-        while (const auto* const a = match<tosa::reshape>(v)) v = a->input1;
-        return v;
-    }
     template <class Op>
     static const args<Op>* match_through_views(value v) {
-        return match<Op>(without_views(v));
+        return match<Op>(cortex_m::without_reshapes(v));
     }
     // True if each row of `whole`, along its last axis, has one element of `part`.
     static bool is_row_wise(const emitter& e, value part, value whole) {
@@ -88,7 +85,8 @@ private:
     static std::optional<powers> powers_of(
         const emitter& e, const cortex_m::scaled_operand& result, std::int64_t row) {
         const auto* const exp = match_through_views<tosa::table>(result.integers);
-        const auto difference = exp != nullptr ? narrowed_of(e, without_views(exp->input1)) : std::nullopt;
+        const auto difference =
+            exp != nullptr ? narrowed_of(e, cortex_m::without_reshapes(exp->input1)) : std::nullopt;
         const auto* const sub = difference ? match_through_views<tosa::sub>(difference->wide) : nullptr;
         if (sub == nullptr || !is_row_wise(e, sub->input2, sub->input1)) return std::nullopt;
         const auto x = cortex_m::scaled_operand_of(e, sub->input1);
@@ -97,7 +95,7 @@ private:
         if (!x || !highest || !table || table->size() != 256) return std::nullopt;
         const auto* const maximum = match_through_views<tosa::reduce_max>(highest->integers);
         const bool is_of_same = is_along_rows(e, maximum, row) && e.shape(sub->input1).back() == row &&
-            without_views(maximum->input) == without_views(x->integers) &&
+            cortex_m::without_reshapes(maximum->input) == cortex_m::without_reshapes(x->integers) &&
             highest->zero_point == x->zero_point && highest->factor == x->factor;
         const auto rate = cortex_m::exponent_of(*table, result.zero_point);
         if (!is_of_same || !rate) return std::nullopt;
@@ -109,14 +107,15 @@ private:
     static std::optional<double> steps_of_quotient(const emitter& e, const cortex_m::scaled_operand& x,
         const cortex_m::scaled_operand& y, std::int64_t row) {
         const auto* const reciprocal = match_through_views<tosa::table>(y.integers);
-        const auto sum =
-            reciprocal != nullptr ? narrowed_of(e, without_views(reciprocal->input1)) : std::nullopt;
+        const auto sum = reciprocal != nullptr
+            ? narrowed_of(e, cortex_m::without_reshapes(reciprocal->input1))
+            : std::nullopt;
         const auto* const reduced = sum ? match_through_views<tosa::reduce_sum>(sum->wide) : nullptr;
         if (!is_along_rows(e, reduced, row)) return std::nullopt;
         const auto summands = cortex_m::scaled_operand_of(e, reduced->input);
         const auto table = constant_integers(reciprocal->table);
         if (!summands || !table || table->size() != 256 || summands->zero_point != x.zero_point ||
-            without_views(summands->integers) != without_views(x.integers))
+            cortex_m::without_reshapes(summands->integers) != cortex_m::without_reshapes(x.integers))
             return std::nullopt;
         const auto numerator = cortex_m::numerator_of(*table, sum->zero_point, y.zero_point);
         if (!numerator) return std::nullopt;
@@ -147,7 +146,8 @@ private:
         const std::int64_t row = e.shape(x).back();
         const auto of = row <= max_row ? powers_of(e, *left, row) : std::nullopt;
         const auto quotient = of ? steps_of_quotient(e, *left, *right, row) : std::nullopt;
-        if (!quotient || !is_closed(e.current(), without_views(of->integers).producer)) return std::nullopt;
+        if (!quotient || !is_closed(e.current(), cortex_m::without_reshapes(of->integers).producer))
+            return std::nullopt;
         const double steps = *quotient * to->factor();  // of the result, in 1
         const auto factor = cortex_m::requantization_of(
             std::min(std::ldexp(of->rate, fraction_bits), std::ldexp(1.0, 31) - 1));
@@ -159,15 +159,11 @@ private:
             .input_multiplier = factor->multiplier,
             .input_shift = factor->shift,
             .diff_min = -(std::int64_t{31} << fraction_bits >> factor->shift)});
-        const value v = reshaped(e, shares, e.result_meta().shape);
+        const value v = build::reshape(e, shares, e.result_meta().shape);
         const bool is_same = to->zero_point == zero_of_unit && std::abs(steps * unit - 1) * 255 < 0.5;
         if (is_same) return v;
         return build::rescale(e, v, steps * unit,
             {.input_zero = zero_of_unit, .output_zero = to->zero_point, .to = dtype::int8});
-    }
-    static value reshaped(emit<made> e, value v, const int_list& shape) {
-        if (!v || e.shape(v) == shape) return v;
-        return e.make<tosa::reshape>({.input1 = v, .shape = e.make<tosa::const_shape>({.values = shape})});
     }
 };
 
