@@ -67,6 +67,12 @@ private:
         const std::array count{static_cast<std::int64_t>(o.biases.size())};
         return e.constant_of(dtype::int32, count, [&](std::size_t i) { return o.biases[i]; });
     }
+    template <op_tag Op>
+    static args<Op> kernel_of(emit<made> e, const cortex_m::placed_image& image, const operands& o,
+        const cortex_m::channel_factors& factors) {
+        return cortex_m::convolution_of<Op>(
+            image, {o.weight, bias_of(e, o), o.input_offset, o.to.zero_point}, factors);
+    }
     // Returns the constant weight, a matrix of that many rows, transposed and in another shape.
     static value transposed(emit<made> e, value weight, std::int64_t rows, const shape_builder& shape) {
         const auto numbers = *constant_integers(weight);
@@ -146,20 +152,9 @@ private:
         const auto factors = cortex_m::channel_factors_of(e, o.to, weight[0], largest);
         if (!factors) return std::nullopt;
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[0], weight[3]);
-        const value v = e.make<cortex_m::quantized_conv2d_nhwc>({.input = image->tensor,
-            .weight = o.weight,
-            .bias = bias_of(e, o),
-            .stride = image->strides(),
-            .padding = image->padding(),
-            .dilation = image->dilation(),
-            .input_offset = o.input_offset,
-            .output_offset = o.to.zero_point,
-            .requantize_multipliers = factors->multipliers,
-            .requantize_shifts = factors->shifts,
-            .activation_min = -128,
-            .activation_max = 127,
-            .scratch = cortex_m::make_scratch(e, cortex_m::convolution_scratch(e.target(), whole))});
-        return cortex_m::view(e, v, e.result_meta().shape);
+        auto kernel = kernel_of<cortex_m::quantized_conv2d_nhwc>(e, *image, o, *factors);
+        kernel.scratch = cortex_m::make_scratch(e, cortex_m::convolution_scratch(e.target(), whole));
+        return cortex_m::view(e, e.make<cortex_m::quantized_conv2d_nhwc>(kernel), e.result_meta().shape);
     }
 
     // A pointwise convolution with one scale is a product of matrices.
@@ -205,21 +200,11 @@ private:
         if (e.shape(image->tensor)[3] == 1) turn_row(e, *image, o.weight);
         const cortex_m::convolution_sizes whole = image->sizes_of(e, weight[3], weight[3] / multiplier);
         const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, multiplier);
-        const value v = e.make<cortex_m::quantized_depthwise_conv2d_nhwc>({.input = image->tensor,
-            .weight = o.weight,
-            .bias = bias_of(e, o),
-            .stride = image->strides(),
-            .padding = image->padding(),
-            .dilation = image->dilation(),
-            .depth_multiplier = multiplier,
-            .input_offset = o.input_offset,
-            .output_offset = o.to.zero_point,
-            .requantize_multipliers = factors->multipliers,
-            .requantize_shifts = factors->shifts,
-            .activation_min = -128,
-            .activation_max = 127,
-            .scratch = cortex_m::make_scratch(e, scratch)});
-        return cortex_m::view(e, v, e.result_meta().shape);
+        auto kernel = kernel_of<cortex_m::quantized_depthwise_conv2d_nhwc>(e, *image, o, *factors);
+        kernel.depth_multiplier = multiplier;
+        kernel.scratch = cortex_m::make_scratch(e, scratch);
+        return cortex_m::view(
+            e, e.make<cortex_m::quantized_depthwise_conv2d_nhwc>(kernel), e.result_meta().shape);
     }
 
     static std::optional<value> convolved(
@@ -258,21 +243,12 @@ private:
         }
         const auto scratch = cortex_m::transposed_convolution_scratch(
             e.target(), {image[1], image[2], weight[3], weight[0], axes[0].moving, axes[1].moving});
-        value v = e.make<cortex_m::quantized_transpose_conv2d_nhwc>({.input = a.input,
-            .weight = a.weight,
-            .bias = bias_of(e, *o),
-            .stride = a.stride,
-            .padding = {axes[0].moving.before, axes[1].moving.before},
-            .output_padding = {axes[0].output_padding, axes[1].output_padding},
-            .dilation = {1, 1},
-            .input_offset = o->input_offset,
-            .output_offset = o->to.zero_point,
-            .requantize_multipliers = factors->multipliers,
-            .requantize_shifts = factors->shifts,
-            .activation_min = -128,
-            .activation_max = 127,
-            .scratch = cortex_m::make_scratch(e, scratch.scratch),
-            .output_scratch = cortex_m::make_scratch(e, scratch.output)});
+        const cortex_m::placed_image placed{a.input, {axes[0].moving, axes[1].moving}};
+        auto kernel = kernel_of<cortex_m::quantized_transpose_conv2d_nhwc>(e, placed, *o, *factors);
+        kernel.output_padding = {axes[0].output_padding, axes[1].output_padding};
+        kernel.scratch = cortex_m::make_scratch(e, scratch.scratch);
+        kernel.output_scratch = cortex_m::make_scratch(e, scratch.output);
+        value v = e.make<cortex_m::quantized_transpose_conv2d_nhwc>(kernel);
         for (std::size_t i = 0; i != 2; ++i) v = cortex_m::slice(e, v, 1 + i, start[i], out[1 + i]);
         return v;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, and the ATen ops by
-// which integers are moved.
+// Defines headrace::cortex_m::place_windows, which fits TOSA's windows to CMSIS-NN's, the arguments that
+// kernels of convolutions share, and the ATen ops by which integers are moved.
 #ifndef HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 #define HEADRACE_PASSES_CORTEX_M_IMAGES_HPP
 
@@ -13,6 +13,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/match/node_pattern.hpp>
+#include <headrace/passes/cortex_m/scaling.hpp>
 #include <headrace/passes/cortex_m/scratch.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -65,6 +66,32 @@ struct placed_image {
         std::swap(windows[0], windows[1]);
     }
 };
+
+/// The operands of a convolution besides its image.
+struct convolution_operands {
+    value weight;
+    std::optional<value> bias{};
+    std::int64_t input_offset = 0, output_offset = 0;
+};
+/// Returns what all kernels of convolutions take; the caller adds their buffers.
+template <op_tag Op>
+args<Op> convolution_of(
+    const placed_image& image, const convolution_operands& operands, const channel_factors& factors) {
+    args<Op> a{};
+    a.input = image.tensor;
+    a.weight = operands.weight;
+    a.bias = operands.bias;
+    a.stride = image.strides();
+    a.padding = image.padding();
+    a.dilation = image.dilation();
+    a.input_offset = operands.input_offset;
+    a.output_offset = operands.output_offset;
+    a.requantize_multipliers = factors.multipliers;
+    a.requantize_shifts = factors.shifts;
+    a.activation_min = -128;
+    a.activation_max = 127;
+    return a;
+}
 
 /// True if the windows are in the same places with the first padding on both sides.
 [[nodiscard]] inline bool has_equal_padding(const window& w, std::int64_t size, std::int64_t positions) {

@@ -68,44 +68,28 @@ private:
     // The summed elements become the channels of a pointwise convolution.
     static value over_channels(emit<made> e, const cortex_m::scaled_operand& from, const parts& p,
         const cortex_m::scaled_result& to, const cortex_m::channel_factors& factors) {
-        const shape_builder image{1, p.before, 1, p.along}, weight{1, 1, 1, p.along};
-        return e.make<cortex_m::quantized_conv2d_nhwc>({.input = cortex_m::view(e, from.integers, image),
-            .weight = e.splat(1, dtype::int8, sizes(weight)),
-            .bias = std::nullopt,
-            .stride = {1, 1},
-            .padding = {0, 0},
-            .dilation = {1, 1},
-            .input_offset = -from.zero_point,
-            .output_offset = to.zero_point,
-            .requantize_multipliers = factors.multipliers,
-            .requantize_shifts = factors.shifts,
-            .activation_min = -128,
-            .activation_max = 127,
-            .scratch = cortex_m::make_scratch(e, 0)});
+        const shape_builder shape{1, p.before, 1, p.along}, weight{1, 1, 1, p.along};
+        const cortex_m::placed_image image{cortex_m::view(e, from.integers, shape)};
+        auto kernel = cortex_m::convolution_of<cortex_m::quantized_conv2d_nhwc>(image,
+            {e.splat(1, dtype::int8, sizes(weight)), std::nullopt, -from.zero_point, to.zero_point}, factors);
+        kernel.scratch = cortex_m::make_scratch(e, 0);
+        return e.make<cortex_m::quantized_conv2d_nhwc>(kernel);
     }
     // They become the height of an image, which the window covers, in one column for each element before
     // them.
     static value over_columns(emit<made> e, const cortex_m::scaled_operand& from, const parts& p,
         const cortex_m::scaled_result& to, const cortex_m::channel_factors& factors) {
-        const shape_builder image{1, p.before * p.along, 1, p.after}, weight{1, p.along, 1, p.after};
-        const cortex_m::convolution_sizes whole{
-            image[1], 1, p.after, p.after, {.kernel = p.along, .stride = p.along}, {}};
-        const std::int64_t scratch = cortex_m::depthwise_scratch(e.target(), whole, 1);
-        return e.make<cortex_m::quantized_depthwise_conv2d_nhwc>(
-            {.input = cortex_m::view(e, from.integers, image),
-                .weight = e.splat(1, dtype::int8, sizes(weight)),
-                .bias = e.splat(0, dtype::int32, sizes(shape_builder{p.after})),
-                .stride = {p.along, 1},
-                .padding = {0, 0},
-                .dilation = {1, 1},
-                .depth_multiplier = 1,
-                .input_offset = -from.zero_point,
-                .output_offset = to.zero_point,
-                .requantize_multipliers = factors.multipliers,
-                .requantize_shifts = factors.shifts,
-                .activation_min = -128,
-                .activation_max = 127,
-                .scratch = cortex_m::make_scratch(e, scratch)});
+        const shape_builder shape{1, p.before * p.along, 1, p.after}, weight{1, p.along, 1, p.after};
+        const cortex_m::placed_image image{
+            cortex_m::view(e, from.integers, shape), {window{.kernel = p.along, .stride = p.along}, {}}};
+        const value ones = e.splat(1, dtype::int8, sizes(weight));
+        const value bias = e.splat(0, dtype::int32, sizes(shape_builder{p.after}));
+        auto kernel = cortex_m::convolution_of<cortex_m::quantized_depthwise_conv2d_nhwc>(
+            image, {ones, bias, -from.zero_point, to.zero_point}, factors);
+        kernel.depth_multiplier = 1;
+        const cortex_m::convolution_sizes whole = image.sizes_of(e, p.after, p.after);
+        kernel.scratch = cortex_m::make_scratch(e, cortex_m::depthwise_scratch(e.target(), whole, 1));
+        return e.make<cortex_m::quantized_depthwise_conv2d_nhwc>(kernel);
     }
 };
 
