@@ -67,6 +67,9 @@ struct target_preferences {
     /// True if the second matrices of a MATMUL are transposed before it, unless they come from such a
     /// TRANSPOSE.
     bool reads_matrices_transposed = false;
+    /// The maximum number of matrices of a MATMUL, such as the heads of an attention, that are multiplied one by
+    /// one if they lie side by side; 0 if it is faster to move them apart.
+    std::int64_t separate_matrices = 0;
     /// The cost of writing an image plane by plane from a convolution, which grows with the number of planes
     /// per pixel: in hundredths, relative to a copy of the image, which has none of the weights; 0 if a copy
     /// never helps.
@@ -78,7 +81,7 @@ namespace detail {
 // Programs without a particular target are compiled for both Ethos-Us, so they keep a form that helps one and
 // costs the other little or nothing. Without whole CLAMPs the keyword spotter takes 21 % more cycles on an
 // Ethos-U55; without planes by convolution MobileNet V2 (96x96) takes 10 % more on an Ethos-U85.
-inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
+inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16, .separate_matrices = 16};
 
 // Derived from the estimates of Vela 5.1 for ethos-u55-128.
 inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
@@ -113,6 +116,7 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
     .slow_read = 244,
     .slow_result = 21,
     .reads_matrices_transposed = true,
+    .separate_matrices = 16,
     .slow_planes = 11};
 
 // A core moves elements as fast as it multiplies them, and its kernels clamp anyway.

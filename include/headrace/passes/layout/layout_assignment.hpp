@@ -60,8 +60,9 @@ public:
 
     explicit layout_assignment(graph& g)
         : g_(&g), sites_(2 * std::size_t{g.id_bound()}), kinds_(g.id_bound(), kind::fixed) {
+        const target_preferences& target = preferences_of(g.target());
         for (const node& n : g.nodes()) {
-            kinds_[n.id] = layout_rules::kind_of(n);
+            kinds_[n.id] = layout_rules::kind_of(n, target);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
                 sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
         }
@@ -86,6 +87,13 @@ public:
     [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
     /// Returns the layout in which a node reads an operand.
     [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
+    /// Returns the layouts of an op's tensors.
+    [[nodiscard]] op_layouts layouts_now(const node& n) const {
+        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
+        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
+            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
+        return now;
+    }
     /// True if the layout of an op has changed.
     [[nodiscard]] bool is_changed(const node& n) const {
         return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
@@ -139,12 +147,6 @@ protected:
         }
         return known - 1;
     }
-    [[nodiscard]] op_layouts layouts_now(const node& n) const {
-        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
-        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
-            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
-        return now;
-    }
 
     [[nodiscard]] static bool has_cost(const edge& e) {
         const node& source = *e.slot->producer;
@@ -160,6 +162,7 @@ protected:
     // A SLICE or a CONCAT along any axis except the outermost copies with gaps, and is as slow as a
     // transpose.
     [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
+        if (kind_of(n) == kind::matrices) return cost_of_matmul(n, layouts);
         const bool joins = is<tosa::concat>(n);
         if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
         const layout_rules::axes_of_op op(n);
@@ -167,7 +170,44 @@ protected:
         bool outermost = true;
         for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
-        return outermost ? 0 : bytes_of(*n.results[0].meta);
+        if (outermost) return 0;
+        if (!joins) return is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
+        std::int64_t copied = 0;
+        for (const edge& e : n.operand_edges())
+            copied += is_written_in_place(e) ? 0 : bytes_of(*meta_of(*e.slot));
+        return copied;
+    }
+    // True if ops that compute single elements, or multiply, read a SLICE, so that it need not be copied.
+    [[nodiscard]] static bool is_read_in_place(const node& n) {
+        constexpr auto reading = trait::elementwise | trait::padding;
+        return std::ranges::all_of(n.uses(), [](const edge& use) {
+            const node& reader = *use.target;
+            return is_of_dialect<tosa::dialect>(reader) && (reader.op->has(reading) || is<tosa::matmul>(reader));
+        });
+    }
+    // True if a convolution or a product is written directly into that part of a CONCAT.
+    [[nodiscard]] static bool is_written_in_place(const edge& part) {
+        constexpr auto passing = trait::permuting | trait::reshaping;
+        const edge* e = &part;
+        while (has_one_use(*e->slot)) {
+            const node& n = *e->slot->producer;
+            if (is<tosa::matmul>(n) || n.op->has(trait::convolving)) return true;
+            if (!n.op->has(passing) && !ops_in<tosa::rescale, tosa::clamp, tosa::table>.contains(*n.op)) break;
+            e = &n.operands[0];
+        }
+        return false;
+    }
+    // Matrices that lie side by side are read and written with gaps, of which only short ones cost time.
+    [[nodiscard]] std::int64_t cost_of_matmul(const node& n, const numbers& layouts) const {
+        const auto stored = layout_rules::matrices_of(
+            n, {{table_[layouts.operand(0)], table_[layouts.operand(1)]}, table_[layouts.result]});
+        std::int64_t cost = 0;
+        for (std::size_t t = 0; t != 3; ++t) {
+            tensor_meta meta = *meta_of(n.operand(0));
+            meta.shape = int_list(layout_rules::port_shape(n, layout_rules::matmul_ports[t]));
+            if (stored[t].batch != 0) cost += bytes_of(meta) / 4;
+        }
+        return cost;
     }
     // Returns the cost of the values' transposes; readers that require the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
