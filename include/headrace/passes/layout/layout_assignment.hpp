@@ -185,14 +185,21 @@ protected:
             return is_of_dialect<tosa::dialect>(reader) && (reader.op->has(reading) || is<tosa::matmul>(reader));
         });
     }
-    // True if a convolution or a product is written directly into that part of a CONCAT.
-    [[nodiscard]] static bool is_written_in_place(const edge& part) {
+    // True if convolutions or products are written directly into that part of a CONCAT, which may be a CONCAT
+    // of such parts itself.
+    [[nodiscard]] static bool is_written_in_place(const edge& part, bool is_inner = false) {
         constexpr auto passing = trait::permuting | trait::reshaping;
+        constexpr int max_steps = 8;  // from the product to the CONCAT
         const edge* e = &part;
-        while (has_one_use(*e->slot)) {
+        for (int step = 0; step != max_steps && has_one_use(*e->slot); ++step) {
             const node& n = *e->slot->producer;
             if (is<tosa::matmul>(n) || n.op->has(trait::convolving)) return true;
-            if (!n.op->has(passing) && !ops_in<tosa::rescale, tosa::clamp, tosa::table>.contains(*n.op)) break;
+            if (is<tosa::concat>(n) && !is_inner) {
+                return std::ranges::all_of(
+                    n.operand_edges(), [](const edge& inner) { return is_written_in_place(inner, true); });
+            }
+            if (!n.op->has(passing) && !ops_in<tosa::rescale, tosa::clamp, tosa::table>.contains(*n.op))
+                return false;
             e = &n.operands[0];
         }
         return false;

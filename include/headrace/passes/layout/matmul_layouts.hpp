@@ -83,6 +83,8 @@ inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
         for (std::size_t d = 0; d != 3; ++d) within_axis[axes[t][d]] = all[t].blocks[d];
     }
     for (std::size_t d = 0; d != 3; ++d) within_axis[axes[given_at][d]] = given->blocks[d];
+    // Rows side by side make rows of results side by side, such as queries and what attention gives them.
+    if (given->batch != 0 && given_at == (given->transposed ? 1 : 0)) all[2].batch = given->batch;
     op_layouts found{pmr_vector<layout>(2), {}};
     for (std::size_t t = 0; t != 3; ++t) {
         stored_matrices& m = t == given_at ? *given : all[t];
