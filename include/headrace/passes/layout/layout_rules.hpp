@@ -191,9 +191,10 @@ struct axes_of_op {
 [[nodiscard]] inline bool is_split(kind k) { return k == kind::window; }
 
 /// Returns the layouts of an op if the tensor at `port` has layout `wanted`; none if the op cannot be
-/// computed that way. Layouts that this does not determine stay as they are `now`.
-[[nodiscard]] inline std::optional<op_layouts> accommodate(
-    const node& n, kind k, node_port port, const layout& wanted, const op_layouts& now) {
+/// computed that way. Layouts that this does not determine stay as they are `now`, except that a MATMUL's
+/// result lies as its rows do if `rows_follow`.
+[[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
+    const layout& wanted, const op_layouts& now, bool rows_follow = false) {
     switch (k) {
         case kind::fixed:
             return std::nullopt;
@@ -203,7 +204,7 @@ struct axes_of_op {
             return accommodate_axes(n, port, wanted);
         case kind::matmul:
         case kind::matrices:
-            return accommodate_matmul(n, port, wanted, now, k == kind::matrices);
+            return accommodate_matmul(n, port, wanted, now, k == kind::matrices, rows_follow);
         default:
             break;
     }

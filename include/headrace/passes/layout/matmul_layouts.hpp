@@ -66,9 +66,11 @@ inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
 /// batch, rows, columns, and the contracted one, each with its factors in any order. The matrices are stored
 /// as they are, or all of them transposed: the product is then that of the operands in the other order. In
 /// each tensor by itself, `separable` matrices may be stored side by side, such as the heads of an attention
-/// among its channels: they are then multiplied one by one.
+/// among its channels: they are then multiplied one by one. If `rows_follow`, rows that lie so give a result
+/// that lies so as well.
 [[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(
-    const node& n, node_port port, const layout& wanted, const op_layouts& now, bool separable) {
+    const node& n, node_port port, const layout& wanted, const op_layouts& now, bool separable,
+    bool rows_follow) {
     constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
     constexpr std::size_t axes[3][3] = {{batch, rows, inner}, {batch, inner, columns}, {batch, rows, columns}};
     const sizes shape = port_shape(n, port);
@@ -83,8 +85,7 @@ inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
         for (std::size_t d = 0; d != 3; ++d) within_axis[axes[t][d]] = all[t].blocks[d];
     }
     for (std::size_t d = 0; d != 3; ++d) within_axis[axes[given_at][d]] = given->blocks[d];
-    // Rows side by side make rows of results side by side, such as queries and what attention gives them.
-    if (given->batch != 0 && given_at == (given->transposed ? 1 : 0)) all[2].batch = given->batch;
+    if (rows_follow && given_at == (given->transposed ? 1 : 0)) all[2].batch = given->batch;
     op_layouts found{pmr_vector<layout>(2), {}};
     for (std::size_t t = 0; t != 3; ++t) {
         stored_matrices& m = t == given_at ? *given : all[t];
