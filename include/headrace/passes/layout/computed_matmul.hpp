@@ -42,7 +42,7 @@ inline value matmul_in(
         std::swap(a.a_zp, a.b_zp);
         std::swap(batch_of_a, batch_of_b);
     }
-    if (batch_of_a == 0 && batch_of_b == 0 && batch == 0) return e.make<tosa::matmul>(a);
+    if (!layout_rules::lie_side_by_side(stored)) return e.make<tosa::matmul>(a);
     const value left = a.a, right = a.b;
     pmr_vector<value> products;
     for (std::int64_t i = 0; i != e.shape(left)[batch_of_a] && !e.failed(); ++i) {

@@ -14,8 +14,12 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/passes/layout/copied_elements.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
+#include <headrace/passes/layout/matmul_layouts.hpp>
+#include <headrace/passes/layout/op_layouts.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
@@ -58,11 +62,15 @@ class layout_assignment {
 public:
     using kind = layout_rules::kind;
 
-    explicit layout_assignment(graph& g)
+    /// Whether matrices of a MATMUL may lie side by side, if the graph's target gains from that.
+    enum class matrices : std::uint8_t { separable, whole };
+
+    explicit layout_assignment(graph& g, matrices m = matrices::separable)
         : g_(&g), sites_(2 * std::size_t{g.id_bound()}), kinds_(g.id_bound(), kind::fixed) {
         const target_preferences& target = preferences_of(g.target());
         for (const node& n : g.nodes()) {
-            kinds_[n.id] = layout_rules::kind_of(n, target);
+            kinds_[n.id] =
+                m == matrices::separable ? layout_rules::kind_of(n, target) : layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
                 sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
         }
@@ -79,6 +87,27 @@ public:
             for (std::uint32_t i = 0; i != n.result_count; ++i) values.push_back(n.result(i));
         }
         return of_ops + cost_of(values);
+    }
+
+    /// True if matrices of a MATMUL are multiplied one by one.
+    [[nodiscard]] bool has_separate_matrices() const {
+        return std::ranges::any_of(g_->nodes(), [&](const node& n) { return time_of_matrices(n) != 0; });
+    }
+    /// Returns an estimate of the time that moving elements takes on an NPU, in bytes. It is finer than
+    /// cost(): a TRANSPOSE that keeps the innermost axis takes half of the time of another one.
+    [[nodiscard]] std::int64_t estimated_time() {
+        std::int64_t sum = 0;
+        for (node& n : g_->nodes()) {
+            sum += kind_of(n) == kind::matrices ? time_of_matrices(n) : cost_of_op(n, now_at(site_of(n, {})));
+            for (const edge& e : n.operand_edges()) {
+                if (!needs_transpose(e)) continue;
+                const auto way = then(inverse(stored(*e.slot)), demanded(e));
+                const bool keeps_last =
+                    way && !way->row_major() && sizes(way->order).back() + 1 == std::ssize(way->order);
+                sum += bytes_of(*meta_of(*e.slot)) * (keeps_last ? 1 : 2);
+            }
+        }
+        return sum;
     }
 
     /// Returns the kind of a node in the original graph.
@@ -162,7 +191,11 @@ protected:
     // A SLICE or a CONCAT along any axis except the outermost copies with gaps, and is as slow as a
     // transpose.
     [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
-        if (kind_of(n) == kind::matrices) return cost_of_matmul(n, layouts);
+        if (kind_of(n) == kind::matrices) {
+            return layout_rules::cost_of_matrices(n,
+                layout_rules::matrices_of(
+                    n, {{table_[layouts.operand(0)], table_[layouts.operand(1)]}, table_[layouts.result]}));
+        }
         const bool joins = is<tosa::concat>(n);
         if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
         const layout_rules::axes_of_op op(n);
@@ -171,50 +204,11 @@ protected:
         for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
         if (outermost) return 0;
-        if (!joins) return is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
+        if (!joins) return layout_rules::is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
         std::int64_t copied = 0;
         for (const edge& e : n.operand_edges())
-            copied += is_written_in_place(e) ? 0 : bytes_of(*meta_of(*e.slot));
+            copied += layout_rules::is_written_in_place(e) ? 0 : bytes_of(*meta_of(*e.slot));
         return copied;
-    }
-    // True if ops that compute single elements, or multiply, read a SLICE, so that it need not be copied.
-    [[nodiscard]] static bool is_read_in_place(const node& n) {
-        constexpr auto reading = trait::elementwise | trait::padding;
-        return std::ranges::all_of(n.uses(), [](const edge& use) {
-            const node& reader = *use.target;
-            return is_of_dialect<tosa::dialect>(reader) && (reader.op->has(reading) || is<tosa::matmul>(reader));
-        });
-    }
-    // True if convolutions or products are written directly into that part of a CONCAT, which may be a CONCAT
-    // of such parts itself.
-    [[nodiscard]] static bool is_written_in_place(const edge& part, bool is_inner = false) {
-        constexpr auto passing = trait::permuting | trait::reshaping;
-        constexpr int max_steps = 8;  // from the product to the CONCAT
-        const edge* e = &part;
-        for (int step = 0; step != max_steps && has_one_use(*e->slot); ++step) {
-            const node& n = *e->slot->producer;
-            if (is<tosa::matmul>(n) || n.op->has(trait::convolving)) return true;
-            if (is<tosa::concat>(n) && !is_inner) {
-                return std::ranges::all_of(
-                    n.operand_edges(), [](const edge& inner) { return is_written_in_place(inner, true); });
-            }
-            if (!n.op->has(passing) && !ops_in<tosa::rescale, tosa::clamp, tosa::table>.contains(*n.op))
-                return false;
-            e = &n.operands[0];
-        }
-        return false;
-    }
-    // Matrices that lie side by side are read and written with gaps, of which only short ones cost time.
-    [[nodiscard]] std::int64_t cost_of_matmul(const node& n, const numbers& layouts) const {
-        const auto stored = layout_rules::matrices_of(
-            n, {{table_[layouts.operand(0)], table_[layouts.operand(1)]}, table_[layouts.result]});
-        std::int64_t cost = 0;
-        for (std::size_t t = 0; t != 3; ++t) {
-            tensor_meta meta = *meta_of(n.operand(0));
-            meta.shape = int_list(layout_rules::port_shape(n, layout_rules::matmul_ports[t]));
-            if (stored[t].batch != 0) cost += bytes_of(meta) / 4;
-        }
-        return cost;
     }
     // Returns the cost of the values' transposes; readers that require the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
@@ -232,6 +226,11 @@ protected:
             }
         }
         return sum;
+    }
+
+    [[nodiscard]] std::int64_t time_of_matrices(const node& n) const {
+        if (kind_of(n) != kind::matrices) return 0;
+        return layout_rules::time_of_matrices(n, layout_rules::matrices_of(n, layouts_now(n)));
     }
 
     graph* g_;

@@ -30,14 +30,15 @@ public:
     /// Limits the work: in a long chain of transposes, each move could change all ops, which takes quadratic
     /// time in total. Once moves have proposed `proposals` layouts in all, each further move reaches only a
     /// few ops.
-    layout_search(graph& g, std::size_t proposals)
-        : layout_assignment(g),
+    layout_search(graph& g, std::size_t proposals, matrices m = matrices::separable)
+        : layout_assignment(g, m),
           proposals_(sites_.size(), -1),
           answers_(sites_.size()),
           proposals_left_(proposals) {}
 
     /// With a budget that only adversarial networks exhaust.
-    explicit layout_search(graph& g) : layout_search(g, (std::size_t{1} << 20) + 256 * g.size()) {}
+    explicit layout_search(graph& g, matrices m = matrices::separable)
+        : layout_search(g, (std::size_t{1} << 20) + 256 * g.size(), m) {}
 
     /// Makes moves until none is an improvement; returns the number of moves.
     std::size_t run() {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_MATMUL_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_MATMUL_LAYOUTS_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,11 @@ struct stored_matrices {
 /// How the operands and the result of a MATMUL are stored, in this order.
 using matmul_matrices = std::array<stored_matrices, 3>;
 
+/// True if matrices of any of the tensors lie side by side.
+[[nodiscard]] inline bool lie_side_by_side(const matmul_matrices& all) {
+    return std::ranges::any_of(all, [](const stored_matrices& m) { return m.batch != 0; });
+}
+
 inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
 
 /// Returns how the tensors of a MATMUL lie in these layouts, of which it can be computed. All of them are
@@ -68,11 +74,11 @@ inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
 /// each tensor by itself, `separable` matrices may be stored side by side, such as the heads of an attention
 /// among its channels: they are then multiplied one by one. If `rows_follow`, rows that lie so give a result
 /// that lies so as well.
-[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(
-    const node& n, node_port port, const layout& wanted, const op_layouts& now, bool separable,
-    bool rows_follow) {
+[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
+    const layout& wanted, const op_layouts& now, bool separable, bool rows_follow) {
     constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
-    constexpr std::size_t axes[3][3] = {{batch, rows, inner}, {batch, inner, columns}, {batch, rows, columns}};
+    constexpr std::size_t axes[3][3] = {
+        {batch, rows, inner}, {batch, inner, columns}, {batch, rows, columns}};
     const sizes shape = port_shape(n, port);
     auto given = matrices_in(wanted, shape, false, separable);
     if (!given) given = matrices_in(wanted, shape, true, separable);

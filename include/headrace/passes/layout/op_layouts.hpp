@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::op_layouts, the layouts of an op's tensors, and headrace::node_port, one of these tensors.
+// Defines headrace::op_layouts, the layouts of an op's tensors, and headrace::node_port, one of these
+// tensors.
 #ifndef HEADRACE_PASSES_LAYOUT_OP_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_OP_LAYOUTS_HPP
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_NPU_MIXED_HEADS_HPP
 #define HEADRACE_PASSES_NPU_MIXED_HEADS_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,9 +18,9 @@
 namespace headrace {
 
 /// Computes a convolution of single pixels whose channels are the heads of an attention ("talking heads",
-/// Shazeer et al., 2020) without moving them to the channels and back: a matrix [heads, queries, keys] is read
-/// as an image whose rows are the heads, and each mixed head is a DEPTHWISE_CONV2D over all rows. Runs before
-/// layouts are chosen, which would otherwise have to move the matrices.
+/// Shazeer et al., 2020) without moving them to the channels and back: the scores [heads, queries, keys] are
+/// read as an image whose rows are the heads, and each mixed head is a DEPTHWISE_CONV2D over all rows. Runs
+/// before layouts are chosen, which would otherwise have to move the scores.
 struct mix_heads : prepared_for<&target_preferences::separate_matrices> {
     static constexpr std::string_view summary =
         "mixes the heads of an attention by DEPTHWISE_CONV2Ds, not as channels of a CONV2D";
@@ -51,12 +52,13 @@ private:
         return build::concat(e, heads, 1);
     }
 
-    // True for a convolution of single pixels with few channels.
+    // True for a convolution of single pixels with few channels, whose weights stay fewer than the pixels if
+    // there is one for each column.
     static bool mixes_few(emit<made> e, const args<tosa::conv2d>& a) {
         const std::int64_t most = preferences_of(e.target()).separate_matrices;
-        const sizes kernel = e.shape(a.weight);
-        return kernel[0] <= most && kernel[3] <= most && kernel[1] == 1 && kernel[2] == 1 &&
-            build::all_are(a.stride, 1) && build::all_are(a.pad, 0);
+        const sizes kernel = e.shape(a.weight), image = e.shape(a.input);
+        return kernel[0] <= std::min(most, image[1]) && kernel[3] <= most && kernel[1] == 1 &&
+            kernel[2] == 1 && build::all_are(a.stride, 1) && build::all_are(a.pad, 0);
     }
 
     // True if a value comes from a MATMUL through the ops of a softmax and other mixtures of heads.
@@ -65,8 +67,8 @@ private:
         for (int step = 0; step != max_steps && !is<tosa::matmul>(*v.producer); ++step) {
             const node& n = *v.producer;
             const auto* convolution = args_if<tosa::conv2d>(n);
-            const bool mixes = convolution != nullptr ? mixes_few(e, *convolution)
-                                                      : is<tosa::depthwise_conv2d>(n);
+            const bool mixes =
+                convolution != nullptr ? mixes_few(e, *convolution) : is<tosa::depthwise_conv2d>(n);
             if (!is_of_dialect<tosa::dialect>(n) || n.operand_count == 0 || (!mixes && !n.op->has(passed)))
                 return false;
             const bool is_second = n.op->has(trait::binary) && is<builtin::constant>(*n.operand(0).producer);
