@@ -91,6 +91,7 @@ struct show_options {
     bool full = false;         ///< a line for each node
     std::string around;        ///< only nodes near the one of that name
     int depth = 1;             ///< for `around`, in edges
+    std::string npu;           ///< for which cycles are predicted, "ethos-u55-128"; empty: none
     std::string core;          ///< the processor whose kernels are to be shown; empty: none
     std::string state;         ///< of `core`, as for `lower`
     std::string output;        ///< file for the graph; empty: standard output

@@ -14,7 +14,9 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/run/models.hpp>
 #include <headrace/show/model_summary.hpp>
+#include <headrace/show/npu_prediction.hpp>
 #include <headrace/show/short_listing.hpp>
+#include <headrace/target/npu.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -67,9 +69,23 @@ std::string format_summary(const graph& g) {
     return text;
 }
 
+std::string format_cycles(const graph& g, const npu& target) {
+    std::string text;
+    double total = 0;
+    for (const predicted_operator& o : predict_cycles(g, target)) {
+        text += fmt::format("{:>12.0f}  {} {}\n", o.cycles, o.op, printable(o.name));
+        total += o.cycles;
+    }
+    return text + fmt::format("{:>12.0f}  in all on {}\n", total, target.name);
+}
+
 /// Returns the text to print for a graph; the error says that the node of --around is not in it.
 result<std::string> shown(const graph& g, const show_options& options) {
     if (options.summary) return format_summary(g);
+    if (!options.npu.empty()) {
+        if (const npu* target = npu_named(options.npu)) return format_cycles(g, *target);
+        return invalid(fmt::format("no NPU is called '{}'", options.npu));
+    }
     if (options.full) return std::string(listing(g));
     const short_listing lines(g);
     if (options.around.empty()) return lines.text();
