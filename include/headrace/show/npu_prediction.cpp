@@ -32,7 +32,14 @@ value result_of(const node& n) { return {const_cast<node*>(&n), 0}; }
 bool is_constant(value v) {
     const node& n = *v.producer;
     if (is<builtin::constant>(n) || is<tosa::const_>(n) || is<tosa::const_shape>(n)) return true;
-    return (is<tosa::reshape>(n) || is<tosa::transpose>(n)) && is_constant(n.operand(0));
+    const bool passes_on = is<tosa::reshape>(n) || is<tosa::transpose>(n) || is<tosa::rescale>(n);
+    return passes_on && is_constant(n.operand(0));
+}
+
+// Returns the node that computes a value, before RESHAPEs, which only name its axes.
+const node& source_of(value v) {
+    while (is<tosa::reshape>(*v.producer) && has_one_use(v)) v = v.producer->operand(0);
+    return *v.producer;
 }
 
 /// An operator that an NPU computes: the TOSA operator, those fused before it, and those fused after it.
@@ -40,15 +47,28 @@ struct fused_operator {
     const node* head = nullptr;
     std::vector<const node*> before{};  ///< RESCALEs that widen operands
     std::vector<const node*> after{};   ///< RESCALE, CLAMP, TABLE, TRANSPOSE, and elementwise operators
+    const node* copied = nullptr;       ///< the operand of a CONCAT, if the head is one
 
     [[nodiscard]] const node& last() const { return after.empty() ? *head : *after.back(); }
 };
+
+bool is_computed_elementwise(const node& n) { return n.op->has(trait::elementwise) && !activations.contains(*n.op); }
+
+// True for a RESCALE from 8 or 16 bits to 32.
+bool widens(const node& n) {
+    if (!is<tosa::rescale>(n)) return false;
+    const tensor_meta* before = meta_of(n.operand(0));
+    const tensor_meta* after = meta_of_result(n);
+    return before != nullptr && after != nullptr && traits_of(before->dtype).bits < 32 &&
+        traits_of(after->dtype).bits == 32;
+}
 
 /// Groups the operators of a graph as Vela does.
 class fusion {
 public:
     fusion(const graph& g, const npu& target) : target_(target) {
         for (const node& n : g.nodes()) {
+            if (is<tosa::concat>(n)) add_copies(n);
             if (!taken_.contains(&n)) add(n);
         }
     }
@@ -62,30 +82,53 @@ private:
     static const node* sole_user(const node& n) {
         return n.result_count == 1 && has_one_use(result_of(n)) ? n.first_use->target : nullptr;
     }
-    // True for a RESCALE that only widens the operand of an operator that computes with integers of any size.
-    [[nodiscard]] bool widens(const node& n) const {
-        if (!is<tosa::rescale>(n)) return false;
-        const tensor_meta* before = meta_of(n.operand(0));
-        const tensor_meta* after = meta_of_result(n);
+    static const node* sole_reader(const node& n) {
         const node* user = sole_user(n);
-        const bool grows = before != nullptr && after != nullptr && traits_of(before->dtype).bits < 32 &&
-            traits_of(after->dtype).bits == 32;
-        return grows && user != nullptr &&
-            ((user->op->has(trait::elementwise) && !activations.contains(*user->op)) || is<tosa::reduce_sum>(*user));
+        while (user != nullptr && is<tosa::reshape>(*user)) user = sole_user(*user);
+        return user;
+    }
+    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone.
+    static bool is_narrow(const node& n) {
+        const std::uint32_t operands = is<tosa::mul>(n) ? 2 : n.operand_count;
+        for (std::uint32_t i = 0; i != operands; ++i) {
+            if (!widens(source_of(n.operand(i)))) return false;
+        }
+        return true;
+    }
+    static bool is_absorbed(const node& n) {
+        const node* user = widens(n) ? sole_reader(n) : nullptr;
+        if (user == nullptr) return false;
+        return is<tosa::reduce_sum>(*user) || (is_computed_elementwise(*user) && is_narrow(*user));
+    }
+
+    // Operands of a CONCAT are copied if nothing writes them there.
+    void add_copies(const node& n) {
+        for (std::uint32_t i = 0; i != n.operand_count; ++i) {
+            const value v = n.operand(i);
+            if (!has_one_use(v) || is_constant(v) || is<builtin::placeholder>(*v.producer) ||
+                views.contains(*v.producer->op)) {
+                operators_.push_back({.head = &n, .copied = v.producer});
+            }
+        }
     }
 
     void add(const node& n) {
-        if (is_free(n) || widens(n)) return;
+        if (is_free(n) || is_absorbed(n)) return;
         fused_operator all{.head = &n};
         for (std::uint32_t i = 0; i != n.operand_count; ++i) {
-            const node& operand = *n.operand(i).producer;
-            if (widens(operand)) all.before.push_back(&operand);
+            const node& operand = source_of(n.operand(i));
+            if (is_absorbed(operand)) all.before.push_back(&operand);
         }
+        bool is_wide = is_computed_elementwise(n) && !is_narrow(n);
         const node* last = &n;
         while (const node* user = sole_user(*last)) {
-            const bool fuses = activations.contains(*user->op) && user->operand(0).producer == last && !widens(*user);
+            const bool is_first = user->operand(0).producer == last;
+            const bool acts = activations.contains(*user->op) && is_first && !widens(*user) &&
+                !(is_wide && is<tosa::rescale>(*user) && !target_.chains);
             const bool moves = target_.fuses_moves && is<tosa::transpose>(*user);
-            if (!fuses && !moves) break;
+            const bool chains = target_.chains && is_computed_elementwise(*user) && !is_constant(result_of(*user));
+            if (!acts && !moves && !chains) break;
+            if (chains) is_wide = !is_narrow(*user);
             all.after.push_back(user);
             taken_.insert(user);
             last = user;
@@ -98,15 +141,114 @@ private:
     std::unordered_set<const node*> taken_{};
 };
 
+/// Decides which results of operators stay on the chip, and how they lie there.
+class placement {
+public:
+    placement(const graph& g, const std::vector<fused_operator>& operators, const npu& target)
+        : limit_(target.on_chip_bytes) {
+        for (const node& n : g.nodes()) find_storage(n);
+        for (std::size_t i = 0; i != operators.size(); ++i) {
+            const fused_operator& all = operators[i];
+            touch(result_of(all.copied != nullptr ? *all.head : all.last()), i);
+            const auto read = [&](const node& n) {
+                for (std::uint32_t k = 0; k != n.operand_count; ++k) touch(n.operand(k), i);
+            };
+            if (all.copied != nullptr) {
+                touch(result_of(*all.copied), i);
+                continue;
+            }
+            read(*all.head);
+            for (const node* n : all.before) read(*n);
+            for (const node* n : all.after) read(*n);
+        }
+        place(operators.size());
+    }
+
+    void apply(npu_image& image, value v) const {
+        const auto found = storage_.find(v.producer);
+        const auto it = found == storage_.end() ? tensors_.end() : tensors_.find(found->second);
+        if (it == tensors_.end()) return;
+        image.on_chip = limit_ == 0 || it->second.on_chip;
+        image.in_groups = !it->second.is_linear;
+    }
+
+private:
+    struct tensor {
+        double bytes = 0;
+        std::size_t first = 0, last = 0;
+        bool is_touched = false, is_outside = false, is_linear = false, on_chip = false;
+    };
+
+    // Values that are views of others lie where those lie, and operands of a CONCAT where its result does.
+    void find_storage(const node& n) {
+        if (n.result_count == 0) {
+            if (!is<builtin::output>(n)) return;
+            for (std::uint32_t i = 0; i != n.operand_count; ++i) {
+                if (const auto it = storage_.find(n.operand(i).producer); it != storage_.end()) {
+                    tensors_[it->second].is_outside = tensors_[it->second].is_linear = true;
+                }
+            }
+            return;
+        }
+        const node* root = &n;
+        const bool is_view = is<tosa::reshape>(n) || is<tosa::slice>(n) || is<tosa::identity>(n);
+        if (is_view && storage_.contains(n.operand(0).producer)) root = storage_[n.operand(0).producer];
+        storage_[&n] = root;
+        tensor& t = tensors_[root];
+        if (const tensor_meta* meta = meta_of_result(n); meta != nullptr && root == &n) {
+            t.bytes = static_cast<double>(meta->elements()) * std::max(1, traits_of(meta->dtype).bits / 8);
+        }
+        if (is<tosa::reshape>(n)) t.is_linear = true;
+        if (is<builtin::placeholder>(n)) t.is_outside = t.is_linear = true;
+        if (!is<tosa::concat>(n)) return;
+        for (std::uint32_t i = 0; i != n.operand_count; ++i) {
+            const node* part = n.operand(i).producer;
+            if (has_one_use(n.operand(i)) && storage_.contains(part) && storage_[part] == part) storage_[part] = root;
+        }
+    }
+    void touch(value v, std::size_t index) {
+        const auto found = storage_.find(v.producer);
+        if (found == storage_.end()) return;
+        tensor& t = tensors_[found->second];
+        t.first = t.is_touched ? std::min(t.first, index) : index;
+        t.last = std::max(t.last, index);
+        t.is_touched = true;
+    }
+    // Small tensors are placed first, as most of them fit.
+    void place(std::size_t count) {
+        if (limit_ == 0) return;
+        std::vector<tensor*> inner;
+        for (auto& [n, t] : tensors_) {
+            if (t.is_touched && !t.is_outside && t.bytes <= static_cast<double>(limit_)) inner.push_back(&t);
+        }
+        std::sort(inner.begin(), inner.end(), [](const tensor* a, const tensor* b) {
+            return std::pair(a->bytes, a->first) < std::pair(b->bytes, b->first);
+        });
+        std::vector<double> used(count, 0);
+        for (tensor* t : inner) {
+            bool fits = true;
+            for (std::size_t i = t->first; i <= t->last; ++i) fits = fits && used[i] + t->bytes <= static_cast<double>(limit_);
+            if (!fits) continue;
+            t->on_chip = true;
+            for (std::size_t i = t->first; i <= t->last; ++i) used[i] += t->bytes;
+        }
+    }
+
+    std::int64_t limit_;
+    std::unordered_map<const node*, const node*> storage_{};
+    std::unordered_map<const node*, tensor> tensors_{};
+};
+
 /// Turns operators into layers.
 class layer_builder {
 public:
-    explicit layer_builder(const npu& target) : target_(target) {}
+    layer_builder(const npu& target, const placement& places) : target_(target), places_(places) {}
 
     [[nodiscard]] double cycles(const fused_operator& all) const {
         const node& n = *all.head;
         const tensor_meta* out = meta_of_result(n);
         if (out == nullptr || out->elements() <= 0) return 0;
+        if (all.copied != nullptr) return copy(image_of(result_of(*all.copied)));
         if (const auto* a = args_if<tosa::conv2d>(n)) return windows(all, *a, npu_unit::convolution);
         if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) return windows(all, *a, npu_unit::depthwise);
         if (const auto* a = args_if<tosa::transpose_conv2d>(n)) return upsampling(all, *a);
@@ -115,7 +257,7 @@ public:
         if (const auto* a = args_if<tosa::matmul>(n)) return product(all, *a);
         if (const auto* a = args_if<tosa::reduce_sum>(n)) return sum(all, *a);
         if (is<tosa::transpose>(n)) return moved(all);
-        if (n.op->has(trait::elementwise) && !activations.contains(*n.op)) return elementwise(all);
+        if (is_computed_elementwise(n)) return elementwise(all);
         return copied(all);
     }
 
@@ -131,26 +273,33 @@ private:
         image.size = {size(2), size(1), size(0)};
         for (std::size_t i = 3; i < rank; ++i) image.size.height *= size(i);
         image.bytes = std::max<std::int64_t>(1, traits_of(meta->dtype).bits / 8);
+        places_.apply(image, v);
         return image;
     }
 
-    // Returns the rate at which results leave, after what is fused.
+    // Returns the cycles per element of the result, after what is fused: operators that follow each other add up,
+    // and what is applied to the result of one costs as much as the slowest.
     [[nodiscard]] double rate(const fused_operator& all, double own) const {
+        double before = 0;
+        const npu_output& out = target_.output;
         for (const node* n : all.after) {
-            if (is<tosa::table>(*n)) own = std::max(own, target_.output.table);
-            if (is<tosa::clamp>(*n)) own = std::max(own, target_.output.clamp);
-            if (is<tosa::transpose>(*n)) own = std::max(own, target_.output.moved);
+            if (is<tosa::table>(*n)) own = std::max(own, out.table);
+            if (is<tosa::clamp>(*n)) own = std::max(own, out.clamp);
+            if (is<tosa::transpose>(*n)) own = std::max(own, out.moved);
+            if (is_computed_elementwise(*n)) {
+                before += own;
+                own = image_of(result_of(*n)).bytes == 4 ? out.binary : out.sum;
+            }
         }
-        return own;
+        return before + own;
     }
 
     [[nodiscard]] npu_layer layer_of(const fused_operator& all, npu_unit unit, value input) const {
         npu_layer layer{.unit = unit, .input = image_of(input), .result = image_of(result_of(*all.head))};
-        const node* narrow = nullptr;
-        for (const node* n : all.after) {
-            if (is<tosa::rescale>(*n)) narrow = n;
-        }
-        if (narrow != nullptr) layer.result.bytes = image_of(result_of(*narrow)).bytes;
+        const npu_image last = image_of(result_of(all.last()));
+        layer.result.bytes = last.bytes;
+        layer.result.on_chip = last.on_chip;
+        layer.result.in_groups = last.in_groups;
         layer.cycles_out = rate(all, layer.input.bytes == 1 ? target_.output.narrow : target_.output.wide);
         if (layer.result.bytes == 4) layer.cycles_out = std::max(layer.cycles_out, target_.output.unary);
         return layer;
@@ -212,7 +361,8 @@ private:
         summed.input = products;
         summed.result.size = {left.size.height, left.size.width, 1};
         summed.sums_channels = true;
-        return columns * (npu_cycles(each, target_) + npu_cycles(summed, target_));
+        return columns *
+            (detail::elementwise_cycles(each) + detail::computing_cycles(summed, block_of(summed, target_), target_));
     }
 
     [[nodiscard]] double sum(const fused_operator& all, const args<tosa::reduce_sum>& a) const {
@@ -226,7 +376,7 @@ private:
         const std::int64_t summed = meta->shape[axis];
         const std::int64_t others = summed == 0 ? 0 : meta->elements() / summed;
         double moving = 0;
-        if (axis + 1 != meta->rank()) moving = moves(layer.input);
+        if (axis + 1 != meta->rank()) moving = moves(layer.input) + moves(layer.result);
         layer.input.size = {1, others, summed};
         layer.result.size = {1, others, 1};
         layer.sums_channels = true;
@@ -238,8 +388,10 @@ private:
             npu_layer layer{.unit = npu_unit::pooling, .input = image, .result = image, .cycles_out = target_.output.moved};
             return npu_cycles(layer, target_);
         }
-        const double bytes = detail::volume(image.size) * static_cast<double>(image.bytes);
-        return 4 * bytes / target_.on_chip.bandwidth;
+        // Rows of channels are read and written, each in transfers of its own.
+        const double bytes_per_element = image.size.depth >= 16 ? 3 : 12;
+        return bytes_per_element * detail::volume(image.size) * static_cast<double>(image.bytes) /
+            target_.on_chip.bandwidth;
     }
     [[nodiscard]] double moved(const fused_operator& all) const { return moves(image_of(all.head->operand(0))); }
 
@@ -249,17 +401,18 @@ private:
         std::int64_t bytes = 1;
         for (std::uint32_t i = 0; i != n.operand_count; ++i) {
             value operand = n.operand(i);
+            npu_image image = image_of(operand);
             for (const node* widened : all.before) {
-                if (operand.producer == widened) operand = widened->operand(0);
+                if (&source_of(operand) == widened) image.bytes = image_of(widened->operand(0)).bytes;
             }
-            const npu_image image = image_of(operand);
-            if (i > 1 || (i == 1 && is<tosa::mul>(n) && n.operand_count == 3 && false)) break;
+            if (i > 1) break;
             (i == 0 ? layer.input : layer.second) = image;
             if (i == 1) layer.has_second = true;
             if (detail::volume(image.size) > 1) bytes = std::max(bytes, image.bytes);
             if (is_constant(operand) && detail::volume(image.size) > 1) {
-                layer.second.on_chip = false;
+                layer.second.on_chip = layer.second.in_groups = false;
                 layer.second.size = layer.result.size;
+                layer.second.size.depth = detail::round_up(layer.result.size.depth, 16);
             }
         }
         const npu_output& out = target_.output;
@@ -275,9 +428,24 @@ private:
         return npu_cycles(layer, target_);
     }
 
+    // A TABLE or CLAMP of its own is a pooling of single elements; a RESCALE is an elementwise operator on
+    // NPUs without chains.
     [[nodiscard]] double copied(const fused_operator& all) const {
-        npu_layer layer = layer_of(all, npu_unit::pooling, all.head->operand(0));
-        if (is<tosa::table>(*all.head)) layer.cycles_out = std::max(layer.cycles_out, target_.output.table);
+        const node& n = *all.head;
+        if (is<tosa::rescale>(n) && !target_.chains) {
+            npu_layer layer = layer_of(all, npu_unit::elementwise, n.operand(0));
+            layer.cycles_out = rate(all, target_.output.binary);
+            return npu_cycles(layer, target_);
+        }
+        npu_layer layer = layer_of(all, npu_unit::pooling, n.operand(0));
+        const bool is_wide = image_of(result_of(n)).bytes == 4;
+        layer.cycles_out = rate(all, is_wide ? target_.output.binary : target_.output.narrow);
+        if (is<tosa::table>(n)) layer.cycles_out = std::max(layer.cycles_out, target_.output.table);
+        return npu_cycles(layer, target_);
+    }
+    [[nodiscard]] double copy(const npu_image& image) const {
+        const npu_layer layer{.unit = npu_unit::pooling, .input = image, .result = image,
+            .cycles_out = target_.output.narrow};
         return npu_cycles(layer, target_);
     }
 
@@ -285,13 +453,15 @@ private:
     static constexpr double compression = 0.95;
 
     const npu& target_;
+    const placement& places_;
 };
 
 }  // namespace
 
 std::vector<predicted_operator> predict_cycles(const graph& g, const npu& target) {
     const fusion fused(g, target);
-    const layer_builder layers(target);
+    const placement places(g, fused.operators(), target);
+    const layer_builder layers(target, places);
     std::vector<predicted_operator> all;
     for (const fused_operator& o : fused.operators()) {
         all.push_back({std::string(o.head->op->name), std::string(o.last().name()), layers.cycles(o)});

@@ -59,6 +59,7 @@ struct npu {
     npu_memory on_chip, off_chip;
     std::int64_t on_chip_bytes;  ///< for images; 0 if all are there
     bool multiplies_matrices;    ///< otherwise by a product and a sum for each column
+    bool chains;                 ///< computes elementwise operators after others before it writes results
     bool fuses_moves;            ///< writes what it computes with its axes in another order
 };
 
@@ -72,7 +73,7 @@ constexpr npu u55_with(std::string_view name, std::int64_t macs, npu_extent step
     constexpr std::int64_t bank = 1024;
     constexpr npu_memory sram{8, 8, 8, 8, 8, 8, 32, 32, 32}, flash{1, 1, 1, 1, 1, 1, 64, 0, 128};
     return {name, target_feature::u55, macs, {step, step, step}, step, {32, 64, 128}, banks * bank, 0,
-        input_banks * bank, sum_banks * bank, {step, step, step}, 16, 32, output, sram, flash, 0, false, false};
+        input_banks * bank, sum_banks * bank, {step, step, step}, 16, 32, output, sram, flash, 0, false, false, false};
 }
 
 /// Bytes under way on the channels of an Ethos-U85.
@@ -98,7 +99,7 @@ constexpr npu u85_with(std::string_view name, std::int64_t macs, const std::arra
     return {name, target_feature::u85, macs, dense, planar, {128, 128, 1024}, input_bytes, sum_bytes, 1, 1,
         {{{2, 2, 16}, {1, 2, 32}, {1, 1, 64}}}, 16, 64, output,
         u85_memory(32, 16, 16, 32, 32, 64, channels), u85_memory(12, 64, 32, 500, 250, 128, channels),
-        384 * 1024, true, true};
+        384 * 1024, true, true, true};
 }
 
 inline constexpr npu npus[] = {

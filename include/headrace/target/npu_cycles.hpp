@@ -161,7 +161,10 @@ namespace detail {
 [[nodiscard]] inline double npu_cycles(const npu_layer& layer, const npu& target) {
     if (detail::volume(layer.result.size) == 0 || detail::volume(layer.input.size) == 0) return 0;
     if (layer.unit == npu_unit::elementwise) {
-        const npu_block whole{{}, {1, 16, 16}, {1, 16, 16}, false};
+        // The largest power of two that divides the channels.
+        const std::int64_t stored = detail::round_up(layer.result.size.depth, 16);
+        const std::int64_t depth = std::min<std::int64_t>(stored & -stored, 128);
+        const npu_block whole{{}, {1, 16, depth}, {1, 16, depth}, false};
         return std::max(
             detail::elementwise_cycles(layer), detail::transfer_cycles(layer, whole, target));
     }

@@ -5,6 +5,7 @@
 
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
+#include <headrace/passes/npu/channel_factors.hpp>
 #include <headrace/passes/npu/channel_selections.hpp>
 #include <headrace/passes/npu/first_layers.hpp>
 #include <headrace/passes/npu/quantized_arithmetic.hpp>
@@ -16,7 +17,7 @@ namespace headrace {
 
 /// The order does not matter. Targets without preferences skip them all (target/preferences.hpp).
 using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
-    read_last_column, convolve_sums, pool_maxima, add_at_unit_scale, transpose_before_matmul,
+    read_last_column, convolve_sums, convolve_factors, pool_maxima, add_at_unit_scale, transpose_before_matmul,
     copy_before_planes, remove_whole_clamps>;
 
 }  // namespace headrace
