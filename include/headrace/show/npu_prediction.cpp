@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include <headrace/base/ceil_div.hpp>
-#include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/show/npu_fusion.hpp>
+#include <headrace/show/npu_placement.hpp>
 #include <headrace/target/npu_cycles.hpp>
 #include <headrace/target/npu_layer.hpp>
 
@@ -21,228 +19,12 @@ namespace headrace {
 
 namespace {
 
-constexpr auto activations = ops_in<tosa::rescale, tosa::clamp, tosa::table>;
-constexpr auto views = ops_in<tosa::reshape, tosa::slice, tosa::concat, tosa::identity>;
-
-const tensor_meta* meta_of_result(const node& n) { return n.result_count == 0 ? nullptr : n.results[0].meta; }
-
-value result_of(const node& n) { return {const_cast<node*>(&n), 0}; }
-
-// True if the value is an argument of the program, or computed from constants alone.
-bool is_constant(value v) {
-    const node& n = *v.producer;
-    if (is<builtin::constant>(n) || is<tosa::const_>(n) || is<tosa::const_shape>(n)) return true;
-    const bool passes_on = is<tosa::reshape>(n) || is<tosa::transpose>(n) || is<tosa::rescale>(n);
-    return passes_on && is_constant(n.operand(0));
-}
-
-// Returns the node that computes a value, before RESHAPEs, which only name its axes.
-const node& source_of(value v) {
-    while (is<tosa::reshape>(*v.producer) && has_one_use(v)) v = v.producer->operand(0);
-    return *v.producer;
-}
-
-/// An operator that an NPU computes: the TOSA operator, those fused before it, and those fused after it.
-struct fused_operator {
-    const node* head = nullptr;
-    std::vector<const node*> before{};  ///< RESCALEs that widen operands
-    std::vector<const node*> after{};   ///< RESCALE, CLAMP, TABLE, TRANSPOSE, and elementwise operators
-    const node* copied = nullptr;       ///< the operand of a CONCAT, if the head is one
-
-    [[nodiscard]] const node& last() const { return after.empty() ? *head : *after.back(); }
-};
-
-bool is_computed_elementwise(const node& n) { return n.op->has(trait::elementwise) && !activations.contains(*n.op); }
-
-// True for a RESCALE from 8 or 16 bits to 32.
-bool widens(const node& n) {
-    if (!is<tosa::rescale>(n)) return false;
-    const tensor_meta* before = meta_of(n.operand(0));
-    const tensor_meta* after = meta_of_result(n);
-    return before != nullptr && after != nullptr && traits_of(before->dtype).bits < 32 &&
-        traits_of(after->dtype).bits == 32;
-}
-
-/// Groups the operators of a graph as Vela does.
-class fusion {
-public:
-    fusion(const graph& g, const npu& target) : target_(target) {
-        for (const node& n : g.nodes()) {
-            if (is<tosa::concat>(n)) add_copies(n);
-            if (!taken_.contains(&n)) add(n);
-        }
-    }
-    [[nodiscard]] const std::vector<fused_operator>& operators() const { return operators_; }
-
-private:
-    [[nodiscard]] static bool is_free(const node& n) {
-        return n.result_count == 0 || is_constant(result_of(n)) || is<builtin::placeholder>(n) ||
-            is<builtin::output>(n) || views.contains(*n.op) || n.first_use == nullptr;
-    }
-    static const node* sole_user(const node& n) {
-        return n.result_count == 1 && has_one_use(result_of(n)) ? n.first_use->target : nullptr;
-    }
-    static const node* sole_reader(const node& n) {
-        const node* user = sole_user(n);
-        while (user != nullptr && is<tosa::reshape>(*user)) user = sole_user(*user);
-        return user;
-    }
-    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone.
-    static bool is_narrow(const node& n) {
-        const std::uint32_t operands = is<tosa::mul>(n) ? 2 : n.operand_count;
-        for (std::uint32_t i = 0; i != operands; ++i) {
-            if (!widens(source_of(n.operand(i)))) return false;
-        }
-        return true;
-    }
-    static bool is_absorbed(const node& n) {
-        const node* user = widens(n) ? sole_reader(n) : nullptr;
-        if (user == nullptr) return false;
-        return is<tosa::reduce_sum>(*user) || (is_computed_elementwise(*user) && is_narrow(*user));
-    }
-
-    // Operands of a CONCAT are copied if nothing writes them there.
-    void add_copies(const node& n) {
-        for (std::uint32_t i = 0; i != n.operand_count; ++i) {
-            const value v = n.operand(i);
-            if (!has_one_use(v) || is_constant(v) || is<builtin::placeholder>(*v.producer) ||
-                views.contains(*v.producer->op)) {
-                operators_.push_back({.head = &n, .copied = v.producer});
-            }
-        }
-    }
-
-    void add(const node& n) {
-        if (is_free(n) || is_absorbed(n)) return;
-        fused_operator all{.head = &n};
-        for (std::uint32_t i = 0; i != n.operand_count; ++i) {
-            const node& operand = source_of(n.operand(i));
-            if (is_absorbed(operand)) all.before.push_back(&operand);
-        }
-        bool is_wide = is_computed_elementwise(n) && !is_narrow(n);
-        const node* last = &n;
-        while (const node* user = sole_user(*last)) {
-            const bool is_first = user->operand(0).producer == last;
-            const bool acts = activations.contains(*user->op) && is_first && !widens(*user) &&
-                !(is_wide && is<tosa::rescale>(*user) && !target_.chains);
-            const bool moves = target_.fuses_moves && is<tosa::transpose>(*user);
-            const bool chains = target_.chains && is_computed_elementwise(*user) && !is_constant(result_of(*user));
-            if (!acts && !moves && !chains) break;
-            if (chains) is_wide = !is_narrow(*user);
-            all.after.push_back(user);
-            taken_.insert(user);
-            last = user;
-        }
-        operators_.push_back(std::move(all));
-    }
-
-    const npu& target_;
-    std::vector<fused_operator> operators_{};
-    std::unordered_set<const node*> taken_{};
-};
-
-/// Decides which results of operators stay on the chip, and how they lie there.
-class placement {
-public:
-    placement(const graph& g, const std::vector<fused_operator>& operators, const npu& target)
-        : limit_(target.on_chip_bytes) {
-        for (const node& n : g.nodes()) find_storage(n);
-        for (std::size_t i = 0; i != operators.size(); ++i) {
-            const fused_operator& all = operators[i];
-            touch(result_of(all.copied != nullptr ? *all.head : all.last()), i);
-            const auto read = [&](const node& n) {
-                for (std::uint32_t k = 0; k != n.operand_count; ++k) touch(n.operand(k), i);
-            };
-            if (all.copied != nullptr) {
-                touch(result_of(*all.copied), i);
-                continue;
-            }
-            read(*all.head);
-            for (const node* n : all.before) read(*n);
-            for (const node* n : all.after) read(*n);
-        }
-        place(operators.size());
-    }
-
-    void apply(npu_image& image, value v) const {
-        const auto found = storage_.find(v.producer);
-        const auto it = found == storage_.end() ? tensors_.end() : tensors_.find(found->second);
-        if (it == tensors_.end()) return;
-        image.on_chip = limit_ == 0 || it->second.on_chip;
-        image.in_groups = !it->second.is_linear;
-    }
-
-private:
-    struct tensor {
-        double bytes = 0;
-        std::size_t first = 0, last = 0;
-        bool is_touched = false, is_outside = false, is_linear = false, on_chip = false;
-    };
-
-    // Values that are views of others lie where those lie, and operands of a CONCAT where its result does.
-    void find_storage(const node& n) {
-        if (n.result_count == 0) {
-            if (!is<builtin::output>(n)) return;
-            for (std::uint32_t i = 0; i != n.operand_count; ++i) {
-                if (const auto it = storage_.find(n.operand(i).producer); it != storage_.end()) {
-                    tensors_[it->second].is_outside = tensors_[it->second].is_linear = true;
-                }
-            }
-            return;
-        }
-        const node* root = &n;
-        const bool is_view = is<tosa::reshape>(n) || is<tosa::slice>(n) || is<tosa::identity>(n);
-        if (is_view && storage_.contains(n.operand(0).producer)) root = storage_[n.operand(0).producer];
-        storage_[&n] = root;
-        tensor& t = tensors_[root];
-        if (const tensor_meta* meta = meta_of_result(n); meta != nullptr && root == &n) {
-            t.bytes = static_cast<double>(meta->elements()) * std::max(1, traits_of(meta->dtype).bits / 8);
-        }
-        if (is<tosa::reshape>(n)) t.is_linear = true;
-        if (is<builtin::placeholder>(n)) t.is_outside = t.is_linear = true;
-        if (!is<tosa::concat>(n)) return;
-        for (std::uint32_t i = 0; i != n.operand_count; ++i) {
-            const node* part = n.operand(i).producer;
-            if (has_one_use(n.operand(i)) && storage_.contains(part) && storage_[part] == part) storage_[part] = root;
-        }
-    }
-    void touch(value v, std::size_t index) {
-        const auto found = storage_.find(v.producer);
-        if (found == storage_.end()) return;
-        tensor& t = tensors_[found->second];
-        t.first = t.is_touched ? std::min(t.first, index) : index;
-        t.last = std::max(t.last, index);
-        t.is_touched = true;
-    }
-    // Small tensors are placed first, as most of them fit.
-    void place(std::size_t count) {
-        if (limit_ == 0) return;
-        std::vector<tensor*> inner;
-        for (auto& [n, t] : tensors_) {
-            if (t.is_touched && !t.is_outside && t.bytes <= static_cast<double>(limit_)) inner.push_back(&t);
-        }
-        std::sort(inner.begin(), inner.end(), [](const tensor* a, const tensor* b) {
-            return std::pair(a->bytes, a->first) < std::pair(b->bytes, b->first);
-        });
-        std::vector<double> used(count, 0);
-        for (tensor* t : inner) {
-            bool fits = true;
-            for (std::size_t i = t->first; i <= t->last; ++i) fits = fits && used[i] + t->bytes <= static_cast<double>(limit_);
-            if (!fits) continue;
-            t->on_chip = true;
-            for (std::size_t i = t->first; i <= t->last; ++i) used[i] += t->bytes;
-        }
-    }
-
-    std::int64_t limit_;
-    std::unordered_map<const node*, const node*> storage_{};
-    std::unordered_map<const node*, tensor> tensors_{};
-};
+using namespace detail;
 
 /// Turns operators into layers.
 class layer_builder {
 public:
-    layer_builder(const npu& target, const placement& places) : target_(target), places_(places) {}
+    layer_builder(const npu& target, const npu_placement& places) : target_(target), places_(places) {}
 
     [[nodiscard]] double cycles(const fused_operator& all) const {
         const node& n = *all.head;
@@ -252,8 +34,10 @@ public:
         if (const auto* a = args_if<tosa::conv2d>(n)) return windows(all, *a, npu_unit::convolution);
         if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) return windows(all, *a, npu_unit::depthwise);
         if (const auto* a = args_if<tosa::transpose_conv2d>(n)) return upsampling(all, *a);
-        if (const auto* a = args_if<tosa::avg_pool2d>(n)) return pooled(all, a->input, a->kernel, a->stride, false);
-        if (const auto* a = args_if<tosa::max_pool2d>(n)) return pooled(all, a->input, a->kernel, a->stride, true);
+        if (const auto* a = args_if<tosa::avg_pool2d>(n))
+            return pooled(all, a->input, a->kernel, a->stride, false);
+        if (const auto* a = args_if<tosa::max_pool2d>(n))
+            return pooled(all, a->input, a->kernel, a->stride, true);
         if (const auto* a = args_if<tosa::matmul>(n)) return product(all, *a);
         if (const auto* a = args_if<tosa::reduce_sum>(n)) return sum(all, *a);
         if (is<tosa::transpose>(n)) return moved(all);
@@ -352,7 +136,9 @@ private:
         }
         const double columns = static_cast<double>(right.size.depth);
         const npu_image products{.size = left.size, .bytes = 4, .in_groups = false};
-        npu_layer each{.unit = npu_unit::elementwise, .input = left, .result = products,
+        npu_layer each{.unit = npu_unit::elementwise,
+            .input = left,
+            .result = products,
             .cycles_out = target_.output.wide};
         each.second = left;
         each.second.size.width = 1;
@@ -362,7 +148,8 @@ private:
         summed.result.size = {left.size.height, left.size.width, 1};
         summed.sums_channels = true;
         return columns *
-            (detail::elementwise_cycles(each) + detail::computing_cycles(summed, block_of(summed, target_), target_));
+            (detail::elementwise_cycles(each) +
+                detail::computing_cycles(summed, block_of(summed, target_), target_));
     }
 
     [[nodiscard]] double sum(const fused_operator& all, const args<tosa::reduce_sum>& a) const {
@@ -385,7 +172,10 @@ private:
 
     [[nodiscard]] double moves(const npu_image& image) const {
         if (target_.fuses_moves) {
-            npu_layer layer{.unit = npu_unit::pooling, .input = image, .result = image, .cycles_out = target_.output.moved};
+            npu_layer layer{.unit = npu_unit::pooling,
+                .input = image,
+                .result = image,
+                .cycles_out = target_.output.moved};
             return npu_cycles(layer, target_);
         }
         // Rows of channels are read and written, each in transfers of its own.
@@ -393,7 +183,9 @@ private:
         return bytes_per_element * detail::volume(image.size) * static_cast<double>(image.bytes) /
             target_.on_chip.bandwidth;
     }
-    [[nodiscard]] double moved(const fused_operator& all) const { return moves(image_of(all.head->operand(0))); }
+    [[nodiscard]] double moved(const fused_operator& all) const {
+        return moves(image_of(all.head->operand(0)));
+    }
 
     [[nodiscard]] double elementwise(const fused_operator& all) const {
         const node& n = *all.head;
@@ -444,8 +236,8 @@ private:
         return npu_cycles(layer, target_);
     }
     [[nodiscard]] double copy(const npu_image& image) const {
-        const npu_layer layer{.unit = npu_unit::pooling, .input = image, .result = image,
-            .cycles_out = target_.output.narrow};
+        const npu_layer layer{
+            .unit = npu_unit::pooling, .input = image, .result = image, .cycles_out = target_.output.narrow};
         return npu_cycles(layer, target_);
     }
 
@@ -453,14 +245,14 @@ private:
     static constexpr double compression = 0.95;
 
     const npu& target_;
-    const placement& places_;
+    const npu_placement& places_;
 };
 
 }  // namespace
 
 std::vector<predicted_operator> predict_cycles(const graph& g, const npu& target) {
-    const fusion fused(g, target);
-    const placement places(g, fused.operators(), target);
+    const npu_fusion fused(g, target);
+    const npu_placement places(g, fused.operators(), target);
     const layer_builder layers(target, places);
     std::vector<predicted_operator> all;
     for (const fused_operator& o : fused.operators()) {

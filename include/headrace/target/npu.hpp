@@ -32,10 +32,10 @@ struct npu_memory {
 
 /// Cycles per element of a result.
 struct npu_output {
-    double narrow;   ///< a sum of products, as INT8
-    double wide;     ///< a sum of products of INT16, or an elementwise product
-    double maximum;  ///< a maximum of INT8
-    double sum;      ///< an elementwise sum or difference of INT8 or INT16
+    double narrow;         ///< a sum of products, as INT8
+    double wide;           ///< a sum of products of INT16, or an elementwise product
+    double maximum;        ///< a maximum of INT8
+    double sum;            ///< an elementwise sum or difference of INT8 or INT16
     double unary, binary;  ///< elementwise operators of INT32
     double table;          ///< at least, if it is looked up in a table
     double clamp;          ///< at least, if it is clamped
@@ -47,12 +47,12 @@ struct npu {
     std::string_view name;  ///< as Vela calls it
     target_feature feature;
     std::int64_t macs;
-    std::array<npu_extent, 3> dense;  ///< results that are computed at once; the best fit is chosen
-    npu_extent planar;                ///< those of poolings and depthwise convolutions
-    npu_extent block;                 ///< the most results that are in work
-    std::int64_t input_bytes;         ///< memory for the input of two blocks
-    std::int64_t sum_bytes;           ///< memory for the sums of two blocks; 0 if they share the input's
-    std::int64_t input_part, sum_part;  ///< the parts in which that memory is given
+    std::array<npu_extent, 3> dense;     ///< results that are computed at once; the best fit is chosen
+    npu_extent planar;                   ///< those of poolings and depthwise convolutions
+    npu_extent block;                    ///< the most results that are in work
+    std::int64_t input_bytes;            ///< memory for the input of two blocks
+    std::int64_t sum_bytes;              ///< memory for the sums of two blocks; 0 if they share the input's
+    std::int64_t input_part, sum_part;   ///< the parts in which that memory is given
     std::array<npu_extent, 3> granules;  ///< of an input of up to 16, of 32 and of more channels
     std::int64_t taps_depth, channels_depth;  ///< channels of a block by whether taps or channels are first
     npu_output output;
@@ -73,7 +73,8 @@ constexpr npu u55_with(std::string_view name, std::int64_t macs, npu_extent step
     constexpr std::int64_t bank = 1024;
     constexpr npu_memory sram{8, 8, 8, 8, 8, 8, 32, 32, 32}, flash{1, 1, 1, 1, 1, 1, 64, 0, 128};
     return {name, target_feature::u55, macs, {step, step, step}, step, {32, 64, 128}, banks * bank, 0,
-        input_banks * bank, sum_banks * bank, {step, step, step}, 16, 32, output, sram, flash, 0, false, false, false};
+        input_banks * bank, sum_banks * bank, {step, step, step}, 16, 32, output, sram, flash, 0, false,
+        false, false};
 }
 
 /// Bytes under way on the channels of an Ethos-U85.
@@ -86,27 +87,27 @@ constexpr npu_memory u85_memory(double bandwidth, double requests, double writes
     constexpr double used = 0.8;  // of the requests, and of the time
     const double bytes = static_cast<double>(burst);
     const auto rate = [&](double buffer) {
-        return std::min(bandwidth, bytes * std::min(buffer * 16 / bytes, requests * used) / read_latency * used);
+        return std::min(
+            bandwidth, bytes * std::min(buffer * 16 / bytes, requests * used) / read_latency * used);
     };
     return {bandwidth, rate(buffered.reads), rate(buffered.element_reads), rate(buffered.weight_reads),
-        rate(buffered.copies), std::min(bandwidth, bytes * writes * used / write_latency * used), read_latency,
-        write_latency, burst};
+        rate(buffered.copies), std::min(bandwidth, bytes * writes * used / write_latency * used),
+        read_latency, write_latency, burst};
 }
 
 constexpr npu u85_with(std::string_view name, std::int64_t macs, const std::array<npu_extent, 3>& dense,
     npu_extent planar, std::int64_t input_bytes, std::int64_t sum_bytes, const npu_output& output,
     const npu_channels& channels) {
     return {name, target_feature::u85, macs, dense, planar, {128, 128, 1024}, input_bytes, sum_bytes, 1, 1,
-        {{{2, 2, 16}, {1, 2, 32}, {1, 1, 64}}}, 16, 64, output,
-        u85_memory(32, 16, 16, 32, 32, 64, channels), u85_memory(12, 64, 32, 500, 250, 128, channels),
-        384 * 1024, true, true, true};
+        {{{2, 2, 16}, {1, 2, 32}, {1, 1, 64}}}, 16, 64, output, u85_memory(32, 16, 16, 32, 32, 64, channels),
+        u85_memory(12, 64, 32, 500, 250, 128, channels), 384 * 1024, true, true, true};
 }
 
-inline constexpr npu npus[] = {
-    u55_with("ethos-u55-32", 32, {1, 1, 4}, 14, 2, 4, {2, 3, 1, 6, 2, 3, 2, 2, 2}),
+inline constexpr npu npus[] = {u55_with("ethos-u55-32", 32, {1, 1, 4}, 14, 2, 4, {2, 3, 1, 6, 2, 3, 2, 2, 2}),
     u55_with("ethos-u55-64", 64, {1, 1, 8}, 14, 2, 4, {1, 1.5, 0.5, 3, 1, 1.5, 1, 1, 1}),
     u55_with("ethos-u55-128", 128, {1, 2, 8}, 20, 4, 8, {0.5, 0.75, 0.25, 1.5, 0.75, 1.25, 1, 0.5, 0.5}),
-    u55_with("ethos-u55-256", 256, {2, 2, 8}, 44, 8, 16, {0.25, 0.375, 0.125, 0.75, 0.625, 1.125, 1, 0.25, 0.25}),
+    u55_with(
+        "ethos-u55-256", 256, {2, 2, 8}, 44, 8, 16, {0.25, 0.375, 0.125, 0.75, 0.625, 1.125, 1, 0.25, 0.25}),
     u85_with("ethos-u85-128", 128, {{{1, 2, 8}, {1, 2, 8}, {1, 2, 8}}}, {1, 1, 16}, 8192, 8192,
         {0.5, 0.5, 0.5, 0.5, 0.5, 1, 0.5, 0.5, 1}, {64, 64, 128, 104}),
     u85_with("ethos-u85-256", 256, {{{1, 4, 8}, {2, 2, 8}, {2, 2, 8}}}, {1, 2, 16}, 16384, 16384,

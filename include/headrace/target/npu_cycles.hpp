@@ -56,7 +56,8 @@ namespace detail {
 }
 
 /// Returns the cycles in which a block is multiplied, or its windows are pooled.
-[[nodiscard]] inline double multiplying_cycles(const npu_layer& layer, const npu_block& b, const npu& target) {
+[[nodiscard]] inline double multiplying_cycles(
+    const npu_layer& layer, const npu_block& b, const npu& target) {
     constexpr std::int64_t most_taps = 8;
     const npu_extent steps = count_of(smaller(layer.result.size, b.result), b.step);
     const double area = as_real(steps.height) * as_real(steps.width);
@@ -66,8 +67,8 @@ namespace detail {
     double cycles = 0;
     for (std::int64_t y = 0; y < layer.kernel.height; y += most_taps) {
         for (std::int64_t x = 0; x < layer.kernel.width; x += most_taps) {
-            const std::int64_t taps = std::min(layer.kernel.height - y, most_taps) *
-                std::min(layer.kernel.width - x, most_taps);
+            const std::int64_t taps =
+                std::min(layer.kernel.height - y, most_taps) * std::min(layer.kernel.width - x, most_taps);
             double rounds = 1, each = 0;
             if (layer.unit == npu_unit::pooling) {
                 each = std::max(4.0, as_real(taps)) * area * 4 * as_real(layer.input.bytes);
@@ -101,8 +102,8 @@ namespace detail {
     double giving_out = std::ceil(layer.cycles_out * volume(block));
     if (layer.weights > 0) {
         constexpr double bytes_per_channel = 10, outstanding = 256;
-        giving_out = std::max(giving_out,
-            bytes_per_channel * as_real(block.depth) * target.on_chip.read_latency / outstanding);
+        giving_out = std::max(
+            giving_out, bytes_per_channel * as_real(block.depth) * target.on_chip.read_latency / outstanding);
     }
     const double in = block_latency(layer.input, b.input, true, target);
     const double out = block_latency(layer.result, b.result, false, target);
@@ -124,11 +125,11 @@ namespace detail {
             as_real(ceil_div(layer.kernel.height, 8) * ceil_div(layer.kernel.width, 8));
     }
     read *= burst_loss(layer.input, b.input, true, target);
-    const double second = !layer.has_second ? 0
-                                            : stored_bytes(layer.second, layer.second.size) *
-            burst_loss(layer.second, b.input, true, target);
-    const double written = stored_bytes(layer.result, layer.result.size) *
-        burst_loss(layer.result, b.result, false, target);
+    const double second = !layer.has_second
+        ? 0
+        : stored_bytes(layer.second, layer.second.size) * burst_loss(layer.second, b.input, true, target);
+    const double written =
+        stored_bytes(layer.result, layer.result.size) * burst_loss(layer.result, b.result, false, target);
     const auto busy = [&](bool on_chip) {
         const npu_memory& memory = on_chip ? target.on_chip : target.off_chip;
         const auto if_here = [&](const npu_image& image, double bytes) {
@@ -165,8 +166,7 @@ namespace detail {
         const std::int64_t stored = detail::round_up(layer.result.size.depth, 16);
         const std::int64_t depth = std::min<std::int64_t>(stored & -stored, 128);
         const npu_block whole{{}, {1, 16, depth}, {1, 16, depth}, false};
-        return std::max(
-            detail::elementwise_cycles(layer), detail::transfer_cycles(layer, whole, target));
+        return std::max(detail::elementwise_cycles(layer), detail::transfer_cycles(layer, whole, target));
     }
     const npu_block block = block_of(layer, target);
     return std::max(

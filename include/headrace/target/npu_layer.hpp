@@ -35,9 +35,9 @@ struct npu_layer {
     npu_unit unit = npu_unit::convolution;
     npu_image input{}, result{};
     npu_extent kernel{}, stride{}, dilation{};
-    double weights = 0;        ///< bytes of constants, as they are stored
-    double cycles_out = 0;     ///< per element of the result
-    npu_image second{};        ///< the other operand, if it has a size
+    double weights = 0;     ///< bytes of constants, as they are stored
+    double cycles_out = 0;  ///< per element of the result
+    npu_image second{};     ///< the other operand, if it has a size
     bool has_second = false;
     bool sums_channels = false;  ///< has no weights, though channels are summed
 };
@@ -93,7 +93,8 @@ namespace detail {
     const auto used = [](std::int64_t part, std::int64_t whole) {
         return static_cast<double>(part) / static_cast<double>(whole);
     };
-    return used(depth, round_up(depth, lanes)) * used(taps, taps_taken) >= used(depth, round_up(depth, all_lanes));
+    return used(depth, round_up(depth, lanes)) * used(taps, taps_taken) >=
+        used(depth, round_up(depth, all_lanes));
 }
 
 /// Returns the rows or columns of the input that `count` results read.
@@ -107,7 +108,9 @@ namespace detail {
 class block_search {
 public:
     block_search(const npu_layer& layer, const npu& target)
-        : layer_(layer), target_(target), step_(step_of(layer, target)),
+        : layer_(layer),
+          target_(target),
+          step_(step_of(layer, target)),
           taps_first_(takes_taps_first(layer, target)),
           keeps_depth_(layer.unit != npu_unit::convolution) {}
 
@@ -146,8 +149,9 @@ private:
                   (taps_first_ ? target_.taps_depth : target_.channels_depth) / layer_.input.bytes);
         const std::int64_t bytes = depth * layer_.input.bytes;
         const npu_extent& granule = target_.granules[bytes <= 16 ? 0 : bytes <= 32 ? 1 : 2];
-        return {round_up(span_of(block.height, layer_.kernel.height, layer_.stride.height,
-                             layer_.dilation.height), granule.height),
+        return {round_up(
+                    span_of(block.height, layer_.kernel.height, layer_.stride.height, layer_.dilation.height),
+                    granule.height),
             round_up(span_of(block.width, layer_.kernel.width, layer_.stride.width, layer_.dilation.width),
                 granule.width),
             depth};
@@ -159,11 +163,12 @@ private:
             const double whole = static_cast<double>(size);
             return std::ceil(2 * bytes / whole) * whole;
         };
-        const double inputs = part(volume(input) * static_cast<double>(layer_.input.bytes), target_.input_part);
+        const double inputs =
+            part(volume(input) * static_cast<double>(layer_.input.bytes), target_.input_part);
         const double sums = part(volume(block) * bytes_of_sum, target_.sum_part);
-        return target_.sum_bytes == 0
-            ? inputs + sums <= static_cast<double>(target_.input_bytes)
-            : inputs <= static_cast<double>(target_.input_bytes) && sums <= static_cast<double>(target_.sum_bytes);
+        return target_.sum_bytes == 0 ? inputs + sums <= static_cast<double>(target_.input_bytes)
+                                      : inputs <= static_cast<double>(target_.input_bytes) &&
+                sums <= static_cast<double>(target_.sum_bytes);
     }
 
     // Returns the bytes of input and weights that a result takes.
@@ -174,8 +179,8 @@ private:
         const double blocks = real(size.height) / real(block.height) * (real(size.width) / real(block.width));
         const npu_extent whole = count_of(size, block);
         double pixels = real(input.height) * real(input.width) * depth * blocks;
-        double weights = real(layer_.kernel.height) * real(layer_.kernel.width) * depth *
-            real(whole.height) * real(whole.width);
+        double weights = real(layer_.kernel.height) * real(layer_.kernel.width) * depth * real(whole.height) *
+            real(whole.width);
         if (!keeps_depth_) {
             pixels *= real(whole.depth);
             weights *= real(size.depth);

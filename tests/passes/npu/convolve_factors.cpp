@@ -30,11 +30,16 @@ npu_builder normalized(const normalization& n, const target_spec& target = u55_n
     return for_target(target, [=](program& p) {
         value v = rescaled_by(p, p.input(n.type, n.image), {.input_zero = n.input_zero});
         const value zero = integer_constant(p, dtype::int8, {1}, {0});
-        if (!n.factors.empty()) v = p.make<tosa::mul>({.input1 = v, .input2 = widened_factors(p, n, n.factors), .shift = zero});
-        if (!n.offsets.empty()) v = p.make<tosa::add>({.input1 = widened_factors(p, n, n.offsets), .input2 = v});
+        if (!n.factors.empty())
+            v = p.make<tosa::mul>({.input1 = v, .input2 = widened_factors(p, n, n.factors), .shift = zero});
+        if (!n.offsets.empty())
+            v = p.make<tosa::add>({.input1 = widened_factors(p, n, n.offsets), .input2 = v});
         if (n.is_read_twice) p.output(v);
         return rescaled_by(p, v,
-            {.multipliers = {n.multiplier}, .shift = n.shift, .output_zero = n.output_zero, .to = dtype::int8});
+            {.multipliers = {n.multiplier},
+                .shift = n.shift,
+                .output_zero = n.output_zero,
+                .to = dtype::int8});
     });
 }
 std::vector<std::int64_t> random_factors(random_numbers& any, std::int64_t count, std::int64_t most) {
@@ -64,19 +69,20 @@ TEST_CASE("factors and offsets of channels, as in a batch norm") {
 
 TEST_CASE("factors alone, offsets alone, a factor of 0, and bytes") {
     const std::vector<std::int64_t> factors{5, -9, 0, 127, -128, 64};
-    for (const normalization& n : {normalization{.factors = factors, .shift = 36}, normalization{.offsets = factors, .shift = 31},
-             normalization{.factors = factors, .shift = 36, .are_bytes = true}}) {
+    for (const normalization& n :
+        {normalization{.factors = factors, .shift = 36}, normalization{.offsets = factors, .shift = 31},
+            normalization{.factors = factors, .shift = 36, .are_bytes = true}}) {
         CHECK_THAT(normalized(n), computes_the_same<convolve_factors>().within(0));
     }
 }
 
 TEST_CASE("one factor, factors of rows, few pixels, other readers and other types stay") {
     const std::vector<std::int64_t> factors{5, -9, 1, 127, -128, 64};
-    for (const npu_builder& build :
-        {normalized({.factors = {5}, .shift = 36}), normalized({.image = {1, 3, 5, 6}, .factors = factors, .shift = 36}),
-            normalized({.factors = factors, .shift = 36, .is_read_twice = true}), normalized({}),
-            normalized({.factors = factors, .input_zero = 0, .shift = 36, .type = dtype::int16}),
-            normalized({.factors = factors, .shift = 36, .are_bytes = true}, u85_npu)}) {
+    for (const npu_builder& build : {normalized({.factors = {5}, .shift = 36}),
+             normalized({.image = {1, 3, 5, 6}, .factors = factors, .shift = 36}),
+             normalized({.factors = factors, .shift = 36, .is_read_twice = true}), normalized({}),
+             normalized({.factors = factors, .input_zero = 0, .shift = 36, .type = dtype::int16}),
+             normalized({.factors = factors, .shift = 36, .are_bytes = true}, u85_npu)}) {
         CHECK_THAT(build, is_left_alone_by<convolve_factors>());
     }
 }

@@ -127,7 +127,8 @@ TEST_CASE("small and large images, many channels, other users and lines that mak
     for (const npu_builder& build :
         {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
             pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
-            pooled({.is_in_groups = true}), pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
+            pooled({.is_in_groups = true}),
+            pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
         CHECK_THAT(build, is_left_alone_by<halve_windows>());
     }
 }

@@ -36,50 +36,51 @@ struct channel_function {
     fixed_point_factor factor{};
 };
 
-/// Finds an INT8 weight for a function, so that its results, saturated to INT8, are the same for each x. If there
-/// is none, a few that lie within 1/64 of halfway between two integers may become the other one.
+/// Finds an INT8 weight for a function, so that its results, saturated to INT8, are the same for each x.
 class weight_search {
 public:
-    weight_search(const channel_function& wanted, std::int64_t zero, std::int64_t output_zero)
-        : wanted_(wanted), zero_(zero), lowest_(INT8_MIN - output_zero), highest_(INT8_MAX - output_zero) {
+    // Weights have magnitudes up to `most`.
+    weight_search(
+        const channel_function& wanted, std::int64_t zero, std::int64_t output_zero, std::int64_t most)
+        : wanted_(wanted),
+          zero_(zero),
+          most_(most),
+          lowest_(INT8_MIN - output_zero),
+          highest_(INT8_MAX - output_zero) {
         for (std::int64_t x = INT8_MIN; x <= INT8_MAX; ++x) results_.push_back(result_of(wanted, x));
     }
 
     [[nodiscard]] std::optional<channel_function> found() const {
-        if (!std::ranges::all_of(results_, [](const result_type& y) { return y.has_value(); })) return std::nullopt;
+        if (!std::ranges::all_of(results_, [](const result_type& y) { return y.has_value(); }))
+            return std::nullopt;
         if (wanted_.weight == 0) return wanted_;
-        const auto exact = found(0);
-        return exact ? exact : found(1.0 / 64);
-    }
-
-private:
-    using result_type = std::optional<std::int64_t>;
-
-    // With a smaller weight, a whole bias is less exact, but some weight fits it by chance.
-    [[nodiscard]] std::optional<channel_function> found(double slack) const {
-        constexpr std::int64_t most = 127, least = 32;
-        for (std::int64_t weight = most; weight >= least; --weight) {
+        // With a smaller weight, a whole bias is less exact, but some weight fits it by chance.
+        constexpr std::int64_t least = 32;
+        for (std::int64_t weight = most_; weight >= least; --weight) {
             const double bias = static_cast<double>(wanted_.bias) * static_cast<double>(weight) /
                 static_cast<double>(std::abs(wanted_.weight));
             constexpr double largest = 1 << 30;
             if (!(std::abs(bias) < largest)) continue;
             const auto below = static_cast<std::int64_t>(std::floor(bias));
             for (const std::int64_t near : {below, below + 1}) {
-                if (const auto function = with(wanted_.weight < 0 ? -weight : weight, near, slack)) return function;
+                if (const auto function = with(wanted_.weight < 0 ? -weight : weight, near)) return function;
             }
         }
         return std::nullopt;
     }
 
+private:
+    using result_type = std::optional<std::int64_t>;
+
     // Returns the function with that weight and bias, if some factor gives the same results.
-    [[nodiscard]] std::optional<channel_function> with(std::int64_t weight, std::int64_t bias, double slack) const {
+    [[nodiscard]] std::optional<channel_function> with(std::int64_t weight, std::int64_t bias) const {
         constexpr double infinite = std::numeric_limits<double>::infinity();
         double least = 0, most = infinite;
         for (std::int64_t x = INT8_MIN; x <= INT8_MAX; ++x) {
             const auto sum = static_cast<double>(weight * (x - zero_) + bias);
             const std::int64_t y = *results_[static_cast<std::size_t>(x - INT8_MIN)];
-            const double from = y == lowest_ ? -infinite : static_cast<double>(y) - 0.5 - slack;
-            const double to = y == highest_ ? infinite : static_cast<double>(y) + 0.5 + slack;
+            const double from = y == lowest_ ? -infinite : static_cast<double>(y) - 0.5;
+            const double to = y == highest_ ? infinite : static_cast<double>(y) + 0.5;
             if (sum > 0) {
                 least = std::max(least, from / sum);
                 most = std::min(most, to / sum);
@@ -93,9 +94,7 @@ private:
         if (!factor) return std::nullopt;
         const channel_function function{weight, bias, *factor};
         for (std::int64_t x = INT8_MIN; x <= INT8_MAX; ++x) {
-            const auto result = result_of(function, x);
-            const std::int64_t most_off = slack == 0 ? 0 : 1;
-            if (!result || std::abs(*result - *results_[static_cast<std::size_t>(x - INT8_MIN)]) > most_off)
+            if (result_of(function, x) != results_[static_cast<std::size_t>(x - INT8_MIN)])
                 return std::nullopt;
         }
         return function;
@@ -106,7 +105,7 @@ private:
     }
 
     const channel_function& wanted_;
-    std::int64_t zero_, lowest_, highest_;
+    std::int64_t zero_, most_, lowest_, highest_;
     pmr_vector<result_type> results_{};
 };
 
@@ -149,16 +148,22 @@ private:
         const std::array factor_shape{channels};
         const value image = shape.size() == 4
             ? sum->input
-            : build::reshape(e, sum->input, shape_builder{1, 1, e.meta(sum->input).elements() / channels, channels});
+            : build::reshape(
+                  e, sum->input, shape_builder{1, 1, e.meta(sum->input).elements() / channels, channels});
         const auto of_channels = [&](dtype type, sizes as, auto member) {
             return e.constant_of(type, as, [&](std::size_t i) { return scalar(member((*functions)[i])); });
         };
-        args<tosa::depthwise_conv2d> layer = build::unpadded<tosa::depthwise_conv2d>(e, image,
-            of_channels(dtype::int8, shape_builder{1, 1, channels, 1}, [](const auto& f) { return f.weight; }),
-            of_channels(dtype::int32, factor_shape, [](const auto& f) { return f.bias; }));
+        const std::int64_t zero = weight_zero(sum->factors);
+        const value weights = of_channels(dtype::int8, shape_builder{1, 1, channels, 1},
+            [&](const detail::channel_function& f) { return f.weight + zero; });
+        const value biases =
+            of_channels(dtype::int32, factor_shape, [](const detail::channel_function& f) { return f.bias; });
+        args<tosa::depthwise_conv2d> layer =
+            build::unpadded<tosa::depthwise_conv2d>(e, image, weights, biases, 0, zero);
         layer.input_zp = sum->input_zp;
         a.input = e.make<tosa::depthwise_conv2d>(layer);
-        a.multiplier = of_channels(dtype::int32, factor_shape, [](const auto& f) { return f.factor.multiplier; });
+        a.multiplier =
+            of_channels(dtype::int32, factor_shape, [](const auto& f) { return f.factor.multiplier; });
         a.shift = of_channels(dtype::int8, factor_shape, [](const auto& f) { return f.factor.shift; });
         a.per_channel = channels > 1;
         return build::reshape(e, e.make<tosa::rescale>(a), shape);
@@ -190,8 +195,8 @@ private:
         const auto* widened = match<tosa::rescale>(v);
         constexpr std::int64_t none = -1;
         const std::int64_t power = widened == nullptr ? none : widening_shift(*widened).value_or(none);
-        if (bits <= preferences_of(e.target()).factor_bits || power == none || power > max_power || e.dtype(widened->input) != dtype::int8 ||
-            shape_builder(e.shape(v)) != whole) {
+        if (bits <= preferences_of(e.target()).factor_bits || power == none || power > max_power ||
+            e.dtype(widened->input) != dtype::int8 || shape_builder(e.shape(v)) != whole) {
             return std::nullopt;
         }
         for (std::int64_t& factor : found.factors) factor *= std::int64_t{1} << power;
@@ -226,11 +231,13 @@ private:
         const auto* widened = match<tosa::rescale>(v);
         if (widened == nullptr) return constant_integers(v);
         auto constants = constant_integers(widened->input);
-        const auto multiplier = constant_integer(widened->multiplier), shift = constant_integer(widened->shift);
+        const auto multiplier = constant_integer(widened->multiplier),
+                   shift = constant_integer(widened->shift);
         const auto zero = constant_integer(widened->input_zp);
         const bool is_plain = constants && multiplier && shift && *shift >= 2 && zero &&
             e.dtype(v) == dtype::int32 && !widened->input_unsigned &&
-            widened->rounding_mode == rounding_mode::single_round && constant_integer(widened->output_zp) == 0;
+            widened->rounding_mode == rounding_mode::single_round &&
+            constant_integer(widened->output_zp) == 0;
         if (!is_plain) return std::nullopt;
         for (std::int64_t& n : *constants) {
             const auto wide = detail::scaled(n - *zero, {*multiplier, *shift});
@@ -240,16 +247,25 @@ private:
         return constants;
     }
 
+    // Returns the zero point of weights: factors of one sign then have a bit more.
+    static std::int64_t weight_zero(const numbers& factors) {
+        const auto [least, most] = std::ranges::minmax(factors);
+        return least >= 0 ? INT8_MIN : most <= 0 ? INT8_MAX : 0;
+    }
+
     static std::optional<pmr_vector<detail::channel_function>> functions_of(
         const affine& sum, const args<tosa::rescale>& narrowed) {
-        const auto multiplier = constant_integer(narrowed.multiplier), shift = constant_integer(narrowed.shift);
+        const auto multiplier = constant_integer(narrowed.multiplier),
+                   shift = constant_integer(narrowed.shift);
         const auto zero = constant_integer(sum.input_zp), output_zero = constant_integer(narrowed.output_zp);
         if (!multiplier || !shift || *shift < 2 || !zero || !output_zero) return std::nullopt;
+        const std::int64_t most = weight_zero(sum.factors) == 0 ? INT8_MAX : UINT8_MAX;
         pmr_vector<detail::channel_function> functions;
         for (std::size_t i = 0; i != sum.factors.size(); ++i) {
             const detail::channel_function wanted{sum.factors[i], sum.offsets[i], {*multiplier, *shift}};
             const bool fits = std::abs(wanted.weight) < largest && std::abs(wanted.bias) < largest;
-            const auto found = fits ? detail::weight_search(wanted, *zero, *output_zero).found() : std::nullopt;
+            const auto found =
+                fits ? detail::weight_search(wanted, *zero, *output_zero, most).found() : std::nullopt;
             if (!found) return std::nullopt;
             functions.push_back(*found);
         }

@@ -17,8 +17,8 @@ namespace headrace {
 
 /// The order does not matter. Targets without preferences skip them all (target/preferences.hpp).
 using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
-    read_last_column, convolve_sums, convolve_factors, pool_maxima, add_at_unit_scale, transpose_before_matmul,
-    copy_before_planes, remove_whole_clamps>;
+    read_last_column, convolve_sums, convolve_factors, pool_maxima, add_at_unit_scale,
+    transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
 
 }  // namespace headrace
 
