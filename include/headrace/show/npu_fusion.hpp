@@ -121,7 +121,8 @@ private:
         }
         bool is_wide = is_computed_elementwise(n) && !is_narrow(n);
         const node* last = &n;
-        while (const node* user = sole_user(*last)) {
+        // Vela gives the results of transposed convolutions as INT32.
+        while (const node* user = is<tosa::transpose_conv2d>(n) ? nullptr : sole_user(*last)) {
             const bool is_first = user->operand(0).producer == last;
             const bool acts = activations.contains(*user->op) && is_first && !widens(*user) &&
                 !(is_wide && is<tosa::rescale>(*user) && !target_.chains);

@@ -203,7 +203,7 @@ private:
             if (detail::volume(image.size) > 1) bytes = std::max(bytes, image.bytes);
             if (is_constant(operand) && detail::volume(image.size) > 1) {
                 layer.second.on_chip = layer.second.in_groups = false;
-                layer.second.size = layer.result.size;
+                if (!target_.chains) layer.second.size = layer.result.size;
                 layer.second.size.depth = detail::round_up(layer.result.size.depth, 16);
             }
         }

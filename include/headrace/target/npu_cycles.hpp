@@ -64,11 +64,13 @@ namespace detail {
     const double decoding = 4 * as_real(b.step.depth);
     const std::int64_t depth = std::min(layer.input.size.depth, b.input.depth);
     const bool is_u55 = target.feature == target_feature::u55;
+    // An NPU's kernels have at most 64 rows, and 4096 elements, so larger ones need not be counted.
+    const npu_extent kernel = smaller(layer.kernel, {64, 4096, 1});
     double cycles = 0;
-    for (std::int64_t y = 0; y < layer.kernel.height; y += most_taps) {
-        for (std::int64_t x = 0; x < layer.kernel.width; x += most_taps) {
+    for (std::int64_t y = 0; y < kernel.height; y += most_taps) {
+        for (std::int64_t x = 0; x < kernel.width; x += most_taps) {
             const std::int64_t taps =
-                std::min(layer.kernel.height - y, most_taps) * std::min(layer.kernel.width - x, most_taps);
+                std::min(kernel.height - y, most_taps) * std::min(kernel.width - x, most_taps);
             double rounds = 1, each = 0;
             if (layer.unit == npu_unit::pooling) {
                 each = std::max(4.0, as_real(taps)) * area * 4 * as_real(layer.input.bytes);
@@ -154,6 +156,9 @@ namespace detail {
     return layer.cycles_out * volume(stored);
 }
 
+// With a longer stride, Vela computes each pixel of the result by a convolution of its own.
+inline constexpr std::int64_t longest_stride = 3;
+
 }  // namespace detail
 
 /// Returns an estimate of the cycles that an operator takes, as Vela 5.2 would give it: the longest of computing
@@ -167,6 +172,15 @@ namespace detail {
         const std::int64_t depth = std::min<std::int64_t>(stored & -stored, 128);
         const npu_block whole{{}, {1, 16, depth}, {1, 16, depth}, false};
         return std::max(detail::elementwise_cycles(layer), detail::transfer_cycles(layer, whole, target));
+    }
+    if (const npu_extent& stride = layer.stride;
+        std::max(stride.height, stride.width) > detail::longest_stride) {
+        npu_layer pixel = layer;
+        pixel.stride = {};
+        pixel.input.size = {layer.kernel.height, layer.kernel.width, layer.input.size.depth};
+        pixel.result.size = {1, 1, layer.result.size.depth};
+        return detail::as_real(layer.result.size.height) * detail::as_real(layer.result.size.width) *
+            npu_cycles(pixel, target);
     }
     const npu_block block = block_of(layer, target);
     return std::max(
