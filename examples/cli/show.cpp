@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/firmware/report.hpp>
 #include <headrace/io/package/package.hpp>
 #include <headrace/io/text/dot.hpp>
@@ -83,8 +86,14 @@ std::string format_cycles(const graph& g, const npu& target) {
 result<std::string> shown(const graph& g, const show_options& options) {
     if (options.summary) return format_summary(g);
     if (!options.npu.empty()) {
-        if (const npu* target = npu_named(options.npu)) return format_cycles(g, *target);
-        return invalid(fmt::format("no NPU is called '{}'", options.npu));
+        const npu* const target = npu_named(options.npu);
+        if (target == nullptr) return invalid(fmt::format("no NPU is called '{}'", options.npu));
+        const auto nodes = g.nodes();
+        const bool is_lowered = std::all_of(nodes.begin(), nodes.end(), [](const node& n) {
+            return is_of_dialect<tosa::dialect>(n) || is_of_dialect<builtin::dialect>(n);
+        });
+        if (!is_lowered) return invalid("--npu needs TOSA operators: lower the model to a .tosa file first");
+        return format_cycles(g, *target);
     }
     if (options.full) return std::string(listing(g));
     const short_listing lines(g);

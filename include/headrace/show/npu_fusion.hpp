@@ -3,7 +3,9 @@
 #ifndef HEADRACE_SHOW_NPU_FUSION_HPP
 #define HEADRACE_SHOW_NPU_FUSION_HPP
 
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/passes/support/constants.hpp>
 #include <headrace/target/npu.hpp>
 
 namespace headrace {
@@ -63,6 +66,22 @@ struct fused_operator {
         traits_of(after->dtype).bits == 32;
 }
 
+// Returns the only element of a constant; 0 if it is none.
+[[nodiscard]] inline std::int64_t number_of_constant(value v) {
+    const auto* constant = match<tosa::const_>(v);
+    const tensor_meta* meta = meta_of(v);
+    const auto numbers =
+        constant == nullptr || meta == nullptr ? std::nullopt : integers_of(constant->data, *meta);
+    return numbers && numbers->size() == 1 ? numbers->front() : 0;
+}
+
+// True for a RESCALE that multiplies by a power of two, more than one.
+[[nodiscard]] inline bool adds_fraction(const args<tosa::rescale>& a) {
+    const std::int64_t multiplier = number_of_constant(a.multiplier);
+    return multiplier > 0 && std::has_single_bit(static_cast<std::uint64_t>(multiplier)) &&
+        std::countr_zero(static_cast<std::uint64_t>(multiplier)) > number_of_constant(a.shift);
+}
+
 /// Groups the operators of a graph as Vela does.
 class npu_fusion {
 public:
@@ -87,13 +106,17 @@ private:
         while (user != nullptr && is<tosa::reshape>(*user)) user = sole_user(*user);
         return user;
     }
-    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone.
+    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone, and
+    // not all of them by bits of fraction.
     static bool is_narrow(const node& n) {
         const std::uint32_t operands = is<tosa::mul>(n) ? 2 : n.operand_count;
+        bool are_fractions = true;
         for (std::uint32_t i = 0; i != operands; ++i) {
-            if (!widens(source_of(n.operand(i)))) return false;
+            const node& source = source_of(n.operand(i));
+            if (!widens(source)) return false;
+            are_fractions = are_fractions && adds_fraction(args_of<tosa::rescale>(source));
         }
-        return true;
+        return !are_fractions;
     }
     static bool is_absorbed(const node& n) {
         const node* user = widens(n) ? sole_reader(n) : nullptr;

@@ -38,6 +38,7 @@ public:
             for (const node* n : all.after) read(*n);
         }
         place(operators.size());
+        for (const fused_operator& all : operators) put_in_stripes(all);
     }
 
     void apply(npu_image& image, value v) const {
@@ -49,6 +50,22 @@ public:
     }
 
 private:
+    // Vela computes a convolution of the network's image, and the windows that alone read its result, in stripes,
+    // to keep the result on the chip if it is large. The image is then read from slow memory.
+    void put_in_stripes(const fused_operator& all) {
+        if (limit_ == 0 || !is<tosa::conv2d>(*all.head) || !has_one_use(result_of(all.last()))) return;
+        const node& reader = *all.last().first_use->target;
+        const bool has_windows = is<tosa::depthwise_conv2d>(reader) || is<tosa::max_pool2d>(reader);
+        const auto image = storage_.find(all.head->operand(0).producer);
+        const auto result = storage_.find(&all.last());
+        if (!has_windows || image == storage_.end() || result == storage_.end()) return;
+        tensor& read = tensors_[image->second];
+        tensor& written = tensors_[result->second];
+        if (written.on_chip || !read.is_linear) return;
+        written.on_chip = true;
+        read.on_chip = false;
+    }
+
     struct tensor {
         double bytes = 0;
         std::size_t first = 0, last = 0;
@@ -74,7 +91,7 @@ private:
         if (const tensor_meta* meta = meta_of_result(n); meta != nullptr && root == &n) {
             t.bytes = static_cast<double>(meta->elements()) * std::max(1, traits_of(meta->dtype).bits / 8);
         }
-        if (is<tosa::reshape>(n)) t.is_linear = true;
+        if (is<tosa::reshape>(n) || crops_for_some(n)) t.is_linear = true;
         if (is<builtin::placeholder>(n)) t.is_outside = t.is_linear = true;
         if (!is<tosa::concat>(n)) return;
         for (std::uint32_t i = 0; i != n.operand_count; ++i) {
@@ -82,6 +99,13 @@ private:
             if (has_one_use(n.operand(i)) && storage_.contains(part) && storage_[part] == part)
                 storage_[part] = root;
         }
+    }
+    // True if one reader takes fewer columns than others.
+    static bool crops_for_some(const node& n) {
+        if (!is<tosa::slice>(n) || has_one_use(n.operand(0))) return false;
+        const tensor_meta* whole = meta_of(n.operand(0));
+        const tensor_meta* part = meta_of_result(n);
+        return whole != nullptr && part != nullptr && whole->rank() == 4 && whole->shape[2] != part->shape[2];
     }
     void touch(value v, std::size_t index) {
         const auto found = storage_.find(v.producer);

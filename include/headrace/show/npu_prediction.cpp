@@ -41,21 +41,29 @@ public:
         if (const auto* a = args_if<tosa::matmul>(n)) return product(all, *a);
         if (const auto* a = args_if<tosa::reduce_sum>(n)) return sum(all, *a);
         if (is<tosa::transpose>(n)) return moved(all);
+        if (is<tosa::reduce_max>(n) || is<tosa::reduce_min>(n)) return extremum(n);
         if (is_computed_elementwise(n)) return elementwise(all);
         return copied(all);
     }
 
 private:
+    // No NPU has longer axes, whose products would overflow.
+    static constexpr std::int64_t largest = 1 << 20;
+    static npu_extent extent_of(std::int64_t height, std::int64_t width) {
+        return {std::clamp<std::int64_t>(height, 1, largest), std::clamp<std::int64_t>(width, 1, largest), 1};
+    }
+
     [[nodiscard]] npu_image image_of(value v) const {
         const tensor_meta* meta = meta_of(v);
         npu_image image{};
         if (meta == nullptr) return image;
         const auto rank = meta->rank();
         const auto size = [&](std::size_t from_last) {
-            return from_last < rank ? meta->shape[rank - 1 - from_last] : 1;
+            return from_last < rank ? std::min(meta->shape[rank - 1 - from_last], largest) : 1;
         };
         image.size = {size(2), size(1), size(0)};
-        for (std::size_t i = 3; i < rank; ++i) image.size.height *= size(i);
+        for (std::size_t i = 3; i < rank; ++i)
+            image.size.height = std::min(image.size.height * size(i), largest);
         image.bytes = std::max<std::int64_t>(1, traits_of(meta->dtype).bits / 8);
         places_.apply(image, v);
         return image;
@@ -95,20 +103,20 @@ private:
         const tensor_meta* weight = meta_of(a.weight);
         if (weight == nullptr || weight->rank() != 4) return 0;
         const bool is_dense = unit == npu_unit::convolution;
-        layer.kernel = {weight->shape[is_dense ? 1 : 0], weight->shape[is_dense ? 2 : 1], 1};
-        layer.stride = {a.stride[0], a.stride[1], 1};
-        layer.dilation = {a.dilation[0], a.dilation[1], 1};
+        layer.kernel = extent_of(weight->shape[is_dense ? 1 : 0], weight->shape[is_dense ? 2 : 1]);
+        layer.stride = extent_of(a.stride[0], a.stride[1]);
+        layer.dilation = extent_of(a.dilation[0], a.dilation[1]);
         constexpr double bytes_per_channel = 10;
         layer.weights = static_cast<double>(weight->elements()) * compression +
             bytes_per_channel * static_cast<double>(layer.result.size.depth);
-        return npu_cycles(layer, target_);
+        return npu_cycles(layer, target_) + writing_planes(all, layer);
     }
 
     [[nodiscard]] double upsampling(const fused_operator& all, const args<tosa::transpose_conv2d>& a) const {
         npu_layer layer = layer_of(all, npu_unit::convolution, a.input);
         const tensor_meta* weight = meta_of(a.weight);
         if (weight == nullptr || weight->rank() != 4) return 0;
-        layer.kernel = {weight->shape[1], weight->shape[2], 1};
+        layer.kernel = extent_of(weight->shape[1], weight->shape[2]);
         layer.weights = static_cast<double>(weight->elements()) * compression;
         return npu_cycles(layer, target_);
     }
@@ -116,8 +124,8 @@ private:
     [[nodiscard]] double pooled(const fused_operator& all, value input, const int_list& kernel,
         const int_list& stride, bool is_maximum) const {
         npu_layer layer = layer_of(all, npu_unit::pooling, input);
-        layer.kernel = {kernel[0], kernel[1], 1};
-        layer.stride = {stride[0], stride[1], 1};
+        layer.kernel = extent_of(kernel[0], kernel[1]);
+        layer.stride = extent_of(stride[0], stride[1]);
         if (is_maximum) layer.cycles_out = rate(all, target_.output.maximum);
         return npu_cycles(layer, target_);
     }
@@ -168,6 +176,23 @@ private:
         layer.result.size = {1, others, 1};
         layer.sums_channels = true;
         return moving + npu_cycles(layer, target_);
+    }
+
+    [[nodiscard]] double extremum(const node& n) const {
+        constexpr double cycles_per_element = 5;
+        return cycles_per_element * detail::volume(image_of(n.operand(0)).size);
+    }
+
+    // Returns the cycles by which a convolution takes longer that writes its result channel by channel.
+    [[nodiscard]] double writing_planes(const fused_operator& all, const npu_layer& layer) const {
+        constexpr double cycles = 0.055;
+        const bool splits = std::any_of(all.after.begin(), all.after.end(), [](const node* n) {
+            const auto* moved = args_if<tosa::transpose>(*n);
+            return moved != nullptr &&
+                moved->perms.back() + 1 != static_cast<std::int64_t>(moved->perms.size());
+        });
+        const auto planes = static_cast<double>(layer.result.size.depth);
+        return splits ? cycles * planes * planes * planes : 0;
     }
 
     [[nodiscard]] double moves(const npu_image& image) const {
