@@ -13,6 +13,7 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/target/npu.hpp>
 
@@ -20,8 +21,10 @@ namespace headrace {
 
 namespace detail {
 
-inline constexpr auto activations = ops_in<tosa::rescale, tosa::clamp, tosa::table>;
-inline constexpr auto views = ops_in<tosa::reshape, tosa::slice, tosa::concat, tosa::identity>;
+// True for operators whose result is a part of a tensor that exists, or consists of such.
+[[nodiscard]] inline bool is_view(const node& n) {
+    return n.op->has(trait::reshaping) || n.op->has(trait::slicing) || n.op->has(trait::joining);
+}
 
 [[nodiscard]] inline const tensor_meta* meta_of_result(const node& n) {
     return n.result_count == 0 ? nullptr : n.results[0].meta;
@@ -54,7 +57,7 @@ struct fused_operator {
 };
 
 [[nodiscard]] inline bool is_computed_elementwise(const node& n) {
-    return n.op->has(trait::elementwise) && !activations.contains(*n.op);
+    return n.op->has(trait::elementwise) && !fused_into_convolutions.contains(*n.op);
 }
 
 // True for a RESCALE from 8 or 16 bits to 32.
@@ -96,7 +99,7 @@ public:
 private:
     [[nodiscard]] static bool is_free(const node& n) {
         return n.result_count == 0 || is_constant(result_of(n)) || is<builtin::placeholder>(n) ||
-            is<builtin::output>(n) || views.contains(*n.op) || n.first_use == nullptr;
+            is<builtin::output>(n) || is_view(n) || n.first_use == nullptr;
     }
     static const node* sole_user(const node& n) {
         return n.result_count == 1 && has_one_use(result_of(n)) ? n.first_use->target : nullptr;
@@ -106,8 +109,8 @@ private:
         while (user != nullptr && is<tosa::reshape>(*user)) user = sole_user(*user);
         return user;
     }
-    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone, and
-    // not all of them by bits of fraction.
+    // True if an elementwise operator computes with 8 or 16 bits, as all operands are widened for it alone,
+    // and not all of them by bits of fraction.
     static bool is_narrow(const node& n) {
         const std::uint32_t operands = is<tosa::mul>(n) ? 2 : n.operand_count;
         bool are_fractions = true;
@@ -129,7 +132,7 @@ private:
         for (std::uint32_t i = 0; i != n.operand_count; ++i) {
             const value v = n.operand(i);
             if (!has_one_use(v) || is_constant(v) || is<builtin::placeholder>(*v.producer) ||
-                views.contains(*v.producer->op)) {
+                is_view(*v.producer)) {
                 operators_.push_back({.head = &n, .copied = v.producer});
             }
         }
@@ -147,7 +150,7 @@ private:
         // Vela gives the results of transposed convolutions as INT32.
         while (const node* user = is<tosa::transpose_conv2d>(n) ? nullptr : sole_user(*last)) {
             const bool is_first = user->operand(0).producer == last;
-            const bool acts = activations.contains(*user->op) && is_first && !widens(*user) &&
+            const bool acts = fused_into_convolutions.contains(*user->op) && is_first && !widens(*user) &&
                 !(is_wide && is<tosa::rescale>(*user) && !target_.chains);
             const bool moves = target_.fuses_moves && is<tosa::transpose>(*user);
             const bool chains =

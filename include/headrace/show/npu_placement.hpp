@@ -17,7 +17,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Decides which results of operators stay on the chip, and how they lie there.
+/// Decides which results of operators stay on the chip, and in which layout.
 class npu_placement {
 public:
     npu_placement(const graph& g, const std::vector<fused_operator>& operators, const npu& target)
@@ -50,8 +50,8 @@ public:
     }
 
 private:
-    // Vela computes a convolution of the network's image, and the windows that alone read its result, in stripes,
-    // to keep the result on the chip if it is large. The image is then read from slow memory.
+    // Vela computes a convolution of the network's image, and the windows that alone read its result, in
+    // stripes, to keep the result on the chip if it is large. The image is then read from slow memory.
     void put_in_stripes(const fused_operator& all) {
         if (limit_ == 0 || !is<tosa::conv2d>(*all.head) || !has_one_use(result_of(all.last()))) return;
         const node& reader = *all.last().first_use->target;
@@ -84,8 +84,8 @@ private:
             return;
         }
         const node* root = &n;
-        const bool is_view = is<tosa::reshape>(n) || is<tosa::slice>(n) || is<tosa::identity>(n);
-        if (is_view && storage_.contains(n.operand(0).producer)) root = storage_[n.operand(0).producer];
+        const bool is_part = n.op->has(trait::reshaping) || n.op->has(trait::slicing);
+        if (is_part && storage_.contains(n.operand(0).producer)) root = storage_[n.operand(0).producer];
         storage_[&n] = root;
         tensor& t = tensors_[root];
         if (const tensor_meta* meta = meta_of_result(n); meta != nullptr && root == &n) {

@@ -33,7 +33,7 @@ public:
         if (all.copied != nullptr) return copy(image_of(result_of(*all.copied)));
         if (const auto* a = args_if<tosa::conv2d>(n)) return windows(all, *a, npu_unit::convolution);
         if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) return windows(all, *a, npu_unit::depthwise);
-        if (const auto* a = args_if<tosa::transpose_conv2d>(n)) return upsampling(all, *a);
+        if (const auto* a = args_if<tosa::transpose_conv2d>(n)) return transposed_windows(all, *a);
         if (const auto* a = args_if<tosa::avg_pool2d>(n))
             return pooled(all, a->input, a->kernel, a->stride, false);
         if (const auto* a = args_if<tosa::max_pool2d>(n))
@@ -112,7 +112,7 @@ private:
         return npu_cycles(layer, target_) + writing_planes(all, layer);
     }
 
-    [[nodiscard]] double upsampling(const fused_operator& all, const args<tosa::transpose_conv2d>& a) const {
+    [[nodiscard]] double transposed_windows(const fused_operator& all, const args<tosa::transpose_conv2d>& a) const {
         npu_layer layer = layer_of(all, npu_unit::convolution, a.input);
         const tensor_meta* weight = meta_of(a.weight);
         if (weight == nullptr || weight->rank() != 4) return 0;

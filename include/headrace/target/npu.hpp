@@ -65,8 +65,8 @@ struct npu {
 
 namespace detail {
 
-// The figures are those of Vela 5.2: regor/architecture/ethosu55/ethos_u55.cpp and ethosu85/ethos_u85.cpp in its
-// sources, Ethos_U55_High_End_Embedded and Ethos_U85_SYS_DRAM_Mid in config_files/Arm/vela.ini.
+// The figures are those of Vela 5.2: regor/architecture/ethosu55/ethos_u55.cpp and ethosu85/ethos_u85.cpp in
+// its sources, Ethos_U55_High_End_Embedded and Ethos_U85_SYS_DRAM_Mid in config_files/Arm/vela.ini.
 
 constexpr npu u55_with(std::string_view name, std::int64_t macs, npu_extent step, std::int64_t banks,
     std::int64_t input_banks, std::int64_t sum_banks, const npu_output& output) {
@@ -129,8 +129,8 @@ inline constexpr npu npus[] = {u55_with("ethos-u55-32", 32, {1, 1, 4}, 14, 2, 4,
     return nullptr;
 }
 
-/// Returns the NPU for which a target's forms are chosen: an Ethos-U55 of 128 or an Ethos-U85 of 256 products per
-/// cycle; null for a target without one.
+/// Returns the NPU for which a target's forms are chosen: an Ethos-U55 of 128 or an Ethos-U85 of 256 products
+/// per cycle; null for a target without one.
 [[nodiscard]] constexpr const npu* npu_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return npu_named("ethos-u55-128");
     if (target.has(target_feature::u85)) return npu_named("ethos-u85-256");

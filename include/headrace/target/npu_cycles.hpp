@@ -161,8 +161,8 @@ inline constexpr std::int64_t longest_stride = 3;
 
 }  // namespace detail
 
-/// Returns an estimate of the cycles that an operator takes, as Vela 5.2 would give it: the longest of computing
-/// and of the transfers of each memory (regor/architecture/ethosu55/ethos_u55_performance.cpp and
+/// Returns an estimate of the cycles that an operator takes, as Vela 5.2 would give it: the longest of
+/// computing and of the transfers of each memory (regor/architecture/ethosu55/ethos_u55_performance.cpp and
 /// ethosu85/ethos_u85_performance.cpp in its sources).
 [[nodiscard]] inline double npu_cycles(const npu_layer& layer, const npu& target) {
     if (detail::volume(layer.result.size) == 0 || detail::volume(layer.input.size) == 0) return 0;

@@ -38,8 +38,8 @@ struct target_preferences {
     std::int64_t pooled_maximum = 0;
     /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
     std::int64_t convolved_sum = 0;
-    /// The maximum number of bits of constant factors and offsets of channels that elementwise operators read;
-    /// those of more bits become weights of a DEPTHWISE_CONV2D.
+    /// The maximum number of bits of constant factors and offsets of channels that elementwise operators
+    /// read; those of more bits become weights of a DEPTHWISE_CONV2D.
     std::int64_t factor_bits = any;
     /// True if operands of sums are widened without additional fractional bits.
     bool sums_at_unit_scale = false;

@@ -169,7 +169,8 @@ private:
         return build::reshape(e, e.make<tosa::rescale>(a), shape);
     }
 
-    // Returns what is multiplied and added between a RESCALE that widens INT8 and `v`, if it differs by channel.
+    // Returns what is multiplied and added between a RESCALE that widens INT8 and `v`, if it differs by
+    // channel.
     static std::optional<affine> affine_before(value v, emit<made> e) {
         const shape_builder whole(e.shape(v));
         const sizes shape = whole;

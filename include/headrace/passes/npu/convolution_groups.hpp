@@ -195,7 +195,8 @@ private:
     }
 
     // True if every user slices channels, no channel is computed twice, and the products of idle lanes cost
-    // less than copying the slices. Images lie in groups of 16 channels, so a narrower one wastes memory.
+    // less than copying the slices. Images are stored in groups of 16 channels, and a narrower part wastes
+    // the rest of a group.
     static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<made> e) {
         const target_preferences& target = preferences_of(e.target());
         const shape_builder kernel(e.shape(convolution.weight));

@@ -26,8 +26,8 @@ struct pair_columns;
     return part == nullptr ? v : part->input1;
 }
 
-/// True if an image is the result of an operator as it stands: groups of 16 channels then lie apart, however few
-/// the channels are, and are read in long bursts.
+/// True if an image is the result of an operator as it stands: it is then stored in groups of 16
+/// channels, however few there are, which are read in long bursts.
 [[nodiscard]] inline bool lies_in_groups(value image) {
     const node& source = *before_slice(image).producer;
     return !is<builtin::placeholder>(source) && !is<tosa::reshape>(source);
