@@ -112,7 +112,8 @@ private:
         return npu_cycles(layer, target_) + writing_planes(all, layer);
     }
 
-    [[nodiscard]] double transposed_windows(const fused_operator& all, const args<tosa::transpose_conv2d>& a) const {
+    [[nodiscard]] double transposed_windows(
+        const fused_operator& all, const args<tosa::transpose_conv2d>& a) const {
         npu_layer layer = layer_of(all, npu_unit::convolution, a.input);
         const tensor_meta* weight = meta_of(a.weight);
         if (weight == nullptr || weight->rank() != 4) return 0;
