@@ -9,6 +9,8 @@ using namespace headrace;
 TEST_CASE("a target that names no NPU gets nothing that is good for one alone") {
     for (const char* text : {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+INT+FP+int16+int4+bf16+cf"}) {
         const target_preferences& plain = preferences_of(*parse_target(text));
+        CHECK_FALSE(plain.whole_clamps);
+        CHECK(plain.planes_by_convolution == 0);
         CHECK_FALSE(plain.rows_are_width);
         CHECK(plain.stride == target_preferences::any);
         CHECK(plain.pooled_maximum == 0);

@@ -18,7 +18,7 @@ struct target_preferences {
 
     /// True if a CLAMP to the whole range of its type is kept. It changes nothing, but Vela estimates fewer
     /// cycles for an Ethos-U55 if one follows a convolution.
-    bool whole_clamps = true;
+    bool whole_clamps = false;
     /// The maximum number of axes of a TRANSPOSE; with more, axes that move together are merged.
     std::size_t transposed_axes = 4;
     /// The number of pixels that a convolution with weights of 0 and 1 moves at a time when a few planes
@@ -75,13 +75,12 @@ struct target_preferences {
 
 namespace detail {
 
-// Programs without a particular target are compiled for both Ethos-Us, so they keep a form that helps one and
-// costs the other little or nothing. Without whole CLAMPs the keyword spotter takes 21 % more cycles on an
-// Ethos-U55; without planes by convolution MobileNet V2 (96x96) takes 10 % more on an Ethos-U85.
-inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
+// Serves targets that name no processor, and cores, which move elements as fast as they multiply them.
+inline constexpr target_preferences plain_preferences{};
 
 // Derived from the estimates of Vela 5.1 for ethos-u55-128.
-inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+inline constexpr target_preferences u55_preferences{.whole_clamps = true,
+    .transposed_axes = 2,
     .crops_after_transpose = true,
     .rows_are_width = true,
     .stride = 3,
@@ -93,8 +92,7 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
     .paired_channels = 4};
 
 // Derived from the estimates of Vela 5.1 for ethos-u85-256.
-inline constexpr target_preferences u85_preferences{.whole_clamps = false,
-    .planes_by_convolution = 16,
+inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .crops_after_planes = true,
     .rows_are_width = true,
     .stride = 3,
@@ -115,17 +113,13 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
     .reads_matrices_transposed = true,
     .slow_planes = 11};
 
-// A core moves elements as fast as it multiplies them, and its kernels clamp anyway.
-inline constexpr target_preferences core_preferences{.whole_clamps = false};
-
 }  // namespace detail
 
-/// Returns the preferences of a target; for a target without a processor, forms that cost no target much.
+/// Returns the preferences of a target; without an NPU, those of plain TOSA.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;
-    if (target.has(target_feature::core)) return detail::core_preferences;
-    return detail::generic_preferences;
+    return detail::plain_preferences;
 }
 
 }  // namespace headrace
