@@ -40,6 +40,9 @@ struct target_preferences {
     std::int64_t convolved_sum = 0;
     /// True if operands of sums are widened without additional fractional bits.
     bool sums_at_unit_scale = false;
+    /// True if each reader of a tensor that is widened to INT32 has a RESCALE of its own, which is then fused
+    /// into the reader. Shared, it is an operator whose INT32 result goes through memory.
+    bool widens_per_reader = false;
     /// True if RESCALEs directly follow convolutions, before ops that only move elements.
     bool rescales_first = false;
     /// True if convolutions that skip the last column of an image read it with a weight of zero instead.
@@ -86,6 +89,7 @@ inline constexpr target_preferences u55_preferences{.whole_clamps = true,
     .stride = 3,
     .pooled_maximum = 256,
     .sums_at_unit_scale = true,
+    .widens_per_reader = true,
     .rescales_first = true,
     .selected_channels = 512,
     .products_per_move = 128,
@@ -99,6 +103,7 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .pooled_maximum = 256,
     .convolved_sum = 4096,
     .sums_at_unit_scale = true,
+    .widens_per_reader = true,
     .rescales_first = true,
     .reads_last_column = true,
     .selected_channels = 512,
