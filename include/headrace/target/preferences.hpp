@@ -81,7 +81,8 @@ namespace detail {
 // Serves targets that name no processor, and cores, which move elements as fast as they multiply them.
 inline constexpr target_preferences plain_preferences{};
 
-// Derived from the estimates of Vela 5.1 for ethos-u55-128.
+// Derived from the estimates of Vela 5.1 for ethos-u55-128; those of 5.2 differ for INT32 tensors,
+// whose transfers it counts in bytes.
 inline constexpr target_preferences u55_preferences{.whole_clamps = true,
     .transposed_axes = 2,
     .crops_after_transpose = true,
@@ -95,7 +96,7 @@ inline constexpr target_preferences u55_preferences{.whole_clamps = true,
     .products_per_move = 128,
     .paired_channels = 4};
 
-// Derived from the estimates of Vela 5.1 for ethos-u85-256.
+// Derived from the estimates of Vela 5.1 for ethos-u85-256; those of 5.2 are the same for INT8.
 inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .crops_after_planes = true,
     .rows_are_width = true,
