@@ -24,6 +24,12 @@ TEST_CASE("a target that names no NPU gets nothing that is good for one alone") 
     }
 }
 
+TEST_CASE("what computes a widened operand together with its reader has one for each reader") {
+    for (const char* text : {"TOSA-1.0+INT+u55", "TOSA-1.0+INT+u85", "TOSA-1.0+INT+core"})
+        CHECK(preferences_of(*parse_target(text)).widens_per_reader);
+    CHECK_FALSE(preferences_of(*parse_target("TOSA-1.0+INT")).widens_per_reader);
+}
+
 TEST_CASE("NPUs are described whatever else the target allows") {
     CHECK(&preferences_of(*parse_target("TOSA-1.0+INT+u55")) ==
         &preferences_of(*parse_target("TOSA-1.0+INT+int16+u55")));

@@ -78,7 +78,6 @@ struct target_preferences {
 
 namespace detail {
 
-// Serves targets that name no processor, and cores, which move elements as fast as they multiply them.
 inline constexpr target_preferences plain_preferences{};
 
 // Derived from the estimates of Vela 5.1 for ethos-u55-128; those of 5.2 differ for INT32 tensors,
@@ -119,12 +118,16 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .reads_matrices_transposed = true,
     .slow_planes = 11};
 
+// A core moves elements as fast as it multiplies them, and its kernels widen their operands themselves.
+inline constexpr target_preferences core_preferences{.widens_per_reader = true};
+
 }  // namespace detail
 
-/// Returns the preferences of a target; without an NPU, those of plain TOSA.
+/// Returns the preferences of a target; without a processor, those of plain TOSA.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;
+    if (target.has(target_feature::core)) return detail::core_preferences;
     return detail::plain_preferences;
 }
 
