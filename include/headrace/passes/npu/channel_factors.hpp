@@ -221,17 +221,23 @@ private:
                 continue;
             }
             constants->resize(static_cast<std::size_t>(shape.back()), constants->front());
-            const auto* widened = match<tosa::rescale>(given);
+            const auto* widened = match<tosa::rescale>(before_moves(given));
             const dtype stored = e.dtype(widened == nullptr ? given : widened->input);
             return term{computed, std::move(*constants), traits_of(stored).bits};
         }
         return std::nullopt;
     }
+    // Constants of channels keep their order when they are reshaped or transposed, which is folded later.
+    static value before_moves(value v) {
+        while (is<tosa::reshape>(*v.producer) || is<tosa::transpose>(*v.producer)) v = v.producer->operand(0);
+        return v;
+    }
     // Returns the numbers of a constant, or of one that a RESCALE widens.
     static std::optional<numbers> constants_of(value v, emit<made> e) {
+        v = before_moves(v);
         const auto* widened = match<tosa::rescale>(v);
         if (widened == nullptr) return constant_integers(v);
-        auto constants = constant_integers(widened->input);
+        auto constants = constant_integers(before_moves(widened->input));
         const auto multiplier = constant_integer(widened->multiplier),
                    shift = constant_integer(widened->shift);
         const auto zero = constant_integer(widened->input_zp);
