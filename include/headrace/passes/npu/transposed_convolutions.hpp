@@ -19,10 +19,10 @@ struct read_last_column;
 struct remove_whole_clamps;
 struct stage_image;
 
-/// Computes a transposed convolution, with the RESCALE and the CLAMP or TABLE after it, as a convolution
-/// for each row within the stride. Vela spreads the image by zeros or unrolls the stride, and fuses no
-/// RESCALE with factors of its own for each channel into a TRANSPOSE_CONV2D. Of 64 x 64 pixels and 32
-/// channels, a kernel of 4 x 4 with stride 2 takes a quarter of the cycles.
+/// Computes a transposed convolution, with the RESCALE and the CLAMP or TABLE after it, as a convolution for
+/// each row within the stride. Vela spreads the image by zeros or unrolls the stride, and fuses no RESCALE
+/// with factors of its own for each channel into a TRANSPOSE_CONV2D. A kernel of 4 x 4 with stride 2 on
+/// 64 x 64 pixels of 32 channels takes a quarter of the cycles.
 struct interleave_rows : tuned_for<&target_preferences::stride> {
     using runs_before =
         pass_list<halve_windows, stage_image, pair_columns, read_last_column, remove_whole_clamps>;
