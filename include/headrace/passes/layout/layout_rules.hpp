@@ -106,9 +106,6 @@ inline constexpr trait along_axis = trait::reduction | trait::reversing;
         return match<tosa::const_shape>(pad->padding) != nullptr ? kind::axes : kind::fixed;
     if (const auto* slice = args_if<tosa::slice>(n))
         return match<tosa::const_shape>(slice->start) != nullptr ? kind::axes : kind::fixed;
-    const auto* rescale = args_if<tosa::rescale>(n);
-    if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
-        return kind::fixed;
     if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
     if (n.op->has(trait::pooling | trait::resampling | trait::gathering)) return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
@@ -141,7 +138,7 @@ struct axes_of_op {
         if (const auto axis = worked_axis(n)) whole |= 1U << static_cast<unsigned>(*axis);
         if (n.op->has(trait::reduction) && !n.op->has(trait::locating)) reduced = whole;
         const auto* rescale = args_if<tosa::rescale>(n);
-        if (rescale != nullptr && rescale->per_channel && full.size() != 0)
+        if (rescale != nullptr && rescale->per_channel && full.size() != 0 && full.back() != 1)
             trailing = 1U << (full.size() - 1);
     }
     [[nodiscard]] const shape_builder& of(node_port port) const {
