@@ -24,7 +24,7 @@ struct broadcast_repeats : pass {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
     static constexpr std::string_view summary =
-        "drops TILEs of axes of size 1 before elementwise ops that broadcast, or computes functions before them";
+        "drops TILEs that elementwise ops would broadcast, or computes functions before them";
     static constexpr bool in_execution_order = true;
 
     static auto rewrites() {
