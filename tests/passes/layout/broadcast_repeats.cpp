@@ -48,6 +48,14 @@ TEST_CASE("operands of arithmetic, on either side, after functions") {
     CHECK(compare_tiles(quantized, 0) == "");
 }
 
+TEST_CASE("functions are computed on fewer elements") {
+    const auto rows = [](program& p) {
+        p.output(p.make<tosa::exp>({.input1 = repeated(p, p.input(fp32, {1, 3}), {5, 1})}));
+    };
+    CHECK(compare_tiles(rows, 1) == "");
+    CHECK_THAT(rows, computes_the_same<broadcast_repeats>());
+}
+
 TEST_CASE("both operands: one of them keeps each axis") {
     const auto outer = [](program& p) {
         const value column = repeated(p, p.input(fp32, {4, 1}), {1, 5});
