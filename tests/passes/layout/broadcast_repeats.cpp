@@ -69,7 +69,7 @@ TEST_CASE("both operands: one of them keeps each axis") {
     CHECK(compare_tiles(same, 1) == "");
 }
 
-TEST_CASE("TILEs of longer axes, of channels with factors of their own, and those that others read stay") {
+TEST_CASE("TILEs of longer axes, of channels that differ, and of what others read or is widened stay") {
     const auto copies = [](program& p) {
         p.output(p.make<tosa::exp>({.input1 = repeated(p, p.input(fp32, {2, 3}), {2, 1})}));
     };
@@ -79,6 +79,10 @@ TEST_CASE("TILEs of longer axes, of channels with factors of their own, and thos
         p.output(rescaled_by(p, v, {.multipliers = {1 << 30, 1 << 29, 1 << 28}}));
     };
     CHECK_THAT(channels, is_left_alone_by<broadcast_repeats>());
+    const auto widened = [](program& p) {
+        p.output(rescaled_by(p, repeated(p, p.input(dtype::int8, {1, 3}), {5, 1}), {}));
+    };
+    CHECK_THAT(widened, is_left_alone_by<broadcast_repeats>());
     const auto read = [](program& p) {
         const value v = repeated(p, p.input(fp32, {1, 3}), {2, 1});
         p.output(v);

@@ -41,7 +41,7 @@ private:
     // Returns the TILE that makes a value, if it repeats only axes of size 1.
     static const args<tosa::tile>* repeat_of(emit<made> e, value v) {
         const auto* tile = match<tosa::tile>(v);
-        if (tile == nullptr) return nullptr;
+        if (tile == nullptr || e.rank(v) == 0) return nullptr;
         const sizes from = e.shape(tile->input1), to = e.shape(v);
         for (std::size_t d = 0; d != from.size(); ++d) {
             if (from[d] != to[d] && from[d] != 1) return nullptr;
@@ -53,7 +53,7 @@ private:
         const node& n = e.current();
         const value v = n.operand(0);
         const auto* tile = repeat_of(e, v);
-        if (tile == nullptr || !has_one_use(v)) return std::nullopt;
+        if (tile == nullptr || !has_one_use(v) || !gains_before(e, v)) return std::nullopt;
         const auto* rescale = args_if<tosa::rescale>(n);
         const bool by_channel = rescale != nullptr && rescale->per_channel;
         if (by_channel && e.shape(tile->input1).back() != e.shape(v).back()) return std::nullopt;
@@ -63,6 +63,16 @@ private:
             n, operands, [&](tensor_meta& meta) { meta.shape = e.owner().own(e.shape(tile->input1)); });
         if (once == nullptr) return std::nullopt;
         return e.make<tosa::tile>({.input1 = once->result(), .multiples = tile->multiples});
+    }
+
+    // True if repeating the result moves no more bytes than repeating `v`, or becomes a broadcast.
+    static bool gains_before(emit<made> e, value v) {
+        const dtype type = e.result_meta().dtype;
+        const auto broadcasts = [](const edge& use) { return set_of<of_several>.contains(*use.target->op); };
+        const bool is_repeatable = type == dtype::boolean || is_floating(type) || is_signed_integral(type);
+        return is_repeatable &&
+            (traits_of(type).bits <= traits_of(e.dtype(v)).bits ||
+                std::ranges::all_of(e.current().uses(), broadcasts));
     }
 
     static std::optional<value> broadcasting(emit<made> e) {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_STAGE_BROADCASTS_HPP
 #define HEADRACE_PASSES_U55_STAGE_BROADCASTS_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,8 +30,9 @@ struct stage_broadcasts : for_u55 {
 private:
     using of_two = ops_where<tosa::dialect, trait::binary>;
     using made = joined<build::reshape_ops, ops<tosa::max_pool2d, tosa::rescale>>;
-    static constexpr std::int64_t min_repeats = 4;   // a constant that is read less often is not worth a copy
-    static constexpr std::int64_t max_bytes = 4096;  // since copies occupy the chip
+    static constexpr std::int64_t max_bytes = 4096;     // copies occupy the chip
+    static constexpr std::int64_t min_repeats = 4;      // less often read, or for a small result,
+    static constexpr std::int64_t min_elements = 4096;  // a constant is not worth a copy
 
     static std::optional<value> with_staged(emit<made> e) {
         const node& n = e.current();
@@ -55,7 +57,7 @@ private:
         while (const auto* reshaped = match<tosa::reshape>(narrow)) narrow = reshaped->input1;
         const std::int64_t count = e.meta(narrow).elements();
         if (!is<builtin::constant>(*narrow.producer) || e.dtype(narrow) != dtype::int8 || count < 2 ||
-            count > max_bytes || e.result_meta().elements() / count < min_repeats) {
+            count > max_bytes || e.result_meta().elements() < std::max(min_elements, min_repeats * count)) {
             return std::nullopt;
         }
         const shape_builder shape(e.shape(rescale->input));
