@@ -168,9 +168,12 @@ HEADRACE_COMPILED_PASS(add_at_unit_scale);
 
 /// Removes CLAMPs to the whole range of their type. Example: a quantized relu, whose result is quantized from
 /// 0 on. Targets that use such a CLAMP as a hint keep it.
-struct remove_whole_clamps : tuned_for<&target_preferences::whole_clamps> {
+struct remove_whole_clamps : pass {
+    using phase = target_optimization;
     using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
     static constexpr std::string_view summary = "removes CLAMPs to the whole range of an integer type";
+
+    [[nodiscard]] bool should_run(const graph& g) const { return !preferences_of(g.target()).whole_clamps; }
 
     static auto rewrites() { return rules(on<tosa::clamp> = code<unclamped>()); }
 
