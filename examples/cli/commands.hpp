@@ -25,8 +25,8 @@ struct calibration_options {
     bool smooth = false;      ///< scale the inputs of linear layers first
     bool correct_biases = false;
     bool keep_branches = false;  ///< of linear layers, which otherwise become one layer
-    double headroom = 1;  ///< factor for the ranges of computed values
-    double best = 0;      ///< seconds for which other options are tried
+    double headroom = 1;         ///< factor for the ranges of computed values
+    double best = 0;             ///< seconds for which other options are tried
     double int16_share = 0;
     int jobs = 0;  ///< threads; 0: one per processor
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the annotations of an output node about layers that are computed as one: headrace::kept_branches and
-// headrace::merged_layers.
+// Defines headrace::kept_branches and headrace::merged_layers, annotations of an output node about layers
+// that are computed as one.
 #ifndef HEADRACE_IR_LINEAR_MERGES_HPP
 #define HEADRACE_IR_LINEAR_MERGES_HPP
 

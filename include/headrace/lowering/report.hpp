@@ -68,7 +68,7 @@ struct lowering_report {
     std::size_t transposes_before_layout = 0;  ///< in TOSA, before the passes that choose layouts
     pmr_vector<remaining_transpose> transposes_left{};
     std::optional<memory_need> memory{};  ///< of the lowered nodes in order, when another order is possible
-    std::vector<merged_nodes> merges{};  ///< by quantization, too, if the model was quantized first
+    std::vector<merged_nodes> merges{};   ///< by quantization, too, if the model was quantized first
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
     /// The largest distance of an output of the lowered model from the exported program's float result, in

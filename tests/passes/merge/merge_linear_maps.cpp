@@ -338,7 +338,7 @@ TEST_CASE("weights that are not numbers, empty tensors and weights that many lay
 TEST_CASE("random networks compute the same with no more products") {
     std::mt19937 random(11);
     std::size_t changed = 0;
-    for (int round = 0; round != 150; ++round) {
+    for (int round = 0; round != 300; ++round) {
         const auto seed = static_cast<unsigned>(random());
         const auto build = [seed](program& p) {
             std::mt19937 choice(seed);
@@ -346,7 +346,7 @@ TEST_CASE("random networks compute the same with no more products") {
             const auto any = [&](int count) { return choice() % static_cast<unsigned>(count); };
             const auto some = [&](const std::vector<value>& of_these) {
                 const auto size = static_cast<unsigned>(of_these.size());
-                return of_these[size - 1 - std::min(size - 1, any(3))];
+                return of_these[size - 1 - std::min(size - 1, static_cast<unsigned>(any(3)))];
             };
             std::vector<value> known{p.input(fp32, {1, 4, 7, 7})};
             for (int i = 0; i != 8; ++i) {
