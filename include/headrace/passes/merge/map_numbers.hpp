@@ -3,13 +3,17 @@
 #ifndef HEADRACE_PASSES_MERGE_MAP_NUMBERS_HPP
 #define HEADRACE_PASSES_MERGE_MAP_NUMBERS_HPP
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/sizes.hpp>
 #include <headrace/passes/merge/linear_maps.hpp>
 
 namespace headrace::maps {
@@ -24,11 +28,12 @@ struct map_numbers {
           weights(static_cast<std::size_t>(s.out * s.inputs() * s.taps())),
           shifts(static_cast<std::size_t>(s.out)) {}
 
-    /// The first weight between an output and an input channel of its group.
-    [[nodiscard]] double* taps_of(std::int64_t out, std::int64_t in) {
-        const std::int64_t place = out * shape.inputs() + in - first_input(out);
-        return &weights[static_cast<std::size_t>(place * shape.taps())];
+    /// The weights of an output channel.
+    [[nodiscard]] std::span<double> row(std::int64_t out) {
+        const auto size = static_cast<std::size_t>(shape.inputs() * shape.taps());
+        return std::span(weights).subspan(static_cast<std::size_t>(out) * size, size);
     }
+    /// The first input channel of the group of an output channel.
     [[nodiscard]] std::int64_t first_input(std::int64_t out) const {
         return out / shape.outputs() * shape.inputs();
     }
@@ -64,14 +69,10 @@ private:
         const bool is_chain = m.kind == map_kind::chain;
         auto second = numbers(m.second, is_chain ? first->shape.out : channels, axes);
         if (!second) return std::nullopt;
+        if (!is_chain) return sum_of(shape, *std::move(first), m.sign, *second, m.second_sign);
+        if (!maps_[m.second].has_layer && first->shape == shape) return scaled(*std::move(first), *second);
         std::optional<map_numbers> made(shape);
-        if (is_chain) {
-            if (!add_product(*made, *first, *second)) return std::nullopt;
-        } else {
-            add_part(*made, *first, m.sign);
-            add_part(*made, *second, m.second_sign);
-        }
-        return made;
+        return add_product(*made, *first, *second) ? std::move(made) : std::nullopt;
     }
 
     // --- steps --------------------------------------------------------------------------------
@@ -80,11 +81,11 @@ private:
         map_numbers made(shape);
         if (m.weighted == 1) {
             const bool has_bias = m.of->operand_count > 2;
-            const auto weights = constant_reals(m.of->operand(1));
-            const auto bias = has_bias ? constant_reals(m.of->operand(2)) : pmr_vector<double>();
+            auto weights = constant_reals(m.of->operand(1));
+            auto bias = has_bias ? constant_reals(m.of->operand(2)) : pmr_vector<double>();
             if (!weights || weights->size() != made.weights.size() || !bias) return std::nullopt;
-            made.weights = *weights;
-            if (has_bias) made.shifts = *bias;
+            made.weights = *std::move(weights);
+            if (has_bias) made.shifts = *std::move(bias);
         } else if (const auto* pool = m.of == nullptr ? nullptr : args_if<aten::avg_pool2d>(*m.of)) {
             const double count = static_cast<double>(pool->divisor_override.value_or(shape.taps()));
             std::ranges::fill(made.weights, 1 / count);
@@ -184,16 +185,36 @@ private:
         return static_cast<std::size_t>(tap);
     }
 
+    // Multiplies each output channel by the factor of a map of factors alone.
+    static map_numbers scaled(map_numbers first, const map_numbers& factors) {
+        for (std::size_t o = 0; o != first.shifts.size(); ++o) {
+            for (double& w : first.row(static_cast<std::int64_t>(o))) w *= factors.weights[o];
+            first.shifts[o] = first.shifts[o] * factors.weights[o] + factors.shifts[o];
+        }
+        return first;
+    }
+    static map_numbers sum_of(
+        const map_shape& shape, map_numbers first, double sign, map_numbers& second, double second_sign) {
+        if (first.shape == shape && sign == 1) {
+            add_part(first, second, second_sign);
+            return first;
+        }
+        map_numbers sum(shape);
+        add_part(sum, first, sign);
+        add_part(sum, second, second_sign);
+        return sum;
+    }
     static void add_part(map_numbers& to, map_numbers& part, double sign) {
         pmr_vector<std::size_t> taps;
         for_each_tap(part.shape, [&](std::size_t, const auto& at) { taps.push_back(tap_at(to.shape, at)); });
+        const auto wide = static_cast<std::size_t>(to.shape.taps());
         for (std::int64_t o = 0; o != to.shape.out; ++o) {
             to.shifts[static_cast<std::size_t>(o)] += sign * part.shifts[static_cast<std::size_t>(o)];
-            const std::int64_t begin = part.first_input(o);
-            for (std::int64_t i = begin; i != begin + part.shape.inputs(); ++i) {
-                double* const sum = to.taps_of(o, i);
-                const double* const own = part.taps_of(o, i);
-                for (std::size_t t = 0; t != taps.size(); ++t) sum[taps[t]] += sign * own[t];
+            const auto offset = static_cast<std::size_t>(part.first_input(o) - to.first_input(o)) * wide;
+            double* sum = &to.row(o)[offset];
+            const std::span<const double> row = part.row(o);
+            for (std::size_t i = 0; i != row.size(); i += taps.size(), sum += wide) {
+                for (std::size_t t = 0; t != taps.size(); ++t) sum[taps[t]] += sign * row[i + t];
             }
         }
     }
@@ -203,37 +224,47 @@ private:
             static_cast<double>(first.shape.taps());
         const std::int64_t pairs = saturating_mul(first.shape.taps(), second.shape.taps());
         if (work_ > most_work || pairs > most_pairs) return false;
-        pmr_vector<std::size_t> taps;  // for each tap of the second map, one for each tap of the first
-        for_each_tap(second.shape, [&](std::size_t, const auto& outer) {
-            for_each_tap(first.shape, [&](std::size_t, const auto& inner) {
-                auto at = inner;
-                for (std::size_t i = 0; i != to.shape.axes; ++i)
-                    at[i] += outer[i] * first.shape.windows[i].stride;
-                taps.push_back(tap_at(to.shape, at));
-            });
-        });
+        const pmr_vector<std::size_t> taps = taps_of_pairs(to.shape, first.shape, second.shape);
         to.shifts = second.shifts;
-        const auto inner_taps = static_cast<std::size_t>(first.shape.taps());
         const auto outer_taps = static_cast<std::size_t>(second.shape.taps());
         for (std::int64_t o = 0; o != to.shape.out; ++o) {
+            const std::span<const double> row = second.row(o);
             const std::int64_t begin = second.first_input(o);
             for (std::int64_t m = begin; m != begin + second.shape.inputs(); ++m) {
-                const double* const outer = second.taps_of(o, m);
-                for (std::size_t t = 0; t != outer_taps; ++t)
-                    to.shifts[static_cast<std::size_t>(o)] +=
-                        outer[t] * first.shifts[static_cast<std::size_t>(m)];
-                const std::int64_t from = first.first_input(m);
-                for (std::int64_t i = from; i != from + first.shape.inputs(); ++i) {
-                    double* const sum = to.taps_of(o, i);
-                    const double* const inner = first.taps_of(m, i);
-                    for (std::size_t t = 0; t != outer_taps; ++t) {
-                        const std::size_t* const place = &taps[t * inner_taps];
-                        for (std::size_t u = 0; u != inner_taps; ++u) sum[place[u]] += outer[t] * inner[u];
-                    }
-                }
+                const auto outer = row.subspan(static_cast<std::size_t>(m - begin) * outer_taps, outer_taps);
+                for (const double w : outer)
+                    to.shifts[static_cast<std::size_t>(o)] += w * first.shifts[static_cast<std::size_t>(m)];
+                add_row(to, o, first, m, outer, taps);
             }
         }
         return true;
+    }
+    // Returns, for each tap of the second map, for each tap of the first, the tap of both.
+    static pmr_vector<std::size_t> taps_of_pairs(
+        const map_shape& both, const map_shape& first, const map_shape& second) {
+        pmr_vector<std::size_t> taps;
+        for_each_tap(second, [&](std::size_t, const auto& outer) {
+            for_each_tap(first, [&](std::size_t, const auto& inner) {
+                auto at = inner;
+                for (std::size_t i = 0; i != both.axes; ++i) at[i] += outer[i] * first.windows[i].stride;
+                taps.push_back(tap_at(both, at));
+            });
+        });
+        return taps;
+    }
+    // Adds the weights of channel m of the first map, by which channel o of the second multiplies.
+    static void add_row(map_numbers& to, std::int64_t o, map_numbers& first, std::int64_t m,
+        std::span<const double> outer, const pmr_vector<std::size_t>& taps) {
+        const auto inner_taps = static_cast<std::size_t>(first.shape.taps());
+        const auto wide = static_cast<std::size_t>(to.shape.taps());
+        double* sum = &to.row(o)[static_cast<std::size_t>(first.first_input(m) - to.first_input(o)) * wide];
+        const std::span<const double> row = first.row(m);
+        for (std::size_t i = 0; i != row.size(); i += inner_taps, sum += wide) {
+            const std::size_t* place = taps.data();
+            for (const double w : outer) {
+                for (std::size_t t = 0; t != inner_taps; ++t) sum[*place++] += w * row[i + t];
+            }
+        }
     }
 
     const map_list& maps_;

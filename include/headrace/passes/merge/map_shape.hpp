@@ -20,6 +20,7 @@ struct window {
     std::int64_t low = 0, step = 1, count = 1, stride = 1;
 
     [[nodiscard]] std::int64_t high() const { return low + step * (count - 1); }
+    friend bool operator==(const window&, const window&) = default;
 };
 
 /// The channels and the window of a convolution; a linear layer has a window of no axes.
@@ -43,6 +44,7 @@ struct map_shape {
     [[nodiscard]] double weights() const {
         return static_cast<double>(out) * static_cast<double>(inputs()) * static_cast<double>(taps());
     }
+    friend bool operator==(const map_shape&, const map_shape&) = default;
 };
 
 /// The shape of one factor for each channel.
