@@ -173,6 +173,11 @@ TEST_CASE("of a sum of several roots, each root's branches are one") {
         p.output(l.sub(of_x, l.conv(y, 4, 3, {.padding = 1})));
     };
     check_merged(build, 3);  // two convolutions and their sum
+    check_merged(image([](layers& l, value x) {
+        const value other = l.p.make<aten::relu>({x});
+        return l.sub(l.sub(l.conv(x, 6, 1), other), l.conv(x, 6, 3, {.padding = 1}));
+    }),
+        3);  // a convolution, the function and their difference
 }
 
 TEST_CASE("factors and norms before and after a layer go into it") {
