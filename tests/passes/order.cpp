@@ -32,6 +32,7 @@ struct independence {
 constexpr std::array independent{
     independence{"decompose_comparisons", "the conditions that formulas make are boolean already"},
     independence{"decompose_dilated_pooling", "adaptive poolings have no dilation"},
+    independence{"merge_linear_maps", "the linear layers of recurrent cells have gates between them"},
     independence{"join_groups", "a weight that takes a batch norm in is not quantized"},
     independence{"fuse_reshapes", "both runs are the same pass"},
     independence{"merge_selections", "what moves planes reads a window of several elements"},
