@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <headrace/ir/linear_merges.hpp>
+
 namespace headrace {
 
 namespace {
@@ -28,7 +30,28 @@ void write_pass_record(json_writer& w, const pass_record& p) {
     w.end_object();
 }
 
+void write_merges(json_writer& w, const std::vector<merged_nodes>& merges) {
+    w.begin_array("merges");
+    for (const merged_nodes& m : merges) {
+        w.begin_object();
+        w.member("result", m.result);
+        w.begin_array("merged");
+        for (const std::string& name : m.merged) w.value(name);
+        w.end_array();
+        w.member("error", m.error);
+        w.end_object();
+    }
+    w.end_array();
+}
+
 }  // namespace
+
+std::vector<merged_nodes> merged_in(const graph& g) {
+    std::vector<merged_nodes> all;
+    for (const layer_merge& m : merges_of(g))
+        all.push_back({std::string(m.result), {m.merged.begin(), m.merged.end()}, m.error});
+    return all;
+}
 
 namespace detail {
 
@@ -83,6 +106,7 @@ std::string report_json(const lowering_report& report) {
         w.member("lower_bound", report.memory->lower_bound);
         w.end_object();
     }
+    if (!report.merges.empty()) write_merges(w, report.merges);
     w.member("passes_run", ran);
     w.member("passes_skipped", report.passes.size() - ran);
     w.member("nodes_rewritten", total.rewritten);

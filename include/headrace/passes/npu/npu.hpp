@@ -10,15 +10,17 @@
 #include <headrace/passes/npu/first_layers.hpp>
 #include <headrace/passes/npu/quantized_arithmetic.hpp>
 #include <headrace/passes/npu/strided_convolutions.hpp>
+#include <headrace/passes/npu/strides_to_channels.hpp>
+#include <headrace/passes/npu/transposed_convolutions.hpp>
 #include <headrace/passes/npu/transposes.hpp>
 #endif
 
 namespace headrace {
 
 /// The order does not matter. Targets without preferences skip them all (target/preferences.hpp).
-using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
-    read_last_column, convolve_sums, convolve_factors, pool_maxima, add_at_unit_scale,
-    transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
+using npu_passes = pass_list<merge_selections, strides_to_channels, interleave_rows, halve_windows,
+    stage_image, pair_columns, read_last_column, convolve_sums, convolve_factors, pool_maxima,
+    add_at_unit_scale, transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
 
 }  // namespace headrace
 
