@@ -55,7 +55,6 @@
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
-#include <headrace/quantization/unroll_networks.hpp>
 
 namespace headrace {
 
@@ -64,7 +63,7 @@ namespace {
 // New nodes for passes earlier in the list are rewritten in the next round.
 template <class... Last>
 using expanding_passes = boost::mp11::mp_append<
-    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
+    pass_list<canonicalize_variants, fold_batch_norms, decompose_recurrent>,
     composite_passes,
     pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
         decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
