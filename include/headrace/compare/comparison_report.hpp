@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::sorted_layers, headrace::comparison_lines, headrace::comparison_json and headrace::comparison_dot, which present a
-// comparison of two models.
+// Declares headrace::sorted_layers, headrace::comparison_lines, headrace::comparison_json and
+// headrace::comparison_dot, which present a comparison of two models.
 #ifndef HEADRACE_COMPARE_COMPARISON_REPORT_HPP
 #define HEADRACE_COMPARE_COMPARISON_REPORT_HPP
 

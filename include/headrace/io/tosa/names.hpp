@@ -53,7 +53,7 @@ private:
 
 /// Names the values of one region. A value that has a name keeps it. The operator that computes the value of
 /// an exported node gets that node's name (`softmax`); other operators made for the node add their op
-/// (`softmax.reduce_max`), and a constant adds the operand that it is (`conv2d.weight`). Operators of a network
+/// (`softmax.reduce_max`), and a constant adds the operand that it is (`conv2d.weight`). Names in a network
 /// that was unrolled begin with their time step (`gru_l0_t3of32.sigmoid`).
 class tosa_names {
 public:

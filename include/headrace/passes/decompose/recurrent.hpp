@@ -83,8 +83,8 @@ private:
         return fresh + gates(open, 1, 1, 2) * (h - fresh);
     }
 
-    using made = ops<aten::linear, aten::slice_tensor, aten::view, aten::cat, aten::sigmoid, aten::tanh,
-        aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
+    using made = ops<aten::linear, aten::slice_tensor, aten::view, aten::transpose_int, aten::cat,
+        aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
     using state = build::recurrent_state;
     using layer = build::recurrent_layer;
     using results = build::recurrent_results;
@@ -174,7 +174,7 @@ private:
         const products inputs =
             multiplied<Op>(e, of.input, weights_of_products<Op>(e, w.input, w.input_bias));
         if (e.failed()) return {};
-        const std::int64_t steps = e.shape(of.input)[static_cast<std::size_t>(of.time_axis)];
+        const std::int64_t steps = e.shape(of.input)[1];
         if (!e.may_unroll(steps)) return {};
         if (steps == 0) return {e.unsupported("recurrent network without a time step"), {}, {}};
         pmr_vector<value> outputs(static_cast<std::size_t>(steps));
@@ -184,7 +184,7 @@ private:
             products now;
             for (std::size_t k = 0; k != product_count<Op>; ++k)
                 now.of[k] = e.make<aten::slice_tensor>(
-                    {.self = inputs.of[k], .dim = of.time_axis, .start = t, .end = t + 1});
+                    {.self = inputs.of[k], .dim = 1, .start = t, .end = t + 1});
             s = step<Op>(e, now, multiplied<Op>(e, s.h, hidden), s);
             if (w.projection) s.h = e.make<aten::linear>({.input = s.h, .weight = *w.projection});
             build::note_step(e, of, now.of[0], s.h, t, steps);
@@ -192,7 +192,7 @@ private:
         }
         value_list all;
         for (const value v : outputs) all.push_back(v);
-        return {build::concatenated(e, all, of.time_axis), s.h, s.c};
+        return {build::concatenated(e, all, 1), s.h, s.c};
     }
 };
 HEADRACE_COMPILED_PASS(decompose_recurrent);

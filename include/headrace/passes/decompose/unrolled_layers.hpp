@@ -18,7 +18,8 @@
 
 namespace headrace::build {
 
-/// The hidden state and, for LSTM only, the cell state: like the input, with one step along the time axis.
+/// The hidden state and, for LSTM only, the cell state, [1, 1, batch, width]: the shape in which targets that
+/// compute linear layers as convolutions take it, so that nothing is reshaped from step to step.
 struct recurrent_state {
     value h, c;
 };
@@ -30,17 +31,16 @@ struct recurrent_weights {
 };
 /// One layer in one direction.
 struct recurrent_layer {
-    value input;
+    value input;  ///< [1, steps, batch, width], as is the output
     recurrent_state before;
     recurrent_weights weights;
-    std::int64_t time_axis;
     bool backward;
     std::pmr::string name;  ///< of the network and the layer, such as `gru_l0`
 };
 /// The results of a layer in one direction, or of a network.
 struct recurrent_results {
     value outputs;
-    value h, c;  ///< the last states, [1, batch, width] of a layer
+    value h, c;  ///< the last states
 };
 
 /// Returns the k-th weights, of `per_cell` operands each: 2, or 4 with biases, and one more with projections.
@@ -74,12 +74,27 @@ inline value rows_of(emit<ops<aten::slice_tensor>> e, value v, std::int64_t begi
     return part.result();
 }
 
-/// Returns the state of one step along the time axis, [batch, 1, width] or [1, batch, width], in the other.
-inline value with_time_axis(emit<ops<aten::view>> e, value v, std::int64_t from, std::int64_t to) {
-    if (e.failed() || from == to) return v;
-    shape_builder shape(e.shape(v));
-    std::swap(shape[0], shape[1]);
+inline value viewed_as(emit<ops<aten::view>> e, value v, const shape_builder& shape) {
+    if (e.failed() || e.shape(v) == int_list(shape)) return v;
     return e.make<aten::view>({.self = v, .size = int_list(shape)});
+}
+/// Returns the input of a network, [steps, batch, width], [batch, steps, width] or [steps, width], as layers
+/// take it.
+inline value steps_first(emit<ops<aten::view, aten::transpose_int>> e, value x, bool batch_first) {
+    const sizes shape = e.shape(x);
+    if (shape.size() == 2) return viewed_as(e, x, shape_builder{1, shape[0], 1, shape[1]});
+    const std::int64_t batch = shape[batch_first ? 0 : 1], steps = shape[batch_first ? 1 : 0];
+    if (batch_first && batch != 1) x = e.make<aten::transpose_int>({.self = x, .dim0 = 0, .dim1 = 1});
+    return viewed_as(e, x, shape_builder{1, steps, batch, shape[2]});
+}
+/// Returns the outputs of the last layer in the form that the network gives them.
+inline value as_given(emit<ops<aten::view, aten::transpose_int>> e, value v, bool batch_first) {
+    if (e.failed()) return {};
+    const shape_builder shape(e.shape(v));
+    const int_list& wanted = e.result_meta().shape;
+    if (!batch_first || wanted.size() == 2 || shape[2] == 1) return viewed_as(e, v, shape_builder(wanted));
+    const value rows = viewed_as(e, v, shape_builder{shape[1], shape[2], shape[3]});
+    return e.make<aten::transpose_int>({.self = rows, .dim0 = 0, .dim1 = 1});
 }
 /// Returns tensors one after the other along an axis; a single one as it is.
 inline value concatenated(emit<ops<aten::cat>> e, const value_list& parts, std::int64_t axis) {
@@ -108,8 +123,9 @@ inline void note_step(emit<ops<>> e, const recurrent_layer& layer, value first, 
 
 /// Calls `run(layer)` for each layer and direction of a recurrent op, which returns its recurrent_results.
 template <class Op, class Run>
-recurrent_results unroll_layers(emit<ops<aten::slice_tensor, aten::view, aten::cat>> e, const args<Op>& a,
-    value h0, value c0, Run&& run) {
+recurrent_results unroll_layers(
+    emit<ops<aten::slice_tensor, aten::view, aten::transpose_int, aten::cat>> e, const args<Op>& a, value h0,
+    value c0, Run&& run) {
     if (a.train && a.dropout != 0)
         return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
     const bool projects = c0 && e.shape(c0).back() != e.shape(h0).back();
@@ -119,31 +135,35 @@ recurrent_results unroll_layers(emit<ops<aten::slice_tensor, aten::view, aten::c
         a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
         return {e.unsupported("recurrent network with more or fewer weights than its layers need"), {}, {}};
     }
-    const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
     const std::string_view origin = origin_name(e.current());
-    value outputs = a.input;
+    value outputs = steps_first(e, a.input, a.batch_first);
     value_list h, c;
     for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
         value_list sides;
         for (std::int64_t direction = 0; direction != directions; ++direction) {
             const std::int64_t k = layer * directions + direction;
             const auto initial = [&](value v) {
-                if (!v) return v;
+                if (!v || e.failed()) return value{};
                 const value row = e.make<aten::slice_tensor>({.self = v, .start = k, .end = k + 1});
-                return with_time_axis(e, row, 0, time_axis);
+                const std::int64_t width = e.shape(v).back();
+                return viewed_as(e, row, shape_builder{1, 1, e.shape(outputs)[2], width});
             };
             const std::string_view side = directions == 1 ? "" : direction == 0 ? "_forward" : "_backward";
             const recurrent_results made = run(recurrent_layer{outputs, {initial(h0), initial(c0)},
-                weights_of_cell(a.params, static_cast<std::size_t>(k), per_cell), time_axis, direction == 1,
+                weights_of_cell(a.params, static_cast<std::size_t>(k), per_cell), direction == 1,
                 text_of({origin.empty() ? "recurrent" : origin, "_l", layer, side})});
             sides.push_back(made.outputs);
-            h.push_back(with_time_axis(e, made.h, time_axis, 0));
-            if (made.c) c.push_back(with_time_axis(e, made.c, time_axis, 0));
+            h.push_back(made.h);
+            if (made.c) c.push_back(made.c);
         }
         outputs = concatenated(e, sides, -1);
     }
     if (e.failed()) return {};
-    return {outputs, concatenated(e, h, 0), c.size() == 0 ? value{} : concatenated(e, c, 0)};
+    const auto last = [&](const value_list& states, value first) {
+        return states.size() == 0 ? value{}
+                                  : viewed_as(e, concatenated(e, states, 0), shape_builder(e.shape(first)));
+    };
+    return {as_given(e, outputs, a.batch_first), last(h, h0), last(c, c0)};
 }
 
 }  // namespace headrace::build

@@ -10,6 +10,7 @@
 #include <headrace/passes/npu/quantized_arithmetic.hpp>
 #include <headrace/passes/npu/strided_convolutions.hpp>
 #include <headrace/passes/npu/transposes.hpp>
+#include <headrace/passes/npu/weights_on_chip.hpp>
 #endif
 
 namespace headrace {
@@ -18,6 +19,9 @@ namespace headrace {
 using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
     read_last_column, convolve_sums, pool_maxima, add_at_unit_scale, transpose_before_matmul,
     copy_before_planes, remove_whole_clamps>;
+
+/// Run after constants are folded and merged.
+using on_chip_passes = pass_list<keep_weights_on_chip>;
 
 }  // namespace headrace
 

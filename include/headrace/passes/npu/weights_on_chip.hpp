@@ -15,10 +15,10 @@
 
 namespace headrace {
 
-/// Copies the weight of a linear layer that several steps apply to one vector each, such as that of a recurrent
-/// cell, to the chip: each step then multiplies it by a MATMUL. A CONV2D reads its weight from slow memory
-/// each time it runs. Runs after constants are folded, which would undo the copy, and merged, which says
-/// which steps share a weight.
+/// Copies the weight of a linear layer that several steps apply to one vector each, such as that of a
+/// recurrent cell, to the chip: each step then multiplies it by a MATMUL. A CONV2D reads its weight from slow
+/// memory each time it runs. Runs after constants are folded, which would undo the copy, and merged, which
+/// says which steps share a weight.
 struct keep_weights_on_chip : preferring<&target_preferences::on_chip_bytes> {
     using runs_after = pass_list<tosa_only, layouts_chosen, constants_folded, merge_equal_constants>;
     using runs_before = pass_list<merge_duplicates>;
