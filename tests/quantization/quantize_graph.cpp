@@ -537,7 +537,7 @@ TEST_CASE("the largest numbers are quantized where nobody asks for their places"
     CHECK(count_of<qd::quantize_per_tensor>(p.g) == 2);
 }
 
-TEST_CASE("all time steps of a network have the same parameters, and its inputs one product") {
+TEST_CASE("time steps after the first have the same parameters, and all inputs the same products") {
     constexpr std::int64_t steps = 4, width = 3;
     program p;
     const auto ramp = [&](const int_list& shape) {
@@ -551,12 +551,10 @@ TEST_CASE("all time steps of a network have the same parameters, and its inputs 
     const value weights[] = {ramp({3 * width, width}), ramp({3 * width, width})};
     const value x = p.input(dtype::float32, {1, steps, width});
     const value h = p.make<aten::zeros>({.size = {1, 1, width}});
-    p.output(p.make_node<aten::gru_input>({.input = x,
-                                              .hx = h,
-                                              .params = list<value>(weights, 2),
-                                              .num_layers = 1,
-                                              .batch_first = true})
-                 .result());
+    p.output(
+        p.make_node<aten::gru_input>(
+             {.input = x, .hx = h, .params = list<value>(weights, 2), .num_layers = 1, .batch_first = true})
+            .result());
     p.finish();
     quantize(p);
     std::set<double> scales;
@@ -570,7 +568,7 @@ TEST_CASE("all time steps of a network have the same parameters, and its inputs 
         }
     }
     CHECK(sigmoids == steps);
-    CHECK(scales.size() == 1);
+    CHECK(scales.size() == 2);
     CHECK(products_of_inputs == 2);
     CHECK(products_of_states == 2 * steps);
 }

@@ -67,7 +67,7 @@ struct lowering_report {
     std::size_t transposes_in = 0;             ///< of the export
     std::size_t transposes_before_layout = 0;  ///< in TOSA, before the passes that choose layouts
     pmr_vector<remaining_transpose> transposes_left{};
-    std::vector<unrolled_step> steps{};  ///< of recurrent networks
+    std::vector<unrolled_step> steps{};   ///< of recurrent networks
     std::optional<memory_need> memory{};  ///< of the lowered nodes in order, when another order is possible
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed

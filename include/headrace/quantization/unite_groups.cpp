@@ -4,8 +4,6 @@
 #include <headrace/quantization/unite_groups.hpp>
 
 #include <algorithm>
-#include <string>
-#include <cstdlib>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -68,8 +66,6 @@ void unite_steps(const graph& g, quantization_groups& groups) {
     std::map<part, key> first;
     for (const node& n : g.nodes()) {
         const auto* const step = n.find_annotation<time_step>();
-        if (step != nullptr && getenv("SKIP") && std::string(getenv("SKIP")).find("," + std::to_string(step->place) + ",") != std::string::npos) continue;
-        if (step != nullptr && getenv("SKIPK") && step_in_name(step->name)->step <= std::stoul(getenv("SKIPK"))) continue;
         for (std::uint32_t i = 0; step != nullptr && i != n.result_count; ++i) {
             const key own = groups.of(value{const_cast<node*>(&n), i});
             if (own == none) continue;

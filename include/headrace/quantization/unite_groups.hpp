@@ -15,8 +15,8 @@ void unite_readers(const graph& g, quantization_groups& groups);
 /// Gives the old and the next value of a state the same parameters: it is then exact between executions.
 void unite_states(const graph& g, quantization_groups& groups);
 
-/// Gives the time steps of a recurrent network the same parameters: they then have the same constants, and
-/// more samples for each range.
+/// Gives the time steps of a recurrent network the same parameters, except the step that starts from the
+/// initial state: they then have the same constants, and more samples for each range.
 void unite_steps(const graph& g, quantization_groups& groups);
 
 }  // namespace headrace

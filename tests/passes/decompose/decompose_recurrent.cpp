@@ -57,8 +57,8 @@ struct form {
     bool bidirectional = false, batch_first = false, biases = true, train = false;
     double dropout = 0;
     std::int64_t given_out = hidden;  // less with a projection
-    std::int64_t steps = 5;
-    bool batched = true, known_weights = false;
+    std::int64_t batch = 2, steps = 5;
+    bool known_weights = false;
 };
 // A constant whose elements differ, so that its rows do.
 value ramp(program& p, const int_list& shape) {
@@ -73,12 +73,10 @@ template <class Op>
 auto network(form f) {
     return [=](program& p) {
         const std::int64_t directions = f.bidirectional ? 2 : 1;
-        const value x = !f.batched ? p.input(fp32, {f.steps, in})
-            : f.batch_first        ? p.input(fp32, {2, f.steps, in})
-                                   : p.input(fp32, {f.steps, 2, in});
+        const value x =
+            f.batch_first ? p.input(fp32, {f.batch, f.steps, in}) : p.input(fp32, {f.steps, f.batch, in});
         const auto state = [&](std::int64_t width) {
-            return f.batched ? p.input(fp32, {f.layers * directions, 2, width})
-                             : p.input(fp32, {f.layers * directions, width});
+            return p.input(fp32, {f.layers * directions, f.batch, width});
         };
         const auto weight = [&](const int_list& shape) {
             return f.known_weights ? ramp(p, shape) : p.input(fp32, shape);
@@ -130,10 +128,14 @@ void check_networks() {
     CHECK_THAT(network<Op>({.layers = 3}), computes_the_same<decompose_recurrent>().within(tolerance));
     CHECK_THAT(network<Op>({.layers = 2, .bidirectional = true, .batch_first = true, .known_weights = true}),
         computes_the_same<decompose_recurrent>().within(tolerance));
-    for (const bool batched : {false, true}) {
+    for (const bool batch_first : {false, true}) {
         for (const std::int64_t steps : {1, 3}) {
-            CAPTURE(batched, steps);
-            CHECK_THAT(network<Op>({.layers = 2, .bidirectional = true, .steps = steps, .batched = batched}),
+            CAPTURE(batch_first, steps);
+            CHECK_THAT(network<Op>({.layers = 2,
+                           .bidirectional = true,
+                           .batch_first = batch_first,
+                           .batch = 1,
+                           .steps = steps}),
                 computes_the_same<decompose_recurrent>().within(tolerance));
         }
     }

@@ -46,16 +46,15 @@ npu_builder steps(const cells& c, const target_spec& target = u85_npu) {
 
 TEST_CASE("the weight of many steps is copied once, and multiplied") {
     CHECK_THAT(steps({}), computes_the_same<keep_weights_on_chip>().within(0));
-    CHECK_THAT(steps({.rows = 96, .columns = 40, .steps = 20}),
-        computes_the_same<keep_weights_on_chip>().within(0));
+    CHECK_THAT(
+        steps({.rows = 96, .columns = 40, .steps = 20}), computes_the_same<keep_weights_on_chip>().within(0));
     CHECK(count_after<tosa::max_pool2d, keep_weights_on_chip>(steps({})) == 1);
     CHECK(count_after<tosa::matmul, keep_weights_on_chip>(steps({})) == 16);
     CHECK(count_after<tosa::conv2d, keep_weights_on_chip>(steps({})) == 0);
 }
 TEST_CASE("few steps, small or huge weights and several pixels read the weight each time") {
-    for (const npu_builder& build :
-        {steps({.steps = 2}), steps({.rows = 16, .columns = 16}), steps({.rows = 512, .columns = 512}),
-            steps({.pixels = 2})})
+    for (const npu_builder& build : {steps({.steps = 2}), steps({.rows = 16, .columns = 16}),
+             steps({.rows = 512, .columns = 512}), steps({.pixels = 2})})
         CHECK_THAT(build, is_left_alone_by<keep_weights_on_chip>());
 }
 TEST_CASE("only where memory off the chip is slow") {

@@ -183,11 +183,11 @@ private:
             const std::int64_t t = of.backward ? steps - 1 - i : i;
             products now;
             for (std::size_t k = 0; k != product_count<Op>; ++k)
-                now.of[k] = e.make<aten::slice_tensor>(
-                    {.self = inputs.of[k], .dim = 1, .start = t, .end = t + 1});
+                now.of[k] =
+                    e.make<aten::slice_tensor>({.self = inputs.of[k], .dim = 1, .start = t, .end = t + 1});
             s = step<Op>(e, now, multiplied<Op>(e, s.h, hidden), s);
             if (w.projection) s.h = e.make<aten::linear>({.input = s.h, .weight = *w.projection});
-            build::note_step(e, of, now.of[0], s.h, t, steps);
+            build::note_step(e, of, now.of[0], s.h, t, steps, i == 0);
             outputs[static_cast<std::size_t>(t)] = s.h;
         }
         value_list all;

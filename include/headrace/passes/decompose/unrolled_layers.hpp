@@ -78,11 +78,10 @@ inline value viewed_as(emit<ops<aten::view>> e, value v, const shape_builder& sh
     if (e.failed() || e.shape(v) == int_list(shape)) return v;
     return e.make<aten::view>({.self = v, .size = int_list(shape)});
 }
-/// Returns the input of a network, [steps, batch, width], [batch, steps, width] or [steps, width], as layers
-/// take it.
+/// Returns the input of a network, [steps, batch, width] or [batch, steps, width], as layers take it.
 inline value steps_first(emit<ops<aten::view, aten::transpose_int>> e, value x, bool batch_first) {
-    const sizes shape = e.shape(x);
-    if (shape.size() == 2) return viewed_as(e, x, shape_builder{1, shape[0], 1, shape[1]});
+    if (e.failed()) return {};
+    const shape_builder shape(e.shape(x));
     const std::int64_t batch = shape[batch_first ? 0 : 1], steps = shape[batch_first ? 1 : 0];
     if (batch_first && batch != 1) x = e.make<aten::transpose_int>({.self = x, .dim0 = 0, .dim1 = 1});
     return viewed_as(e, x, shape_builder{1, steps, batch, shape[2]});
@@ -91,8 +90,7 @@ inline value steps_first(emit<ops<aten::view, aten::transpose_int>> e, value x, 
 inline value as_given(emit<ops<aten::view, aten::transpose_int>> e, value v, bool batch_first) {
     if (e.failed()) return {};
     const shape_builder shape(e.shape(v));
-    const int_list& wanted = e.result_meta().shape;
-    if (!batch_first || wanted.size() == 2 || shape[2] == 1) return viewed_as(e, v, shape_builder(wanted));
+    if (!batch_first || shape[2] == 1) return viewed_as(e, v, shape_builder(e.result_meta().shape));
     const value rows = viewed_as(e, v, shape_builder{shape[1], shape[2], shape[3]});
     return e.make<aten::transpose_int>({.self = rows, .dim0 = 0, .dim1 = 1});
 }
@@ -102,9 +100,10 @@ inline value concatenated(emit<ops<aten::cat>> e, const value_list& parts, std::
 }
 
 /// Writes down which step the nodes from `first` to `last` compute: for their names, for reports, and so
-/// that quantizers treat all steps alike.
+/// that quantizers treat all steps alike, except the one that `starts` from the initial state: that is often
+/// zero, and tells nothing of the ranges of the others.
 inline void note_step(emit<ops<>> e, const recurrent_layer& layer, value first, value last, std::int64_t step,
-    std::int64_t steps) {
+    std::int64_t steps, bool starts) {
     if (e.failed()) return;
     graph& g = e.owner();
     const std::string_view name = g.own(text_of({layer.name, "_t", step + 1, "of", steps}));
@@ -113,7 +112,8 @@ inline void note_step(emit<ops<>> e, const recurrent_layer& layer, value first, 
     const std::string_view frames = modules == nullptr
         ? std::string_view()
         : g.own(text_of({modules->text, ";", network, ",", network, ",layer;", name, ",", name, ",step"}));
-    std::uint32_t place = 0;
+    constexpr std::uint32_t places_at_start = max_unrolled_nodes;  // after those of any step
+    std::uint32_t place = starts ? places_at_start : 0;
     for (node* n = first.producer;; n = n->next) {
         g.annotate(*n, time_step{network, name, place++});
         if (!frames.empty()) g.annotate(*n, module_stack{frames});
@@ -123,9 +123,8 @@ inline void note_step(emit<ops<>> e, const recurrent_layer& layer, value first, 
 
 /// Calls `run(layer)` for each layer and direction of a recurrent op, which returns its recurrent_results.
 template <class Op, class Run>
-recurrent_results unroll_layers(
-    emit<ops<aten::slice_tensor, aten::view, aten::transpose_int, aten::cat>> e, const args<Op>& a, value h0,
-    value c0, Run&& run) {
+recurrent_results unroll_layers(emit<ops<aten::slice_tensor, aten::view, aten::transpose_int, aten::cat>> e,
+    const args<Op>& a, value h0, value c0, Run&& run) {
     if (a.train && a.dropout != 0)
         return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
     const bool projects = c0 && e.shape(c0).back() != e.shape(h0).back();

@@ -83,8 +83,8 @@ private:
         constexpr double bytes_of_bias = 10;
         const auto rows = static_cast<double>(w.rows);
         const double bytes = rows * static_cast<double>(w.columns);
-        const double saved = read_byte * (bytes + bytes_of_bias * rows) - read_on_chip * bytes -
-            finished_row * rows - of_each;
+        const double saved =
+            read_byte * (bytes + bytes_of_bias * rows) - read_on_chip * bytes - finished_row * rows - of_each;
         return static_cast<double>(w.readers.size()) * saved > copied_byte * bytes;
     }
 
@@ -99,8 +99,7 @@ private:
         node& first = first_of(w.readers);
         emission at_first(g, &first, &first, context);
         emit<produces> copying(at_first);
-        const value image =
-            build::reshape(copying, w.weight, shape_builder{1, 1, w.rows, w.columns});
+        const value image = build::reshape(copying, w.weight, shape_builder{1, 1, w.rows, w.columns});
         const value staged = build::reshape(
             copying, build::copy_by_pooling(copying, image), shape_builder{1, w.rows, w.columns});
         for (node* n : w.readers) {
@@ -108,15 +107,13 @@ private:
             emit<produces> e(made);
             const args<tosa::conv2d> a = args_of<tosa::conv2d>(*n);
             const value column = build::reshape(e, a.input, shape_builder{1, w.columns, 1});
-            const value product = e.make<tosa::matmul>(
-                {.a = staged,
-                    .b = column,
-                    .a_zp = a.weight_zp,
-                    .b_zp = a.input_zp,
-                    .output_type = dtype::int32});
+            const value product = e.make<tosa::matmul>({.a = staged,
+                .b = column,
+                .a_zp = a.weight_zp,
+                .b_zp = a.input_zp,
+                .output_type = dtype::int32});
             const value row = build::reshape(e, product, shape_builder{1, 1, 1, w.rows});
-            const value bias =
-                build::reshape(e, a.bias, shape_builder{1, 1, 1, e.meta(a.bias).elements()});
+            const value bias = build::reshape(e, a.bias, shape_builder{1, 1, 1, e.meta(a.bias).elements()});
             const value sum = e.make<tosa::add>(row, bias);
             if (!sum) continue;
             hand_over_name(n->results[0], sum);
