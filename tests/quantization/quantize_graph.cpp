@@ -321,8 +321,8 @@ void unequal_chain(program& p) {
     p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
 }
 
-/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that undoes the
-/// scaling.
+/// A scaled and shifted input, one channel of which is 64 times the others, and two layers that undo the
+/// scaling. One alone would take the factors in.
 void outlier_channel(program& p) {
     const value x = p.input(dtype::float32, {1, 4});
     const value factor = p.constant(dtype::float32, {4}, {1.0F, 64.0F, 0.5F, 1.0F});
@@ -332,6 +332,8 @@ void outlier_channel(program& p) {
     const value scaled = p.make<aten::mul_tensor>({.self = x, .other = factor});
     const value y = p.make<aten::add_tensor>({.self = scaled, .other = shift});
     p.output(p.make<aten::linear>({.input = y, .weight = w}));
+    const value other = p.constant(dtype::float32, {1, 4}, {0.5F, 1.0F / 64, -1.0F, 1.0F});
+    p.output(p.make<aten::linear>({.input = y, .weight = other}));
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ private:
             run_standard_pipeline(g, context,
                 {.clock = &steady_nanoseconds, .observer = this, .after_pass = &model_lowering::after_pass}));
         report.passes = std::move(statistics);
+        report.merges = merged_in(g);
         outcome_.refusals = integers.refusals;
         for (const diagnostic& d : context.diagnostics()) {
             // A constant or cast that does not fit may be a consequence of what was refused.

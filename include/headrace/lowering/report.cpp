@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/time_step.hpp>
 
 namespace headrace {
@@ -44,6 +45,19 @@ void write_steps(json_writer& w, const std::vector<unrolled_step>& steps) {
     }
     w.end_array();
 }
+void write_merges(json_writer& w, const std::vector<merged_nodes>& merges) {
+    w.begin_array("merges");
+    for (const merged_nodes& m : merges) {
+        w.begin_object();
+        w.member("result", m.result);
+        w.begin_array("merged");
+        for (const std::string& name : m.merged) w.value(name);
+        w.end_array();
+        w.member("error", m.error);
+        w.end_object();
+    }
+    w.end_array();
+}
 
 }  // namespace
 
@@ -57,6 +71,12 @@ std::vector<unrolled_step> unrolled_steps(const graph& g) {
     steps.reserve(found.size());
     for (const auto& [step, count] : found) steps.push_back({std::string(step.network), step.step, count});
     return steps;
+}
+std::vector<merged_nodes> merged_in(const graph& g) {
+    std::vector<merged_nodes> all;
+    for (const layer_merge& m : merges_of(g))
+        all.push_back({std::string(m.result), {m.merged.begin(), m.merged.end()}, m.error});
+    return all;
 }
 
 namespace detail {
@@ -113,6 +133,7 @@ std::string report_json(const lowering_report& report) {
         w.member("lower_bound", report.memory->lower_bound);
         w.end_object();
     }
+    if (!report.merges.empty()) write_merges(w, report.merges);
     w.member("passes_run", ran);
     w.member("passes_skipped", report.passes.size() - ran);
     w.member("nodes_rewritten", total.rewritten);
