@@ -195,6 +195,7 @@ private:
         clock_.end("emit");
         outcome_.report.nodes_out = g.size();
         outcome_.report.transposes_left = remaining_transposes(g);
+        outcome_.report.steps = unrolled_steps(g);
         if (const auto* need = g.output()->find_annotation<memory_need>()) outcome_.report.memory = *need;
         return {};
     }

@@ -24,6 +24,7 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
@@ -219,8 +220,11 @@ void name_as_written(graph& g) {
         if (!is_written || n.result_count == 0) return;
         graph& owner = *n.owner;
         for (std::uint32_t i = 0; i != n.result_count; ++i) owner.set_name({&n, i}, names[{&n, i}]);
-        const std::string_view target = is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
+        const std::string_view target =
+            is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
         owner.annotate(n, provenance{n.results[0].name, target});
+        if (const auto* step = n.find_annotation<time_step>())
+            owner.annotate(n, time_step{step->network, n.results[0].name, step->place});
     });
 }
 

@@ -57,7 +57,6 @@
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
-#include <headrace/quantization/unroll_networks.hpp>
 
 namespace headrace {
 
@@ -65,12 +64,12 @@ namespace {
 
 // New nodes for passes earlier in the list are rewritten in the next round.
 template <class... Last>
-using expanding_passes = boost::mp11::mp_append<
-    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
-    composite_passes,
-    pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
-        decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
-        scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
+using expanding_passes =
+    boost::mp11::mp_append<pass_list<canonicalize_variants, fold_batch_norms, decompose_recurrent>,
+        composite_passes,
+        pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
+            decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
+            scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
 
 template <class... Passes>
 result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {

@@ -13,6 +13,7 @@
 #include <headrace/passes/npu/strides_to_channels.hpp>
 #include <headrace/passes/npu/transposed_convolutions.hpp>
 #include <headrace/passes/npu/transposes.hpp>
+#include <headrace/passes/npu/weights_on_chip.hpp>
 #endif
 
 namespace headrace {
@@ -21,6 +22,9 @@ namespace headrace {
 using npu_passes = pass_list<merge_selections, strides_to_channels, interleave_rows, halve_windows,
     stage_image, pair_columns, read_last_column, convolve_sums, convolve_factors, pool_maxima,
     add_at_unit_scale, transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
+
+/// Run after constants are folded and merged.
+using on_chip_passes = pass_list<keep_weights_on_chip>;
 
 }  // namespace headrace
 
