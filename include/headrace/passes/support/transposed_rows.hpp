@@ -25,7 +25,7 @@ class transposed_rows {
 public:
     using made = joined<slice_ops, concat_ops, reshape_ops>;
 
-    /// Returns nothing if a weight is computed, or windows lie in the padding alone.
+    /// Returns nothing if a weight is computed, or if some windows read nothing but padding.
     static std::optional<transposed_rows> of(
         emit<made> e, const args<tosa::transpose_conv2d>& a, sizes result) {
         transposed_rows t{a, shape_builder(e.shape(a.input)), shape_builder(result)};
