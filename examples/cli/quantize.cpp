@@ -48,6 +48,7 @@ result<quantization_options> options_of(const calibration_options& options) {
     if (options.best > 0) chosen.search_for = options.best;
     chosen.int16_share = options.int16_share;
     chosen.config.smooth = chosen.config.smooth || options.smooth;
+    chosen.config.keep_branches = chosen.config.keep_branches || options.keep_branches;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     chosen.in_parallel = on_threads(options.jobs);
     return chosen;

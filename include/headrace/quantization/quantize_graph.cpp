@@ -324,6 +324,7 @@ result<std::vector<value>> prepare_quantization(
 
 result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
+    if (config.keep_branches) keep_branches(g);
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
