@@ -22,7 +22,7 @@ namespace headrace {
 namespace detail {
 
 // True for operators whose result is a part of a tensor that exists, or consists of such.
-[[nodiscard]] inline bool is_view(const node& n) {
+[[nodiscard]] inline bool moves_no_elements(const node& n) {
     return n.op->has(trait::reshaping) || n.op->has(trait::slicing) || n.op->has(trait::joining);
 }
 
@@ -99,7 +99,7 @@ public:
 private:
     [[nodiscard]] static bool is_free(const node& n) {
         return n.result_count == 0 || is_constant(result_of(n)) || is<builtin::placeholder>(n) ||
-            is<builtin::output>(n) || is_view(n) || n.first_use == nullptr;
+            is<builtin::output>(n) || moves_no_elements(n) || n.first_use == nullptr;
     }
     static const node* sole_user(const node& n) {
         return n.result_count == 1 && has_one_use(result_of(n)) ? n.first_use->target : nullptr;
@@ -132,7 +132,7 @@ private:
         for (std::uint32_t i = 0; i != n.operand_count; ++i) {
             const value v = n.operand(i);
             if (!has_one_use(v) || is_constant(v) || is<builtin::placeholder>(*v.producer) ||
-                is_view(*v.producer)) {
+                moves_no_elements(*v.producer)) {
                 operators_.push_back({.head = &n, .copied = v.producer});
             }
         }

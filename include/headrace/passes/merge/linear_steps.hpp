@@ -70,7 +70,7 @@ inline constexpr std::int64_t most_weights = std::int64_t{1} << 25, most_channel
     const tensor_meta* type = nullptr;
     return constant_behind(v, type) != nullptr;
 }
-[[nodiscard]] inline bool is_real(value v) {
+[[nodiscard]] inline bool is_float32(value v) {
     return meta_of(v) != nullptr && meta_of(v)->dtype == dtype::float32;
 }
 
@@ -93,7 +93,7 @@ class step_reader {
 public:
     [[nodiscard]] static linear_step read(const node& n) {
         linear_step s;
-        if (n.result_count == 0 || n.operand_count == 0 || !is_real(n.operand(0)) || !is_real({&at(n), 0}))
+        if (n.result_count == 0 || n.operand_count == 0 || !is_float32(n.operand(0)) || !is_float32({&at(n), 0}))
             return s;
         const tensor_meta& type = *n.results[0].meta;
         if (type.rank() == 0 || type.checked_elements().value_or(0) <= 0) return s;
@@ -127,11 +127,11 @@ private:
     // Reads weight and bias; `axes` is the rank of the window.
     static bool read_weights(
         value weight, const std::optional<value>& bias, std::size_t axes, linear_step& s) {
-        if (!is<builtin::constant>(*weight.producer) || !is_real(weight)) return false;
+        if (!is<builtin::constant>(*weight.producer) || !is_float32(weight)) return false;
         const int_list& kernel = shape_of(weight);
         if (kernel.size() != axes + 2 || !in_range(kernel, 1)) return false;
         if (meta_of(weight)->checked_elements().value_or(most_weights + 1) > most_weights) return false;
-        if (bias && (!is<builtin::constant>(*bias->producer) || !is_real(*bias))) return false;
+        if (bias && (!is<builtin::constant>(*bias->producer) || !is_float32(*bias))) return false;
         if (bias && !(shape_of(*bias) == int_list{kernel[0]})) return false;
         s.kind = step_kind::layer;
         s.shifts = bias.has_value();
@@ -194,7 +194,7 @@ private:
     template <class Args>
     static bool read_sum_of(const Args& a, double sign, linear_step& s) {
         const double alpha = a.alpha.to_double();
-        if ((alpha != 1 && alpha != -1) || is_number(a.self) || is_number(a.other) || !is_real(a.other))
+        if ((alpha != 1 && alpha != -1) || is_number(a.self) || is_number(a.other) || !is_float32(a.other))
             return false;
         if (!(shape_of(a.self) == shape_of(a.other))) return false;
         s.kind = step_kind::sum;
@@ -209,7 +209,7 @@ private:
     }
 
     static bool is_scaled(const node& n, value input, value factors, linear_step& s) {
-        if (!is_number(factors) || is_number(input) || !is_real(input) || meta_of(factors) == nullptr)
+        if (!is_number(factors) || is_number(input) || !is_float32(input) || meta_of(factors) == nullptr)
             return false;
         if (!(shape_of(input) == n.results[0].meta->shape)) return false;
         s.channels = s.channels & channels_of_factors(shape_of(factors), shape_of(input));

@@ -27,7 +27,7 @@ struct interleave_rows : tuned_for<&target_preferences::stride> {
     using runs_before =
         pass_list<halve_windows, stage_image, pair_columns, read_last_column, remove_whole_clamps>;
     static constexpr std::string_view summary =
-        "lowers a TRANSPOSE_CONV2D to a CONV2D for each row within the stride, whose channels are columns";
+        "lowers a TRANSPOSE_CONV2D to a CONV2D for each row within the stride, columns as channels";
 
     static auto rewrites() {
         return rules(on<tosa::rescale> = code<interleaved<tosa::rescale>>(),
