@@ -13,6 +13,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
 
 namespace headrace::eval {
 
@@ -51,7 +52,8 @@ inline bool fits_in_memory(const node& n) {
     return true;
 }
 
-using evaluated_passes = boost::mp11::mp_push_back<composite_passes, decompose_bicubic>;
+using evaluated_passes = boost::mp11::mp_push_back<
+    boost::mp11::mp_push_front<composite_passes, decompose_complex>, decompose_bicubic>;
 
 template <class... Passes>
 result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {

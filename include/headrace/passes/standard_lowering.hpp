@@ -30,8 +30,7 @@ namespace headrace {
 /// or quantized by PT2E, without the ops that no pass lowers. An op that is added to a dialect must be
 /// lowered or named here, or the pipeline does not compile.
 struct exported_program {
-    using not_lowered = ops<aten::fft_rfft2,
-        aten::_scaled_dot_product_flash_attention_for_cpu,  // returns statistics besides its result
+    using not_lowered = ops<aten::_scaled_dot_product_flash_attention_for_cpu,  // returns statistics besides its result
         aten::item, aten::_local_scalar_dense, aten::sym_numel,
         aten::sym_size_int,  // numbers of the host
         higher_order::map_impl, higher_order::scan,
