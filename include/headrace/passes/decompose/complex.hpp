@@ -20,6 +20,22 @@
 
 namespace headrace {
 
+/// True for ops that decompose_complex rewrites of any operands.
+[[nodiscard]] inline bool is_of_fourier_or_complex(const node& n) {
+    bool found = false;
+    visit_args(complex_rules::targeted_ops{}, n, [&](auto, const auto&) { found = true; });
+    return found;
+}
+/// True if decompose_complex has something to do.
+[[nodiscard]] inline bool holds_complex_numbers(const graph& g) {
+    bool found = false;
+    for_each_graph(g, [&](const graph& sub) {
+        for (const node& n : sub.nodes())
+            found = found || is_of_fourier_or_complex(n) || is_of_complex_numbers(n);
+    });
+    return found;
+}
+
 namespace detail {
 
 /// Replaces the complex values of one graph by their parts.
@@ -48,10 +64,8 @@ private:
     };
 
     bool concerns(const node& n) const {
-        bool is_target = false;
-        visit_args(rules::targeted_ops{}, n, [&](auto, const auto&) { is_target = true; });
         const auto has_parts = [&](const edge& operand) { return parts_.contains(*operand.slot); };
-        return is_target || is_of_complex_numbers(n) ||
+        return is_of_fourier_or_complex(n) || is_of_complex_numbers(n) ||
             (!parts_.empty() && std::ranges::any_of(n.operand_edges(), has_parts));
     }
     static bool is_complex_value(value v) {

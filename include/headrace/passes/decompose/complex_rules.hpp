@@ -181,7 +181,7 @@ private:
     // Rules by traits.
 
     void by_traits() {
-        if (n_.op->has(trait::casting)) return cast_parts();
+        if (n_.op->has(trait::casting) || is<aten::_to_copy>(n_)) return cast_parts();
         if (n_.op->has(trait::gives_zeros | trait::gives_ones)) return fill();
         if (n_.op->has(trait::matrix_product) && n_.operand_count == 2) return multiply();
         if (is_linear()) return by_parts();

@@ -151,7 +151,7 @@ private:
         const auto used = std::span(sums).subspan(static_cast<std::size_t>(f.padding), static_cast<std::size_t>(covered));
         if (std::ranges::any_of(used, [](double sum) { return !(sum > least); }))
             return e_.unsupported("a sample that no window covers; use center=True or a shorter hop_length");
-        return real_constant(e_, e_.result_meta().dtype, {1, covered},
+        return real_constant(e_, magnitude_of(e_.result_meta().dtype), {1, covered},
             [&](std::int64_t i) { return 1 / used[static_cast<std::size_t>(i)]; });
     }
 
