@@ -1885,7 +1885,7 @@ struct fft_irfftn : op<dialect, "aten.fft_irfftn.default", "self, s, dim, norm",
     };
 };
 
-/// What the transforms above become in core form. `normalization` is 0 for none, 1 for 1/√n, 2 for 1/n.
+/// The transforms above in core form. `normalization` is 0 for none, 1 for 1/√n, 2 for 1/n.
 struct _fft_r2c : op<dialect, "aten._fft_r2c.default",
          "self, dim, normalization, onesided", has_out, composite> {
     struct args { value self; int_list dim; std::int64_t normalization; bool onesided; };

@@ -21,7 +21,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Returns complex numbers with their parts along a new last axis, as they lie in memory.
+/// Returns complex numbers with their parts along a new last axis, in the same order as in memory.
 [[nodiscard]] inline tensor as_pairs(const tensor& t) {
     extents shape = t.shape();
     shape.push_back(2);

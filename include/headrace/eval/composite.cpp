@@ -54,8 +54,9 @@ inline bool fits_in_memory(const node& n) {
     return true;
 }
 
-using evaluated_passes = boost::mp11::mp_push_back<
-    boost::mp11::mp_push_front<composite_passes, decompose_complex>, decompose_bicubic>;
+using evaluated_passes =
+    boost::mp11::mp_push_back<boost::mp11::mp_push_front<composite_passes, decompose_complex>,
+        decompose_bicubic>;
 
 template <class... Passes>
 result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {

@@ -238,7 +238,8 @@ void name_as_written(graph& g) {
         if (!is_written || n.result_count == 0) return;
         graph& owner = *n.owner;
         for (std::uint32_t i = 0; i != n.result_count; ++i) owner.set_name({&n, i}, names[{&n, i}]);
-        const std::string_view target = is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
+        const std::string_view target =
+            is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
         owner.annotate(n, provenance{n.results[0].name, target});
     });
 }

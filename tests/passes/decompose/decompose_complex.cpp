@@ -44,7 +44,8 @@ tensor pairs_of(extents shape, const numbers_of& all) {
 }
 tensor reals_of(const extents& shape) {
     std::vector<double> all;
-    for (std::int64_t i = 0; i != eval::elements_in(shape); ++i) all.push_back(noise(static_cast<std::size_t>(i)));
+    for (std::int64_t i = 0; i != eval::elements_in(shape); ++i)
+        all.push_back(noise(static_cast<std::size_t>(i)));
     return tensor::of(dtype::float32, shape, all);
 }
 
@@ -87,8 +88,8 @@ std::pmr::string fault(const Build& build, const std::vector<tensor>& inputs, co
 }
 
 value constant_of(program& p, const tensor_meta& meta, const tensor& t) {
-    return create_constant(p.g, meta, nullptr,
-        [&](std::span<std::byte> to) { std::ranges::copy(t.bytes(), to.begin()); });
+    return create_constant(
+        p.g, meta, nullptr, [&](std::span<std::byte> to) { std::ranges::copy(t.bytes(), to.begin()); });
 }
 value as_complex(program& p, const int_list& shape) {
     shape_builder pairs(shape);
@@ -107,8 +108,10 @@ TEST_CASE("transforms of complex numbers, of any length") {
         INFO(n);
         const auto size = static_cast<std::int64_t>(n);
         const numbers_of x = noise_of(n);
-        CHECK(fault([&](program& p) { output_pairs(p, p.make<aten::fft_fft>({.self = as_complex(p, {size})})); },
-                  {pairs_of({size}, x)}, pairs_of({size}, transformed(x, true, 1))) == "");
+        CHECK(
+            fault(
+                [&](program& p) { output_pairs(p, p.make<aten::fft_fft>({.self = as_complex(p, {size})})); },
+                {pairs_of({size}, x)}, pairs_of({size}, transformed(x, true, 1))) == "");
         const auto inverse = [&](program& p) {
             output_pairs(p, p.make<aten::fft_ifft>({.self = as_complex(p, {size}), .norm = "ortho"}));
         };
@@ -126,27 +129,41 @@ TEST_CASE("half spectra, and back") {
         for (std::int64_t i = 0; i != size; ++i) signal.emplace_back(x.real(i), 0);
         const numbers_of whole = transformed(signal, true, 1);
         const numbers_of half(whole.begin(), whole.begin() + size / 2 + 1);
-        CHECK(fault([&](program& p) {
-            output_pairs(p, p.make<aten::fft_rfft>({.self = p.input(dtype::float32, {size})}));
-        }, {x}, pairs_of({size / 2 + 1}, half)) == "");
-        CHECK(fault([&](program& p) {
-            output_pairs(p, p.make<aten::fft_fft>({.self = p.input(dtype::float32, {size})}));
-        }, {x}, pairs_of({size}, whole)) == "");
-        CHECK(fault([&](program& p) {
-            p.output(p.make<aten::fft_irfft>({.self = as_complex(p, {size / 2 + 1}), .n = size}));
-        }, {pairs_of({size / 2 + 1}, half)}, x) == "");
-        CHECK(fault([&](program& p) {
-            p.output(p.make<aten::_fft_c2r>({as_complex(p, {size / 2 + 1}), {0}, 2, size}));
-        }, {pairs_of({size / 2 + 1}, half)}, x) == "");
+        CHECK(fault(
+                  [&](program& p) {
+                      output_pairs(p, p.make<aten::fft_rfft>({.self = p.input(dtype::float32, {size})}));
+                  },
+                  {x}, pairs_of({size / 2 + 1}, half)) == "");
+        CHECK(fault(
+                  [&](program& p) {
+                      output_pairs(p, p.make<aten::fft_fft>({.self = p.input(dtype::float32, {size})}));
+                  },
+                  {x}, pairs_of({size}, whole)) == "");
+        CHECK(fault(
+                  [&](program& p) {
+                      p.output(p.make<aten::fft_irfft>({.self = as_complex(p, {size / 2 + 1}), .n = size}));
+                  },
+                  {pairs_of({size / 2 + 1}, half)}, x) == "");
+        CHECK(fault(
+                  [&](program& p) {
+                      p.output(p.make<aten::_fft_c2r>({as_complex(p, {size / 2 + 1}), {0}, 2, size}));
+                  },
+                  {pairs_of({size / 2 + 1}, half)}, x) == "");
     }
 }
 
 TEST_CASE("transforms along other axes, padded, cut and of several axes") {
     const tensor x = reals_of({3, 6, 2});
     const auto real = [](program& p) { return p.input(dtype::float32, {3, 6, 2}); };
-    CHECK_THAT([&](program& p) { output_pairs(p, p.make<aten::fft_rfft>({real(p), 4, 1, "forward"})); },
+    CHECK_THAT(
+        [&](program& p) {
+            output_pairs(p, p.make<aten::fft_rfft>({real(p), 4, 1, "forward"}));
+        },
         computes_the_same<decompose_complex>());
-    CHECK_THAT([&](program& p) { output_pairs(p, p.make<aten::fft_fft>({real(p), 5, 0})); },
+    CHECK_THAT(
+        [&](program& p) {
+            output_pairs(p, p.make<aten::fft_fft>({real(p), 5, 0}));
+        },
         computes_the_same<decompose_complex>());
     CHECK_THAT([&](program& p) { output_pairs(p, p.make<aten::fft_fft2>({.self = real(p)})); },
         computes_the_same<decompose_complex>());
@@ -154,11 +171,17 @@ TEST_CASE("transforms along other axes, padded, cut and of several axes") {
         computes_the_same<decompose_complex>());
     CHECK_THAT([&](program& p) { p.output(p.make<aten::fft_irfftn>({.self = real(p)})); },
         computes_the_same<decompose_complex>());
-    CHECK_THAT([&](program& p) { p.output(p.make<aten::fft_hfft>({.self = as_complex(p, {3, 4})})); },
+    CHECK_THAT(
+        [&](program& p) {
+            p.output(p.make<aten::fft_hfft>({.self = as_complex(p, {3, 4})}));
+        },
         computes_the_same<decompose_complex>());
     CHECK_THAT([&](program& p) { output_pairs(p, p.make<aten::fft_ihfft>({.self = real(p)})); },
         computes_the_same<decompose_complex>());
-    CHECK_THAT([&](program& p) { output_pairs(p, p.make<aten::_fft_c2c>({as_complex(p, {3, 4}), {0, 1}, 1, true})); },
+    CHECK_THAT(
+        [&](program& p) {
+            output_pairs(p, p.make<aten::_fft_c2c>({as_complex(p, {3, 4}), {0, 1}, 1, true}));
+        },
         computes_the_same<decompose_complex>());
     // Twice the transform of two axes by one each is that of both.
     const auto twice = [&](program& p) {
@@ -169,8 +192,11 @@ TEST_CASE("transforms along other axes, padded, cut and of several axes") {
     graph& g = lowered<decompose_complex>(p, twice);
     const auto expected = run_graph(g, std::vector{x});
     REQUIRE(expected);
-    CHECK(fault([&](program& q) { output_pairs(q, q.make<aten::fft_fftn>({real(q), std::nullopt, int_list{0, 1}})); }, {x},
-              expected.value()[0]) == "");
+    CHECK(fault(
+              [&](program& q) {
+                  output_pairs(q, q.make<aten::fft_fftn>({real(q), std::nullopt, int_list{0, 1}}));
+              },
+              {x}, expected.value()[0]) == "");
 }
 
 namespace {
@@ -178,7 +204,8 @@ namespace {
 constexpr std::int64_t samples = 96;
 
 /// Returns the spectra of frames by the definition: [frequencies, frames] as pairs.
-tensor spectra_of(const tensor& x, std::int64_t n, std::int64_t hop, const std::vector<double>& window, bool whole) {
+tensor spectra_of(
+    const tensor& x, std::int64_t n, std::int64_t hop, const std::vector<double>& window, bool whole) {
     const std::int64_t frames = (samples - n) / hop + 1;
     const std::int64_t rows = whole ? n : n / 2 + 1;
     numbers_of all(static_cast<std::size_t>(rows * frames));
@@ -212,17 +239,23 @@ TEST_CASE("spectra of frames: hops that divide a frame, or not, and windows") {
     struct sizes_of_frames {
         std::int64_t n, hop;
     };
-    for (const auto [n, hop] : {sizes_of_frames{16, 8}, {16, 6}, {15, 4}, {32, 32}, {96, 1}, {64, 16}, {1, 1}}) {
+    for (const auto [n, hop] :
+        {sizes_of_frames{16, 8}, {16, 6}, {15, 4}, {32, 32}, {96, 1}, {64, 16}, {1, 1}}) {
         INFO(n << " " << hop);
         for (const bool whole : {false, true}) {
             const auto build = [&](program& p) {
                 const value signal = p.input(dtype::float32, {samples});
-                output_pairs(p, p.make<aten::stft>({.self = signal, .n_fft = n, .hop_length = hop,
-                    .window = constant_window(p, hann(n)), .onesided = !whole, .return_complex = true}));
+                output_pairs(p,
+                    p.make<aten::stft>({.self = signal,
+                        .n_fft = n,
+                        .hop_length = hop,
+                        .window = constant_window(p, hann(n)),
+                        .onesided = !whole,
+                        .return_complex = true}));
             };
             CHECK(fault(build, {x}, spectra_of(x, n, hop, hann(n), whole)) == "");
         }
-        // The same, from frames that the program cuts itself.
+        // Likewise of frames that the program cuts itself.
         const auto cut = [&](program& p) {
             const value signal = p.input(dtype::float32, {samples});
             const value frames = p.make<aten::unfold>({signal, 0, n, hop});
@@ -240,18 +273,29 @@ TEST_CASE("a signal from its spectra, padded, cut and with a computed window") {
         return [=](program& p) {
             const value signal = p.input(dtype::float32, {samples});
             const value window = constant ? constant_window(p, hann(16)) : p.make<aten::hann_window>({16});
-            const value spectra = p.make<aten::stft_center>({.self = signal, .n_fft = 16, .hop_length = 4,
-                .window = window, .normalized = normalized, .return_complex = true});
-            p.output(p.make<aten::istft>({.self = spectra, .n_fft = 16, .hop_length = 4, .window = window,
-                .normalized = normalized, .length = length}));
+            const value spectra = p.make<aten::stft_center>({.self = signal,
+                .n_fft = 16,
+                .hop_length = 4,
+                .window = window,
+                .normalized = normalized,
+                .return_complex = true});
+            p.output(p.make<aten::istft>({.self = spectra,
+                .n_fft = 16,
+                .hop_length = 4,
+                .window = window,
+                .normalized = normalized,
+                .length = length}));
         };
     };
     CHECK(fault(there_and_back(true, std::nullopt, false), {x}, x) == "");
     CHECK(fault(there_and_back(true, samples, true), {x}, x) == "");
     CHECK(fault(there_and_back(false, samples, false), {x}, x) == "");
     const auto uncovered = [](program& p) {
-        p.output(p.make<aten::istft>({.self = as_complex(p, {9, 4}), .n_fft = 16, .hop_length = 16,
-            .window = constant_window(p, hann(16)), .center = false}));
+        p.output(p.make<aten::istft>({.self = as_complex(p, {9, 4}),
+            .n_fft = 16,
+            .hop_length = 16,
+            .window = constant_window(p, hann(16)),
+            .center = false}));
     };
     CHECK_THAT(uncovered, is_refused_by<decompose_complex>("no window covers"));
 }
@@ -269,27 +313,60 @@ TEST_CASE("arithmetic of complex numbers") {
         };
         CHECK(fault(build, {pairs_of({2, 3}, a), pairs_of({2, 3}, b)}, pairs_of({2, 3}, wanted)) == "");
     };
-    check([](program& p, value x, value y) { return p.make<aten::add_tensor>({x, y, 2}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::add_tensor>({x, y, 2});
+        },
         [](number x, number y) { return x + 2.0 * y; });
-    check([](program& p, value x, value y) { return p.make<aten::sub_tensor>({x, y}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::sub_tensor>({x, y});
+        },
         [](number x, number y) { return x - y; });
-    check([](program& p, value x, value y) { return p.make<aten::rsub_tensor>({x, y, 3}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::rsub_tensor>({x, y, 3});
+        },
         [](number x, number y) { return y - 3.0 * x; });
-    check([](program& p, value x, value y) { return p.make<aten::mul_tensor>({x, y}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::mul_tensor>({x, y});
+        },
         [](number x, number y) { return x * y; });
-    check([](program& p, value x, value y) { return p.make<aten::div_tensor>({x, y}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::div_tensor>({x, y});
+        },
         [](number x, number y) { return x / y; });
-    check([](program& p, value x, value) { return p.make<aten::add_scalar>({x, 1.5}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::add_scalar>({x, 1.5});
+        },
         [](number x, number) { return x + 1.5; });
-    check([](program& p, value x, value) { return p.make<aten::sub_scalar>({x, 1.5, 2}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::sub_scalar>({x, 1.5, 2});
+        },
         [](number x, number) { return x - 3.0; });
-    check([](program& p, value x, value) { return p.make<aten::rsub_scalar>({x, 1.5}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::rsub_scalar>({x, 1.5});
+        },
         [](number x, number) { return 1.5 - x; });
-    check([](program& p, value x, value) { return p.make<aten::mul_scalar>({x, -2}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::mul_scalar>({x, -2});
+        },
         [](number x, number) { return -2.0 * x; });
-    check([](program& p, value x, value) { return p.make<aten::div_scalar>({x, 4}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::div_scalar>({x, 4});
+        },
         [](number x, number) { return x / 4.0; });
-    check([](program& p, value x, value) { return p.make<aten::pow_tensor_scalar>({x, -3}); },
+    check(
+        [](program& p, value x, value) {
+            return p.make<aten::pow_tensor_scalar>({x, -3});
+        },
         [](number x, number) { return 1.0 / (x * x * x); });
     check([](program& p, value x, value) { return p.make<aten::square>({x}); },
         [](number x, number) { return x * x; });
@@ -301,28 +378,42 @@ TEST_CASE("arithmetic of complex numbers") {
         [](number x, number) { return x / std::abs(x); });
     check([](program& p, value x, value) { return p.make<aten::neg>({x}); },
         [](number x, number) { return -x; });
-    check([](program& p, value x, value y) {
-        const value turned = p.make<aten::resolve_conj>({p.make<aten::_conj>({x})});
-        return p.make<aten::mul_tensor>({turned, p.make<aten::conj_physical>({y})});
-    }, [](number x, number y) { return std::conj(x) * std::conj(y); });
+    check(
+        [](program& p, value x, value y) {
+            const value turned = p.make<aten::resolve_conj>({p.make<aten::_conj>({x})});
+            return p.make<aten::mul_tensor>({turned, p.make<aten::conj_physical>({y})});
+        },
+        [](number x, number y) { return std::conj(x) * std::conj(y); });
     // A real factor has no imaginary part to multiply with.
-    check([](program& p, value x, value y) { return p.make<aten::mul_tensor>({x, p.make<aten::real>({y})}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::mul_tensor>({x, p.make<aten::real>({y})});
+        },
         [](number x, number y) { return x * y.real(); });
-    check([](program& p, value x, value y) { return p.make<aten::add_tensor>({p.make<aten::imag>({y}), x}); },
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::add_tensor>({p.make<aten::imag>({y}), x});
+        },
         [](number x, number y) { return x + y.imag(); });
-    check([](program& p, value x, value y) {
-        const value size = p.make<aten::abs>({x});
-        return p.make<aten::polar>({size, p.make<aten::angle>({y})});
-    }, [](number x, number y) { return std::polar(std::abs(x), std::arg(y)); });
-    check([](program& p, value x, value y) {
-        return p.make<aten::complex>({p.make<aten::imag>({x}), p.make<aten::real>({y})});
-    }, [](number x, number y) { return number(x.imag(), y.real()); });
-    check([](program& p, value x, value y) {
-        const value same = p.make<aten::eq_tensor>({x, y});
-        const value other = p.make<aten::ne_tensor>({x, x});
-        const value both = p.make<aten::logical_or>({same, other});
-        return p.make<aten::where_self>({both, x, p.make<aten::zeros_like>({.self = y})});
-    }, [](number, number) { return number(); });
+    check(
+        [](program& p, value x, value y) {
+            const value size = p.make<aten::abs>({x});
+            return p.make<aten::polar>({size, p.make<aten::angle>({y})});
+        },
+        [](number x, number y) { return std::polar(std::abs(x), std::arg(y)); });
+    check(
+        [](program& p, value x, value y) {
+            return p.make<aten::complex>({p.make<aten::imag>({x}), p.make<aten::real>({y})});
+        },
+        [](number x, number y) { return number(x.imag(), y.real()); });
+    check(
+        [](program& p, value x, value y) {
+            const value same = p.make<aten::eq_tensor>({x, y});
+            const value other = p.make<aten::ne_tensor>({x, x});
+            const value both = p.make<aten::logical_or>({same, other});
+            return p.make<aten::where_self>({both, x, p.make<aten::zeros_like>({.self = y})});
+        },
+        [](number, number) { return number(); });
 }
 
 TEST_CASE("ops that move, add up and multiply matrices of complex numbers") {
@@ -387,16 +478,26 @@ TEST_CASE("a long transform is computed in two steps where a target computes flo
 TEST_CASE("what has no rule for complex numbers is refused by name") {
     CHECK_THAT([](program& p) { output_pairs(p, p.make<aten::sin>({as_complex(p, {3})})); },
         is_refused_by<decompose_complex>("this op has no lowering; compute with their real"));
-    CHECK_THAT([](program& p) { output_pairs(p, p.make<aten::pow_tensor_scalar>({as_complex(p, {3}), 0.5})); },
+    CHECK_THAT(
+        [](program& p) {
+            output_pairs(p, p.make<aten::pow_tensor_scalar>({as_complex(p, {3}), 0.5}));
+        },
         is_refused_by<decompose_complex>("must be whole"));
-    CHECK_THAT([](program& p) { output_pairs(p, p.make<aten::constant_pad_nd>({as_complex(p, {3}), {1, 1}, 2})); },
+    CHECK_THAT(
+        [](program& p) {
+            output_pairs(p, p.make<aten::constant_pad_nd>({as_complex(p, {3}), {1, 1}, 2}));
+        },
         is_refused_by<decompose_complex>("a number other than 0"));
-    CHECK_THAT([](program& p) {
-        p.output(p.make<aten::_to_copy>({.self = as_complex(p, {3}), .dtype = dtype::boolean}));
-    }, is_refused_by<decompose_complex>("as booleans"));
-    CHECK_THAT([](program& p) {
-        output_pairs(p, p.make<aten::fft_fft>({.self = p.input(dtype::float32, {20011})}));
-    }, is_refused_by<decompose_complex>("above the limit"));
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::_to_copy>({.self = as_complex(p, {3}), .dtype = dtype::boolean}));
+        },
+        is_refused_by<decompose_complex>("as booleans"));
+    CHECK_THAT(
+        [](program& p) {
+            output_pairs(p, p.make<aten::fft_fft>({.self = p.input(dtype::float32, {20011})}));
+        },
+        is_refused_by<decompose_complex>("above the limit"));
     CHECK_THAT([](program& p) { p.output(p.make<aten::relu>({p.input(dtype::float32, {3})})); },
         is_left_alone_by<decompose_complex>());
 }

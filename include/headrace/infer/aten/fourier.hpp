@@ -204,8 +204,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_real("self", self.dtype));
     HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
     HEADRACE_TRY(require_equal("the last size of self", self.shape.back(), 2));
-    return add_result(
-        out, complex_of(self.dtype), shape_builder(sizes(self.shape).first(self.rank() - 1)));
+    return add_result(out, complex_of(self.dtype), shape_builder(sizes(self.shape).first(self.rank() - 1)));
 }
 
 }  // namespace headrace

@@ -221,7 +221,8 @@ struct decompose_complex : pass {
     // A template, so that programs which only prove pipelines do not compile the inference of all ops.
     template <std::same_as<graph> Graph>
     result<std::size_t> operator()(Graph& g, pass_context& context) const {
-        return sum_over_graphs(g, [&](graph& sub) { return detail::complex_decomposition(sub, context).run(); });
+        return sum_over_graphs(
+            g, [&](graph& sub) { return detail::complex_decomposition(sub, context).run(); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_complex);

@@ -30,9 +30,8 @@ value real_constant(emit<ops<>> e, dtype type, const shape_builder& shape, const
 /// Swaps two axes, unless they are one.
 inline value swapped(emit<ops<aten::transpose_int>> e, value v, std::size_t first, std::size_t second) {
     if (first == second) return v;
-    return e.make<aten::transpose_int>({.self = v,
-        .dim0 = static_cast<std::int64_t>(first),
-        .dim1 = static_cast<std::int64_t>(second)});
+    return e.make<aten::transpose_int>(
+        {.self = v, .dim0 = static_cast<std::int64_t>(first), .dim1 = static_cast<std::int64_t>(second)});
 }
 /// Cuts an axis to a size, or pads its end with zeros.
 inline value resized(
@@ -104,9 +103,7 @@ public:
         const value squares = mul(z.re, z.re);
         return add(squares, mul(z.im, z.im));
     }
-    value magnitude(const complex_parts& z) {
-        return e_.make<aten::sqrt>({.self = squared_magnitude(z)});
-    }
+    value magnitude(const complex_parts& z) { return e_.make<aten::sqrt>({.self = squared_magnitude(z)}); }
     value angle(const complex_parts& z) {
         const value im = z.im ? z.im : mul(z.re, number(0, z.re));
         return e_.make<aten::atan2>(im, z.re);

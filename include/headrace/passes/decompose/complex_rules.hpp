@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include <headrace/base/function_ref.hpp>
 #include <headrace/ir/operand_fields.hpp>
@@ -18,8 +19,8 @@ namespace headrace {
 class complex_rules {
 public:
     using made = joined<complex_arithmetic::made, signal_rules::made,
-        ops<aten::stack, aten::full, aten::expand, aten::select_int, aten::logical_and,
-            aten::logical_or, aten::ne_tensor, aten::_to_copy>>;
+        ops<aten::stack, aten::full, aten::expand, aten::select_int, aten::logical_and, aten::logical_or,
+            aten::ne_tensor, aten::_to_copy>>;
     /// Ops of Fourier transforms and complex numbers, none of which is left; those of real operands too.
     using targeted_ops = joined<aten::transforms,
         ops<aten::stft, aten::stft_center, aten::istft, aten::complex, aten::polar, aten::imag,
@@ -36,7 +37,7 @@ public:
         for (const edge& operand : n_.operand_edges()) {
             if (!parts_of_(*operand.slot)) return {};
         }
-        visit_args(joined<targeted_ops, others>{}, n_,
+        visit_args(joined<targeted_ops, arithmetic::targeted_ops>{}, n_,
             [&]<class Op>(Op op, const args<Op>& a) { results_ = {rule(op, a)}; });
         if (results_.empty() && !e_.failed()) by_traits();
         if (e_.failed()) return {};
@@ -44,10 +45,12 @@ public:
     }
 
 private:
-    using others = ops<aten::real, aten::conj, aten::abs, aten::angle, aten::sgn, aten::add_tensor,
-        aten::sub_tensor, aten::rsub_tensor, aten::mul_tensor, aten::div_tensor, aten::add_scalar,
-        aten::sub_scalar, aten::rsub_scalar, aten::mul_scalar, aten::div_scalar, aten::pow_tensor_scalar,
-        aten::square, aten::reciprocal, aten::exp, aten::eq_tensor, aten::ne_tensor>;
+    struct arithmetic {
+        using targeted_ops = ops<aten::real, aten::conj, aten::abs, aten::angle, aten::sgn, aten::add_tensor,
+            aten::sub_tensor, aten::rsub_tensor, aten::mul_tensor, aten::div_tensor, aten::add_scalar,
+            aten::sub_scalar, aten::rsub_scalar, aten::mul_scalar, aten::div_scalar, aten::pow_tensor_scalar,
+            aten::square, aten::reciprocal, aten::exp, aten::eq_tensor, aten::ne_tensor>;
+    };
 
     complex_parts of(value v) { return *parts_of_(v); }
     value number(scalar x, value like) { return e_.splat(x, e_.dtype(like), e_.rank(like)); }
@@ -65,7 +68,9 @@ private:
         const complex_parts z = of(a.self);
         return {z.im ? z.im : zeros(e_, z.re)};
     }
-    complex_parts rule(aten::view_as_real, const args<aten::view_as_real>& a) { return {as_pairs(e_, of(a.self))}; }
+    complex_parts rule(aten::view_as_real, const args<aten::view_as_real>& a) {
+        return {as_pairs(e_, of(a.self))};
+    }
     complex_parts rule(aten::view_as_complex, const args<aten::view_as_complex>& a) {
         return of_pairs(e_, a.self);
     }
@@ -127,25 +132,21 @@ private:
         const complex_parts z = calculate_.power(of(a.self), static_cast<std::int64_t>(std::abs(n)));
         return n < 0 ? calculate_.reciprocal(z) : z;
     }
-    complex_parts rule(aten::square, const args<aten::square>& a) {
-        return calculate_.power(of(a.self), 2);
-    }
+    complex_parts rule(aten::square, const args<aten::square>& a) { return calculate_.power(of(a.self), 2); }
     complex_parts rule(aten::reciprocal, const args<aten::reciprocal>& a) {
         return calculate_.reciprocal(of(a.self));
     }
     complex_parts rule(aten::exp, const args<aten::exp>& a) { return calculate_.exponential(of(a.self)); }
-    complex_parts rule(aten::eq_tensor, const args<aten::eq_tensor>& a) {
-        return compared<aten::eq_tensor, aten::logical_and>(of(a.self), of(a.other));
-    }
-    complex_parts rule(aten::ne_tensor, const args<aten::ne_tensor>& a) {
-        return compared<aten::ne_tensor, aten::logical_or>(of(a.self), of(a.other));
-    }
-    template <op_tag Op, op_tag Join>
-    complex_parts compared(const complex_parts& x, const complex_parts& y) {
+    // Numbers are equal if both parts are, and differ if one does.
+    template <one_of<ops<aten::eq_tensor, aten::ne_tensor>> Op>
+    complex_parts rule(Op, const args<Op>& a) {
+        const complex_parts x = of(a.self);
+        const complex_parts y = of(a.other);
         const value re = e_.make<Op>(x.re, y.re);
         const value zero = number(0, x.im ? x.im : y.im);
         const value im = e_.make<Op>(x.im ? x.im : zero, y.im ? y.im : zero);
-        return {e_.make<Join>(re, im)};
+        return {std::is_same_v<Op, aten::eq_tensor> ? e_.make<aten::logical_and>(re, im)
+                                                    : e_.make<aten::logical_or>(re, im)};
     }
     complex_parts quotient(const complex_parts& x, const complex_parts& y) {
         if (y.im) return calculate_.product(x, calculate_.reciprocal(y));
@@ -189,13 +190,15 @@ private:
     }
     // True if each part of the results is the same function of that part of the operands.
     bool is_linear() {
-        bool linear = n_.op->has(trait::moving | trait::gathering | trait::copying);
-        visit_args(targets_by_parts{}, n_, [&](auto, const auto&) { linear = true; });
-        return linear;
+        bool found = n_.op->has(trait::moving | trait::gathering | trait::copying);
+        visit_args(linear::targeted_ops{}, n_, [&](auto, const auto&) { found = true; });
+        return found;
     }
-    using targets_by_parts = ops<aten::neg, aten::sum, aten::sum_dim_intlist, aten::mean, aten::mean_dim,
-        aten::cumsum, aten::tril, aten::triu, aten::where_self, aten::select_scatter, aten::slice_scatter,
-        aten::index_put, aten::fft_fftshift, aten::fft_ifftshift>;
+    struct linear {
+        using targeted_ops = ops<aten::neg, aten::sum, aten::sum_dim_intlist, aten::mean, aten::mean_dim,
+            aten::cumsum, aten::tril, aten::triu, aten::where_self, aten::select_scatter, aten::slice_scatter,
+            aten::index_put, aten::fft_fftshift, aten::fft_ifftshift>;
+    };
 
     void cast_parts() {
         const dtype type = magnitude_of(n_.results[0].meta->dtype);

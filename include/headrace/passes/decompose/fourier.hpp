@@ -86,7 +86,8 @@ struct transform_plan {
     const double moved = products_per_move * (moves * n + static_cast<double>(more_moves));
     const auto consider = [&](std::int64_t rows) {
         const double cost = parts * n * static_cast<double>(rows) +
-            4 * static_cast<double>(rows) * static_cast<double>(t.length / rows) * used(t.length / rows) + moved;
+            4 * static_cast<double>(rows) * static_cast<double>(t.length / rows) * used(t.length / rows) +
+            moved;
         if (cost < best.cost) best = {rows, cost};
     };
     for (std::int64_t factor = 2; factor <= t.length / factor; ++factor) {
@@ -114,11 +115,10 @@ public:
         for (std::size_t step = 0; step != count && !e_.failed(); ++step) {
             const std::size_t i = t.halved == half::of_operand ? step : count - 1 - step;
             const auto axis = static_cast<std::size_t>(t.axes[i]);
-            const axis_transform one{t.lengths[i], i + 1 == count ? t.halved : half::none, t.forward,
-                step == 0 ? t.scale : 1.0};
-            z = for_parts(z, [&](value v) {
-                return swapped(e_, resized(e_, v, axis, t.operand_size(i)), axis, last);
-            });
+            const axis_transform one{
+                t.lengths[i], i + 1 == count ? t.halved : half::none, t.forward, step == 0 ? t.scale : 1.0};
+            z = for_parts(
+                z, [&](value v) { return swapped(e_, resized(e_, v, axis, t.operand_size(i)), axis, last); });
             z = last_axis(one, z);
             z = for_parts(z, [&](value v) { return swapped(e_, v, axis, last); });
         }
@@ -171,8 +171,8 @@ private:
     }
     // A linear layer. Weights are those of the first part, and if there are two, those of the second.
     template <class First, class Second>
-    value layer(value v, std::int64_t results, std::int64_t operands, const First& first,
-        const Second& second) {
+    value layer(
+        value v, std::int64_t results, std::int64_t operands, const First& first, const Second& second) {
         if (e_.failed()) return {};
         const std::int64_t width = e_.shape(v).back();
         if (!e_.may_compute(saturating_mul(results, width), e_.dtype(v))) return {};
@@ -200,9 +200,8 @@ private:
         const auto scaled = [&](std::int64_t) { return t.scale; };
         if (to_reals) {
             // The other order: frequencies k2 first, then k1, which gives the samples of each column.
-            const complex_parts y = for_parts(weighted(t, z), [&](value v) {
-                return grid(resized(e_, v, e_.rank(v) - 1, rows * used), used, rows);
-            });
+            const complex_parts y = for_parts(weighted(t, z),
+                [&](value v) { return grid(resized(e_, v, e_.rank(v) - 1, rows * used), used, rows); });
             const complex_parts a = product(y, columns, used, of_columns, false, plain);
             return for_parts(product(turned(t, a), rows, rows, of_rows, true, plain),
                 [&](value v) { return line(v, t.length); });
@@ -253,8 +252,8 @@ private:
     }
     // A half spectrum with each frequency as often as it counts.
     complex_parts weighted(const axis_transform& t, const complex_parts& z) {
-        const value weights = real_constant(e_, e_.dtype(z.re), {t.operand_size()},
-            [&](std::int64_t i) { return t.weight(i); });
+        const value weights = real_constant(
+            e_, e_.dtype(z.re), {t.operand_size()}, [&](std::int64_t i) { return t.weight(i); });
         return for_parts(z, [&](value v) { return e_.make<aten::mul_tensor>(v, weights); });
     }
 

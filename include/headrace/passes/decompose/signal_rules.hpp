@@ -49,7 +49,8 @@ public:
         const complex_parts z = for_parts(spectra, [&](value v) { return reshaped(e_, v, batches); });
         const complex_parts whole = z.im ? z : complex_parts{z.re, zeros(e_, z.re)};
         const frame_window window = window_of(a.window, f);
-        spectrogram_builder builder(e_, f, scale_of(a, f) / (a.normalized ? 1.0 : static_cast<double>(f.size)));
+        spectrogram_builder builder(
+            e_, f, scale_of(a, f) / (a.normalized ? 1.0 : static_cast<double>(f.size)));
         const complex_parts sum = builder.signal(whole, window);
         const std::int64_t length = istft_length(a, f);
         const std::int64_t covered = std::min(length, f.signal - f.padding);
@@ -89,10 +90,10 @@ public:
         f.onesided = t.halved == fourier_transform::half::of_result;
         const int_list batches{e_.meta(a->self).elements() / std::max<std::int64_t>(f.signal, 1), f.signal};
         const frame_window window = window_of(factor ? std::optional(factor) : std::nullopt, f);
-        const complex_parts spectra = spectrogram_builder(e_, f, t.scale)
-                                          .spectra({reshaped(e_, a->self, batches)}, window);
-        return for_parts(spectra,
-            [&](value v) { return reshaped(e_, swapped(e_, v, 1, 2), e_.result_meta().shape); });
+        const complex_parts spectra =
+            spectrogram_builder(e_, f, t.scale).spectra({reshaped(e_, a->self, batches)}, window);
+        return for_parts(
+            spectra, [&](value v) { return reshaped(e_, swapped(e_, v, 1, 2), e_.result_meta().shape); });
     }
 
 private:
@@ -114,14 +115,16 @@ private:
         if (f.padding == 0 || e_.failed()) return v;
         const int_list shape = e_.shape(v);
         const value planes = reshaped(e_, v, {shape[0], 1, shape[1]});
-        const value padded = e_.make<aten::pad>({.self = planes, .pad = {f.padding, f.padding}, .mode = mode});
+        const value padded =
+            e_.make<aten::pad>({.self = planes, .pad = {f.padding, f.padding}, .mode = mode});
         return reshaped(e_, padded, {shape[0], f.signal});
     }
 
     // A window in the middle of a frame.
     frame_window window_of(const std::optional<value>& given, const signal_frames& f) {
         const std::int64_t before = (f.size - f.window) / 2;
-        const auto known = given ? constant_reals(*given) : std::optional(pmr_vector<double>(static_cast<std::size_t>(f.window), 1.0));
+        const auto known = given ? constant_reals(*given)
+                                 : std::optional(pmr_vector<double>(static_cast<std::size_t>(f.window), 1.0));
         if (known) {
             pmr_vector<double> numbers(static_cast<std::size_t>(f.size), 0.0);
             std::copy(known->begin(), known->end(), numbers.begin() + before);
@@ -148,7 +151,8 @@ private:
             for (std::int64_t k = 0; k != f.size; ++k)
                 sums[static_cast<std::size_t>(i * f.hop + k)] += window(k) * window(k);
         }
-        const auto used = std::span(sums).subspan(static_cast<std::size_t>(f.padding), static_cast<std::size_t>(covered));
+        const auto used =
+            std::span(sums).subspan(static_cast<std::size_t>(f.padding), static_cast<std::size_t>(covered));
         if (std::ranges::any_of(used, [](double sum) { return !(sum > least); }))
             return e_.unsupported("a sample that no window covers; use center=True or a shorter hop_length");
         return real_constant(e_, magnitude_of(e_.result_meta().dtype), {1, covered},

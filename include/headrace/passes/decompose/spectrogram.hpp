@@ -46,11 +46,14 @@ public:
     /// Returns the sum of the windowed frames, each at its place.
     complex_parts signal(const complex_parts& spectra, const frame_window& window) {
         if (!fits(spectra.re)) return {};
-        const axis_transform t{
-            f_.size, f_.gives_complex ? half::none : half::of_operand, false, scale_};
+        const axis_transform t{f_.size, f_.gives_complex ? half::none : half::of_operand, false, scale_};
         const unit_roots w(f_.size, false);
-        const auto cos = [&](std::int64_t k, std::int64_t i) { return t.weight(k) * window(i) * w.cos(k * i); };
-        const auto sin = [&](std::int64_t k, std::int64_t i) { return t.weight(k) * window(i) * w.sin(k * i); };
+        const auto cos = [&](std::int64_t k, std::int64_t i) {
+            return t.weight(k) * window(i) * w.cos(k * i);
+        };
+        const auto sin = [&](std::int64_t k, std::int64_t i) {
+            return t.weight(k) * window(i) * w.sin(k * i);
+        };
         const auto minus_sin = [&](std::int64_t k, std::int64_t i) { return -sin(k, i); };
         const complex_parts z =
             for_parts(spectra, [&](value v) { return resized(e_, v, 1, t.operand_size()); });
@@ -66,8 +69,7 @@ public:
         if (!e_.may_compute(f_.count, type_)) return {};
         const value squares = e_.make<aten::mul_tensor>(window, window);
         const value rows = reshaped(e_, squares, {1, f_.size / block_, block_});
-        return spread(
-            e_.splat(1.0, type_, shape_builder{1, 1, f_.count}), swapped(e_, rows, 1, 2));
+        return spread(e_.splat(1.0, type_, shape_builder{1, 1, f_.count}), swapped(e_, rows, 1, 2));
     }
 
 private:
@@ -80,8 +82,8 @@ private:
             e_.may_compute(f_.signal, type_);
     }
     complex_parts direct_spectra(const complex_parts& signal, const frame_window& window) {
-        const complex_parts whole = for_parts(
-            signal, [&](value v) { return resized(e_, v, 1, f_.size + (f_.count - 1) * f_.hop); });
+        const complex_parts whole =
+            for_parts(signal, [&](value v) { return resized(e_, v, 1, f_.size + (f_.count - 1) * f_.hop); });
         const half halved = f_.onesided ? half::of_result : half::none;
         const axis_transform t{f_.size, halved, true, scale_};
         const transform_plan plan = plan_of(t, true, 2 * f_.size, e_.target());
@@ -171,11 +173,8 @@ private:
         value_list parts;
         const std::int64_t step = f_.hop / block_;
         for (std::int64_t i = 0; i != f_.size / block_; ++i) {
-            parts.push_back(e_.make<aten::slice_tensor>({.self = rows,
-                .dim = 1,
-                .start = i,
-                .end = i + (f_.count - 1) * step + 1,
-                .step = step}));
+            parts.push_back(e_.make<aten::slice_tensor>(
+                {.self = rows, .dim = 1, .start = i, .end = i + (f_.count - 1) * step + 1, .step = step}));
         }
         value frames = parts.size() == 1 ? parts[0] : e_.make<aten::cat>({.tensors = parts, .dim = 2});
         const value factors = window.computed
