@@ -117,8 +117,8 @@ constexpr const char* compare_sort_help =
 saturated, the worst first; or by model, in the model's order; default: own)";
 constexpr const char* target_help =
     R"(FP, INT or INT+FP (TOSA-1.0+FP and so on), with extensions such as +bf16+int16+int4+cf, and +u55 or
-+u85 for what that Ethos-U runs, and runs fastest; default: FP for a float model, INT for a quantized one,
-INT+FP for a mixture)";
++u85 for what that Ethos-U runs, and runs fastest, which a file for Vela needs; default: FP for a float
+model, INT for a quantized one, INT+FP for a mixture; with --cost or --delegate of an Ethos-U, its own)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
 configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";

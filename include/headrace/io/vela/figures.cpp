@@ -109,7 +109,10 @@ result<vela_figures> read_vela_figures(
     vela_figures figures{.accelerator = std::move(accelerator),
         .cycles = whole_number(totals.number(0, "cycles_total")),
         .sram_kib = totals.number(0, "sram_memory_used"),
-        .flash_kib = totals.number(0, "off_chip_flash_memory_used"),
+        .dram_kib = totals.number(0, "dram_memory_used"),
+        .flash_kib =
+            totals.number(0, "on_chip_flash_memory_used") + totals.number(0, "off_chip_flash_memory_used"),
+        .constants_in = std::string(totals.field(0, "weights_storage_area")),
         .layers = {}};
     for (std::size_t i = 0; i != layers.size(); ++i)
         figures.layers.push_back(
@@ -121,11 +124,14 @@ result<vela_figures> read_vela_figures(
 void write_vela_figures(json_writer& w, const vela_figures& figures) {
     w.begin_object("cost");
     w.member("accelerator", figures.accelerator);
+    if (!figures.version.empty()) w.member("vela", figures.version);
     w.member("cycles", figures.cycles);
     w.member("on_npu", figures.on_npu());
     w.member("on_cpu", figures.on_cpu());
     w.member("sram_kib", figures.sram_kib);
+    w.member("dram_kib", figures.dram_kib);
     w.member("flash_kib", figures.flash_kib);
+    w.member("constants_in", figures.constants_in);
     w.begin_array("operators");
     for (const vela_operator& o : figures.by_operator()) {
         w.begin_object();

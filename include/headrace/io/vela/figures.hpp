@@ -33,9 +33,12 @@ struct vela_operator {
 
 struct vela_figures {
     std::string accelerator;  ///< "ethos-u55-128"
+    std::string version{};    ///< Vela's, such as "5.2.0"; empty if it is not known
     std::uint64_t cycles = 0;
     double sram_kib = 0;
-    double flash_kib = 0;
+    double dram_kib = 0;
+    double flash_kib = 0;        ///< the constants as Vela compresses them: a board's flash holds them
+    std::string constants_in{};  ///< the memory from which the NPU reads them, as Vela calls it: "DRAM"
     std::vector<vela_layer> layers;
 
     [[nodiscard]] std::size_t on_cpu() const {
@@ -49,7 +52,8 @@ struct vela_figures {
 };
 
 /// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. Fails
-/// if a column is missing; the error names it.
+/// if a column is missing; the error names it. The summary has the size of the constants only if the NPU
+/// reads them from flash; else `flash_kib` is 0.
 [[nodiscard]] result<vela_figures> read_vela_figures(
     std::string accelerator, std::string_view per_layer, std::string_view summary);
 
