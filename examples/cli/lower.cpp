@@ -280,6 +280,7 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
         report.target, counted(report.nodes_in, "node"), report.nodes_out, format_transposes(report),
         format_size(done.bytes), static_cast<double>(nanoseconds) / 1e9));
+    if (const std::string merges = merges_text(report.merges); !merges.empty()) say(merges);
     if (report.cost) say_cost(*report.cost);
 }
 

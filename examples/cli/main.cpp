@@ -246,6 +246,8 @@ void add_calibration(CLI::App& command, calibration_options& o) {
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
         "Then correct each bias by the mean error of its quantized layer");
+    command.add_flag("--keep-branches", o.keep_branches,
+        "Keep sums and chains of linear layers, which otherwise become one layer");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
@@ -374,6 +376,10 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     show->add_option("--depth", o.depth, "With --around: how far, in edges; default: 1")
         ->needs(around)
         ->check(CLI::Range(0, 1000));
+    CLI::Option* npu = show->add_option("--npu", o.npu,
+        "Of a TOSA flatbuffer: the cycles that each operator is predicted to take on this NPU, such as "
+        "ethos-u55-128");
+    npu->type_name("NPU")->excludes(summary)->excludes(full)->excludes(around);
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     CLI::Option* core =

@@ -3,10 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include <headrace/base/printable.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/io/text/quantization_config_reader.hpp>
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"
@@ -47,6 +53,13 @@ result<quantization_options> options_of(const calibration_options& options) {
     return chosen;
 }
 
+result<program> read_for(
+    const std::string& path, const size_choices& choices, const calibration_options& options) {
+    HEADRACE_TRY(model, read_model(path, choices));
+    if (options.keep_branches) keep_branches(*model.graph);
+    return std::move(model);
+}
+
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
     auto done = quantize_model(model, chosen);
     HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
@@ -67,7 +80,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 
 result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
-    HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(model, read_for(options.model, options.sizes, options.calibration));
     say_notes(options.model, *model.graph);
     HEADRACE_TRY(summary, quantize_by(model, chosen));
     HEADRACE_TRY(write_pt2(options.output, model));
@@ -75,6 +88,8 @@ result<void> quantize_to_file(const quantize_options& options) {
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
     print_search(stream, summary.search);
+    const std::string merges = merges_text(merged_in(*model.graph));
+    if (!merges.empty()) fmt::print(stream, "{}\n", merges);
     fmt::print(
         stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"), summary.constants);
     return {};
@@ -84,11 +99,23 @@ result<void> quantize_to_file(const quantize_options& options) {
 
 result<program> read_and_quantize(
     const std::string& path, const size_choices& choices, const calibration_options& options) {
-    if (options.samples.empty()) return read_model(path, choices);
+    HEADRACE_TRY(model, read_for(path, choices, options));
+    if (options.samples.empty()) return model;
     HEADRACE_TRY(chosen, options_of(options));
-    HEADRACE_TRY(model, read_model(path, choices));
     HEADRACE_TRY(quantize_by(model, chosen));
     return model;
+}
+
+std::string merges_text(const std::vector<merged_nodes>& merges) {
+    if (merges.empty()) return {};
+    std::size_t nodes = 0;
+    double error = 0;
+    for (const merged_nodes& m : merges) {
+        nodes += m.merged.size();
+        error = std::max(error, m.error);
+    }
+    return fmt::format("{} became {}, whose weights are rounded by at most {:.1g} of their size",
+        counted(nodes, "linear node"), counted(merges.size(), "layer"), error);
 }
 
 int quantize(const quantize_options& options) {

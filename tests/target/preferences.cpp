@@ -19,6 +19,7 @@ TEST_CASE("a target that names no NPU gets nothing that is good for one alone") 
         CHECK_FALSE(plain.rescales_first);
         CHECK_FALSE(plain.reads_last_column);
         CHECK(plain.paired_channels == 0);
+        CHECK(plain.factor_bits == target_preferences::any);
         CHECK(plain.products_per_move == 0);
         CHECK(plain.on_chip_bytes == 0);
     }

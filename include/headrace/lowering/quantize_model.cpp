@@ -24,6 +24,7 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/decompose/complex.hpp>
@@ -241,6 +242,8 @@ void name_as_written(graph& g) {
         const std::string_view target =
             is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
         owner.annotate(n, provenance{n.results[0].name, target});
+        if (const auto* step = n.find_annotation<time_step>())
+            owner.annotate(n, time_step{step->network, n.results[0].name, step->place});
     });
 }
 

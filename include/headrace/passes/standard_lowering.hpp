@@ -58,7 +58,7 @@ struct standard_lowering
     : pipeline_of<from<exported_program>, lowered_program, normalize_passes, pass_list<widen_unsigned>,
           tabulate_passes, decompose_passes, quantize_passes, pass_list<store_unsigned, narrow_int64>,
           legalize_passes, layout_passes, npu_passes, cleanup_passes, u55_passes,
-          pass_list<merge_equal_constants, merge_duplicates>,
+          pass_list<merge_equal_constants>, on_chip_passes, pass_list<merge_duplicates>,
           pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace

@@ -38,6 +38,9 @@ struct target_preferences {
     std::int64_t pooled_maximum = 0;
     /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
     std::int64_t convolved_sum = 0;
+    /// The maximum number of bits of constant factors and offsets of channels that elementwise operators
+    /// read; those of more bits become weights of a DEPTHWISE_CONV2D.
+    std::int64_t factor_bits = any;
     /// True if operands of sums are widened without additional fractional bits.
     bool sums_at_unit_scale = false;
     /// True if each reader of a tensor that is widened to INT32 has a RESCALE of its own, which is then fused
@@ -88,6 +91,7 @@ inline constexpr target_preferences u55_preferences{.whole_clamps = true,
     .rows_are_width = true,
     .stride = 3,
     .pooled_maximum = 256,
+    .factor_bits = 0,
     .sums_at_unit_scale = true,
     .widens_per_reader = true,
     .rescales_first = true,
@@ -102,6 +106,7 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .stride = 3,
     .pooled_maximum = 256,
     .convolved_sum = 4096,
+    .factor_bits = 8,
     .sums_at_unit_scale = true,
     .widens_per_reader = true,
     .rescales_first = true,

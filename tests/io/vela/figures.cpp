@@ -60,6 +60,21 @@ TEST_CASE("figures as JSON, with the version of Vela if it is known", "[vela_fig
     CHECK(json().find("\"vela\": \"5.2.0\"") != std::string::npos);
 }
 
+TEST_CASE("cycles by time step", "[vela_figures]") {
+    const auto read = read_vela_figures("ethos-u55-128",
+        "Name,NNG Operator,Target,Op Cycles\ngru_l0_t10of12_add,Add,NPU,5\ngru_l0_t2of12.conv2d,Conv2D,NPU,300\n"
+        "gru_l0_t2of12_add,Add,NPU,4\ngru_l0_t2of12_add,LUT,NPU,0\nother,Add,NPU,9\n",
+        summary);
+    REQUIRE(read);
+    const auto steps = read.value().by_step();
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0].network == "gru_l0");
+    CHECK(steps[0].step == 2);
+    CHECK(steps[0].count == 2);
+    CHECK(steps[0].cycles == 304);
+    CHECK(steps[1].step == 10);
+}
+
 TEST_CASE("tables without the columns, cut off, or of something else", "[vela_figures]") {
     CHECK(read_vela_figures("u", "", summary).error().message ==
         "Vela's figures by layer have no column 'Name'");

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/ir/time_step.hpp>
 
 namespace headrace {
 
@@ -36,6 +38,23 @@ std::vector<vela_operator> vela_figures::by_operator() const {
     all.reserve(found.size());
     for (auto& [op, sum] : found) all.push_back(std::move(sum));
     std::ranges::stable_sort(all, std::ranges::greater(), &vela_operator::cycles);
+    return all;
+}
+
+std::vector<vela_step> vela_figures::by_step() const {
+    std::map<named_step, vela_step> found;
+    for (const vela_layer& layer : layers) {
+        const auto step = layer.cycles == 0 ? std::nullopt : step_in_name(layer.name);
+        if (!step) continue;
+        vela_step& sum = found[*step];
+        sum.network = step->network;
+        sum.step = step->step;
+        ++sum.count;
+        sum.cycles += layer.cycles;
+    }
+    std::vector<vela_step> all;
+    all.reserve(found.size());
+    for (auto& [step, sum] : found) all.push_back(std::move(sum));
     return all;
 }
 
@@ -141,6 +160,18 @@ void write_vela_figures(json_writer& w, const vela_figures& figures) {
         w.end_object();
     }
     w.end_array();
+    if (const auto steps = figures.by_step(); !steps.empty()) {
+        w.begin_array("steps");
+        for (const vela_step& s : steps) {
+            w.begin_object();
+            w.member("network", s.network);
+            w.member("step", s.step);
+            w.member("count", s.count);
+            w.member("cycles", s.cycles);
+            w.end_object();
+        }
+        w.end_array();
+    }
     w.begin_array("layers");
     for (const vela_layer& layer : figures.layers) {
         w.begin_object();

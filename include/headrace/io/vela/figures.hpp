@@ -31,6 +31,14 @@ struct vela_operator {
     std::uint64_t cycles = 0;
 };
 
+/// All layers of one time step of an unrolled network.
+struct vela_step {
+    std::string network;
+    std::uint32_t step = 0;  ///< from 1 on
+    std::size_t count = 0;
+    std::uint64_t cycles = 0;
+};
+
 struct vela_figures {
     std::string accelerator;  ///< "ethos-u55-128"
     std::string version{};    ///< Vela's, such as "5.2.0"; empty if it is not known
@@ -49,6 +57,8 @@ struct vela_figures {
     [[nodiscard]] std::size_t on_npu() const;
     /// Returns the operators by cycles, the most first, without fused layers.
     [[nodiscard]] std::vector<vela_operator> by_operator() const;
+    /// Returns the time steps of unrolled networks, in order.
+    [[nodiscard]] std::vector<vela_step> by_step() const;
 };
 
 /// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. Fails
@@ -57,7 +67,7 @@ struct vela_figures {
 [[nodiscard]] result<vela_figures> read_vela_figures(
     std::string accelerator, std::string_view per_layer, std::string_view summary);
 
-/// Writes the figures as a member "cost" of an object: totals, operators and layers.
+/// Writes the figures as a member "cost" of an object: totals, operators, time steps and layers.
 void write_vela_figures(json_writer& w, const vela_figures& figures);
 
 }  // namespace headrace
