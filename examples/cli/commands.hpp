@@ -13,7 +13,7 @@
 
 namespace headrace::cli {
 
-/// How a float model is quantized. Empty strings mean the value in the configuration, or the default.
+/// How a float model is quantized, or read. Empty strings mean the value in the configuration, or the default.
 struct calibration_options {
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
     std::string config;                ///< JSON
@@ -24,8 +24,9 @@ struct calibration_options {
     bool equalize = false;    ///< scale channels between layers first
     bool smooth = false;      ///< scale the inputs of linear layers first
     bool correct_biases = false;
-    double headroom = 1;  ///< factor for the ranges of computed values
-    double best = 0;      ///< seconds for which other options are tried
+    bool keep_branches = false;  ///< of linear layers, which otherwise become one layer
+    double headroom = 1;         ///< factor for the ranges of computed values
+    double best = 0;             ///< seconds for which other options are tried
     double int16_share = 0;
     int jobs = 0;  ///< threads; 0: one per processor
 };
@@ -91,6 +92,7 @@ struct show_options {
     bool full = false;         ///< a line for each node
     std::string around;        ///< only nodes near the one of that name
     int depth = 1;             ///< for `around`, in edges
+    std::string npu;           ///< for which cycles are predicted, "ethos-u55-128"; empty: none
     std::string core;          ///< the processor whose kernels are to be shown; empty: none
     std::string state;         ///< of `core`, as for `lower`
     std::string output;        ///< file for the graph; empty: standard output

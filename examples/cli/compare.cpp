@@ -35,11 +35,15 @@ std::string shortened(const std::string& name, std::size_t width) {
     return std::string(name.size() <= width ? printable(name, width) : printable(name, width - dots));
 }
 
-void print_layer(const layer_comparison& l) {
+// The figures of a time step with several layers are those of the first.
+void print_line(const model_comparison& c, const comparison_line& line) {
     constexpr std::size_t name_width = 32;
     constexpr std::size_t op_width = 28;
+    const layer_comparison& l = c.layers[line.layers.front()];
+    const std::size_t count = line.layers.size();
+    const std::string op = count == 1 ? l.op : fmt::format("{} and {} others", l.op, count - 1);
     fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11.4g} {:>9.6f} {:>8.2f} % {}{}\n",
-        shortened(l.name, name_width), shortened(l.op, op_width), decibels(l.sqnr), decibels(l.own_sqnr),
+        shortened(line.name, name_width), shortened(op, op_width), decibels(l.sqnr), decibels(l.own_sqnr),
         l.largest_difference, l.cosine, 100 * l.saturated, l.other, l.fitted ? " (fitted)" : "");
 }
 
@@ -63,9 +67,9 @@ void print_summary(const model_comparison& c, comparison_order by) {
 void print_table(const model_comparison& c, comparison_order by, std::size_t top) {
     fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11} {:>9} {:>10} {}\n", "layer", "op", "SQNR", "own", "largest",
         "cosine", "saturated", "other");
-    const std::vector<std::size_t> places = sorted_layers(c, by);
-    const std::size_t shown = top == 0 ? places.size() : std::min(top, places.size());
-    for (std::size_t i = 0; i != shown; ++i) print_layer(c.layers[places[i]]);
+    const std::vector<comparison_line> lines = comparison_lines(c, by);
+    const std::size_t shown = top == 0 ? lines.size() : std::min(top, lines.size());
+    for (std::size_t i = 0; i != shown; ++i) print_line(c, lines[i]);
     print_summary(c, by);
 }
 

@@ -257,9 +257,14 @@ void say_verified(const std::vector<verified_pass>& verified, double steps_off) 
 
 /// Prints Vela's estimate: the sum, and the operators by cycles.
 void say_cost(const vela_figures& cost) {
-    say(fmt::format("{}: {} cycles, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM, {:.1f} KiB flash",
-        cost.accelerator, cost.cycles, counted(cost.on_npu(), "operator"), cost.on_cpu(), cost.sram_kib,
-        cost.flash_kib));
+    const std::string vela = cost.version.empty() ? "" : " by Vela " + cost.version;
+    const std::string dram = cost.dram_kib == 0 ? "" : fmt::format(", {:.1f} KiB DRAM", cost.dram_kib);
+    const std::string place =
+        cost.constants_in.empty() ? "" : fmt::format(" in {}", printable(cost.constants_in));
+    say(fmt::format(
+        "{}: {} cycles{}, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM{}, {:.1f} KiB of constants{}",
+        cost.accelerator, cost.cycles, vela, counted(cost.on_npu(), "operator"), cost.on_cpu(), cost.sram_kib,
+        dram, cost.flash_kib, place));
     const auto operators = cost.by_operator();
     std::uint64_t sum = 0;  // work in parallel counts once in the total
     for (const vela_operator& o : operators) sum += o.cycles;
@@ -275,6 +280,7 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
         report.target, counted(report.nodes_in, "node"), report.nodes_out, format_transposes(report),
         format_size(done.bytes), static_cast<double>(nanoseconds) / 1e9));
+    if (const std::string merges = merges_text(report.merges); !merges.empty()) say(merges);
     if (report.cost) say_cost(*report.cost);
 }
 
@@ -379,7 +385,10 @@ int lower(const lower_options& options) {
         return report_usage("lower needs a model, --method or --batch");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    if (!options.cost.empty() && !target) target = target_of_accelerator(options.cost);
+    if (!options.cost.empty()) {
+        hint_at_accelerator(options.cost, target);
+        if (!target) target = target_of_accelerator(options.cost);
+    }
     if (const int status =
             check_distinct_files(std::vector{options.output, options.io, options.report}, options.model);
         status != status_ok)

@@ -117,8 +117,8 @@ constexpr const char* compare_sort_help =
 saturated, the worst first; or by model, in the model's order; default: own)";
 constexpr const char* target_help =
     R"(FP, INT or INT+FP (TOSA-1.0+FP and so on), with extensions such as +bf16+int16+int4+cf, and +u55 or
-+u85 for what that Ethos-U runs, and runs fastest; default: FP for a float model, INT for a quantized one,
-INT+FP for a mixture)";
++u85 for what that Ethos-U runs, and runs fastest, which a file for Vela needs; default: FP for a float
+model, INT for a quantized one, INT+FP for a mixture; with --cost or --delegate of an Ethos-U, its own)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
 configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";
@@ -246,6 +246,8 @@ void add_calibration(CLI::App& command, calibration_options& o) {
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
         "Then correct each bias by the mean error of its quantized layer");
+    command.add_flag("--keep-branches", o.keep_branches,
+        "Keep sums and chains of linear layers, which otherwise become one layer");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
@@ -374,6 +376,10 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     show->add_option("--depth", o.depth, "With --around: how far, in edges; default: 1")
         ->needs(around)
         ->check(CLI::Range(0, 1000));
+    CLI::Option* npu = show->add_option("--npu", o.npu,
+        "Of a TOSA flatbuffer: the cycles that each operator is predicted to take on this NPU, such as "
+        "ethos-u55-128");
+    npu->type_name("NPU")->excludes(summary)->excludes(full)->excludes(around);
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     CLI::Option* core =

@@ -69,9 +69,19 @@ void write_verified(json_writer& w, const checked_method& m) {
     w.member("layer_steps_off", m.layer_steps);
 }
 
+std::string_view name_of_delegate(const lower_options& options) {
+    return is_accelerator(options.delegate) ? std::string_view(options.delegate) : "tosa";
+}
+
+// Returns the program that compiles for an Ethos-U: the one in the path unless the user names another.
+std::string vela_of(const lower_options& options) { return options.vela.empty() ? "vela" : options.vela; }
+
 std::string report_of(
-    const lowered_pte& made, std::string_view delegate, std::span<const checked_method> checked) {
+    const lowered_pte& made, const lower_options& options, std::span<const checked_method> checked) {
     std::size_t next = 0;
+    const std::string_view delegate = name_of_delegate(options);
+    const std::string vela =
+        is_accelerator(options.delegate) ? version_of_vela(vela_of(options)) : std::string();
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
@@ -86,6 +96,7 @@ std::string report_of(
         w.member("instructions", m.instructions);
         if (const auto told = made.reports.find(m.name); told != made.reports.end()) {
             write_delegates(w, told->second);
+            if (!vela.empty()) w.member("vela", vela);
             write_placements(w, told->second, delegate);
         }
         if (!checked.empty()) write_verified(w, checked[next++]);
@@ -97,10 +108,6 @@ std::string report_of(
     w.end_object();
     w.end_object();
     return std::move(w).text();
-}
-
-std::string_view name_of_delegate(const lower_options& options) {
-    return is_accelerator(options.delegate) ? std::string_view(options.delegate) : "tosa";
 }
 
 bool delegates(const lower_options& options) { return options.partition || !options.delegate.empty(); }
@@ -163,7 +170,8 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         .kernels = choices.kernels,
         .observer = std::move(observer)};
     if (is_accelerator(options.delegate)) {
-        lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
+        lowering.compile = compile_by_vela(vela_of(options), options.delegate);
+        hint_at_accelerator(options.delegate, choices.target);
         if (!choices.target) lowering.target = target_of_accelerator(options.delegate);
     }
     HEADRACE_TRY(made, lower_to_pte(std::move(programs), lowering));
@@ -181,8 +189,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         HEADRACE_TRY(write_atomically(choices.io, io_text(options, made.io)));
     }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        HEADRACE_TRY(
-            write_atomically(options.report, report_of(made, name_of_delegate(options), findings) + '\n'));
+        HEADRACE_TRY(write_atomically(options.report, report_of(made, options, findings) + '\n'));
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
         if (!made.file.write_to(sink)) return {};  // the sink has the reason

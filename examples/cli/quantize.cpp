@@ -3,10 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include <headrace/base/printable.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/io/text/quantization_config_reader.hpp>
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"
@@ -42,9 +48,17 @@ result<quantization_options> options_of(const calibration_options& options) {
     if (options.best > 0) chosen.search_for = options.best;
     chosen.int16_share = options.int16_share;
     chosen.config.smooth = chosen.config.smooth || options.smooth;
+    chosen.config.keep_branches = chosen.config.keep_branches || options.keep_branches;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     chosen.in_parallel = on_threads(options.jobs);
     return chosen;
+}
+
+result<program> read_for(
+    const std::string& path, const size_choices& choices, const calibration_options& options) {
+    HEADRACE_TRY(model, read_model(path, choices));
+    if (options.keep_branches) keep_branches(*model.graph);
+    return std::move(model);
 }
 
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
@@ -67,7 +81,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 
 result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
-    HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(model, read_for(options.model, options.sizes, options.calibration));
     say_notes(options.model, *model.graph);
     HEADRACE_TRY(summary, quantize_by(model, chosen));
     HEADRACE_TRY(write_pt2(options.output, model));
@@ -75,6 +89,8 @@ result<void> quantize_to_file(const quantize_options& options) {
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
     print_search(stream, summary.search);
+    const std::string merges = merges_text(merged_in(*model.graph));
+    if (!merges.empty()) fmt::print(stream, "{}\n", merges);
     fmt::print(
         stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"), summary.constants);
     return {};
@@ -84,11 +100,23 @@ result<void> quantize_to_file(const quantize_options& options) {
 
 result<program> read_and_quantize(
     const std::string& path, const size_choices& choices, const calibration_options& options) {
-    if (options.samples.empty()) return read_model(path, choices);
+    HEADRACE_TRY(model, read_for(path, choices, options));
+    if (options.samples.empty()) return model;
     HEADRACE_TRY(chosen, options_of(options));
-    HEADRACE_TRY(model, read_model(path, choices));
     HEADRACE_TRY(quantize_by(model, chosen));
     return model;
+}
+
+std::string merges_text(const std::vector<merged_nodes>& merges) {
+    if (merges.empty()) return {};
+    std::size_t nodes = 0;
+    double error = 0;
+    for (const merged_nodes& m : merges) {
+        nodes += m.merged.size();
+        error = std::max(error, m.error);
+    }
+    return fmt::format("{} became {}, whose weights are rounded by at most {:.1g} of their size",
+        counted(nodes, "linear node"), counted(merges.size(), "layer"), error);
 }
 
 int quantize(const quantize_options& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -8,13 +9,17 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/firmware/report.hpp>
 #include <headrace/io/package/package.hpp>
 #include <headrace/io/text/dot.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/run/models.hpp>
 #include <headrace/show/model_summary.hpp>
+#include <headrace/show/npu_prediction.hpp>
 #include <headrace/show/short_listing.hpp>
+#include <headrace/target/npu.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -67,9 +72,29 @@ std::string format_summary(const graph& g) {
     return text;
 }
 
+std::string format_cycles(const graph& g, const npu& target) {
+    std::string text;
+    double total = 0;
+    for (const predicted_operator& o : predict_cycles(g, target)) {
+        text += fmt::format("{:>12.0f}  {} {}\n", o.cycles, o.op, printable(o.name));
+        total += o.cycles;
+    }
+    return text + fmt::format("{:>12.0f}  in all on {}\n", total, target.name);
+}
+
 /// Returns the text to print for a graph; the error says that the node of --around is not in it.
 result<std::string> shown(const graph& g, const show_options& options) {
     if (options.summary) return format_summary(g);
+    if (!options.npu.empty()) {
+        const npu* const target = npu_named(options.npu);
+        if (target == nullptr) return invalid(fmt::format("no NPU is called '{}'", options.npu));
+        const auto nodes = g.nodes();
+        const bool is_lowered = std::all_of(nodes.begin(), nodes.end(), [](const node& n) {
+            return is_of_dialect<tosa::dialect>(n) || is_of_dialect<builtin::dialect>(n);
+        });
+        if (!is_lowered) return invalid("--npu needs TOSA operators: lower the model to a .tosa file first");
+        return format_cycles(g, *target);
+    }
     if (options.full) return std::string(listing(g));
     const short_listing lines(g);
     if (options.around.empty()) return lines.text();

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +24,9 @@
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/vela/ethos_u_blob.hpp>
+#include <headrace/io/vela/output.hpp>
+
+#include "messages.hpp"
 
 namespace headrace::cli {
 
@@ -127,6 +132,16 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     return said;
 }
 
+// Returns the KiB of constants in what Vela wrote; nothing if it leaves operators to a CPU, which has no such
+// file.
+std::optional<double> constant_kib(const scratch_directory& folder) {
+    const auto file = open_mapped(folder.file("model_vela.npz"));
+    if (!file) return std::nullopt;
+    const auto output = read_vela_output(file.value().bytes());
+    if (!output) return std::nullopt;
+    return static_cast<double>(output.value().weights.size()) / 1024;
+}
+
 // Returns the file in a folder whose name has that part; empty if there is none.
 std::string file_with(const scratch_directory& folder, std::string_view part) {
     std::error_code ignored;
@@ -162,9 +177,24 @@ std::vector<std::string> accelerators() {
 
 bool is_accelerator(const std::string& delegate) { return delegate.starts_with("ethos-u"); }
 
+namespace {
+
+bool is_u85(const std::string& accelerator) { return accelerator.starts_with("ethos-u85"); }
+
+}  // namespace
+
 target_spec target_of_accelerator(const std::string& delegate) {
-    const bool is_u85 = delegate.starts_with("ethos-u85");
-    return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55").value();
+    return parse_target(is_u85(delegate) ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55")
+        .value();
+}
+
+void hint_at_accelerator(const std::string& accelerator, const std::optional<target_spec>& given) {
+    const target_feature npu = is_u85(accelerator) ? target_feature::u85 : target_feature::u55;
+    if (!given || given->has(npu)) return;
+    say(fmt::format(
+        "note: --target does not name the NPU of {0}: with +{1}, or without --target, the model is "
+        "lowered to what that runs fastest",
+        accelerator, is_u85(accelerator) ? "u85" : "u55"));
 }
 
 result<vela_estimate> estimate_by_vela(
@@ -176,7 +206,20 @@ result<vela_estimate> estimate_by_vela(
     std::string per_layer = text_of_file(file_with(folder, "_per-layer.csv"));
     HEADRACE_TRY(
         figures, read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
+    figures.version = version_of_vela(vela);
+    figures.flash_kib = constant_kib(folder).value_or(figures.flash_kib);
     return vela_estimate{std::move(figures), std::move(per_layer)};
+}
+
+std::string version_of_vela(const std::string& vela) {
+    constexpr std::size_t max_length = 40;
+    const scratch_directory folder;
+    if (!folder.is_made() || run_program({vela, "--version"}, folder.file("log")) != 0) return {};
+    std::string said = text_of_file(folder.file("log"));
+    said.erase(std::min(said.find_last_not_of("\r\n ") + 1, said.size()));
+    const bool is_version = !said.empty() && said.size() <= max_length &&
+        said.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.+-") == std::string::npos;
+    return is_version ? said : std::string();
 }
 
 delegate_compiler compile_by_vela(std::string vela, std::string accelerator) {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_VELA_HPP
 #define HEADRACE_EXAMPLES_CLI_VELA_HPP
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ namespace headrace::cli {
 /// Returns the target for the flatbuffers of its delegates.
 [[nodiscard]] target_spec target_of_accelerator(const std::string& delegate);
 
+/// Says, unless the program is quiet, that a target which the user has given is not that of the accelerator.
+void hint_at_accelerator(const std::string& accelerator, const std::optional<target_spec>& given);
+
 /// Vela's estimate for a flatbuffer, and its figures by layer as Vela wrote them.
 struct vela_estimate {
     vela_figures figures;
@@ -30,6 +34,9 @@ struct vela_estimate {
 };
 [[nodiscard]] result<vela_estimate> estimate_by_vela(
     const std::string& vela, const std::string& accelerator, const byte_source& flatbuffer);
+
+/// Returns what Vela says that its version is, such as 5.2.0; empty if it says none.
+[[nodiscard]] std::string version_of_vela(const std::string& vela);
 
 /// Runs Vela, a program in the path or a path to it, for each delegate.
 [[nodiscard]] delegate_compiler compile_by_vela(std::string vela, std::string accelerator);

@@ -320,6 +320,6 @@ class Panel {
         element("td", {}, element("span", { class: "mono" }, nameOf(node)), element("div", { class: "bar", style: "width:" + (share * 100).toFixed(2) + "%" })),
         element("td", {}, shortOp(opOf(node))), element("td", { class: "number" }, countText(cyclesOf(node))), element("td", { class: "number" }, (share * 100).toFixed(1) + " %")));
     }
-    return [element("p", {}, countText(total) + " cycles by Vela's estimate" + (found < total ? "; " + countText(total - found) + " belong to names that this graph does not have." : ".")), table];
+    return [element("p", {}, countText(total) + " cycles by the estimate of Vela" + (data.vela_version ? " " + data.vela_version : "") + (found < total ? "; " + countText(total - found) + " belong to names that this graph does not have." : ".")), table];
   }
 }

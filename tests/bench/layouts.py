@@ -54,6 +54,10 @@ def rows_of(given, model, folder):
     report, on, off = folder / "report.json", folder / "on.tosa", folder / "off.tosa"
     run(given.program, "lower", model, "-o", on, "--report", report)
     told = json.loads(report.read_text())
+    if "FP" not in told["target"]:  # quantized models are lowered for the accelerator
+        npu = "+u85" if given.accelerator.startswith("ethos-u85") else "+u55"
+        run(given.program, "lower", model, "-o", on, "--report", report, "--target", told["target"] + npu)
+        told = json.loads(report.read_text())
     rest = [p["name"] for p in told["passes"] if p["name"] not in LAYOUT_PASSES]
     run(given.program, "opt", model, "--target", told["target"], "--passes", ",".join(rest), "-o", off)
     rows = [measure(given.program, f) for f in (on, off)]

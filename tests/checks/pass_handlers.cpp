@@ -23,6 +23,7 @@ constexpr bool check_all(pass_list<Passes...>) {
 static_assert(check_all(normalize_passes{}) && check_all(tabulate_passes{}) &&
     check_all(decompose_passes{}) && check_all(quantize_passes{}) && check_all(legalize_passes{}) &&
     check_all(layout_passes{}) && check_all(npu_passes{}) && check_all(u55_passes{}) &&
+    check_all(on_chip_passes{}) &&
     check_all(fold_passes{}) && check_all(cortex_m_lowering::passes{}) &&
     check_all(pass_list<widen_unsigned, store_unsigned, narrow_int64, pack_int4_weights>{}));
 

@@ -125,6 +125,27 @@ TEST_CASE("compare_models: the layer that loses most is the one with badly scale
     CHECK(static_cast<std::size_t>(std::count(dot.begin(), dot.end(), '\n')) == lines);
 }
 
+TEST_CASE("comparison_lines: the layers of a time step are one line, with the worst first", "[compare]") {
+    model_comparison c;
+    const auto add = [&](const char* name, double own) {
+        c.layers.push_back({.name = name, .op = "aten.add.Tensor", .own_sqnr = own});
+    };
+    add("gru_l0_t1of2_add", 40);
+    add("gru_l0_t1of2_mul", 20);
+    add("gru_l0_t2of2_add", 50);
+    add("linear", 30);
+    const auto lines = comparison_lines(c, comparison_order::own);
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].name == "gru_l0, step 1 of 2");
+    CHECK(lines[0].layers == std::vector<std::size_t>{1, 0});
+    CHECK(lines[1].name == "linear");
+    CHECK(lines[2].name == "gru_l0, step 2 of 2");
+    const auto json = nlohmann::json::parse(comparison_json(c, comparison_order::own));
+    REQUIRE(json.at("steps").size() == 2);
+    CHECK(json.at("steps")[0].at("worst") == "gru_l0_t1of2_mul");
+    CHECK(json.at("steps")[0].at("layers") == 2);
+}
+
 TEST_CASE("compare_models: any number of threads says the same", "[compare]") {
     program real;
     network(real);

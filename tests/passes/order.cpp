@@ -32,10 +32,12 @@ struct independence {
 constexpr std::array independent{
     independence{"decompose_comparisons", "the conditions that formulas make are boolean already"},
     independence{"decompose_dilated_pooling", "adaptive poolings have no dilation"},
+    independence{"merge_linear_maps", "the linear layers of recurrent cells have gates between them"},
     independence{"join_groups", "a weight that takes a batch norm in is not quantized"},
     independence{"fuse_reshapes", "both runs are the same pass"},
     independence{"merge_selections", "what moves planes reads a window of several elements"},
-    independence{"join_patches", "no convolution that is made has a stride"},
+    independence{"strides_to_channels", "a merged selection leaves the stride of its reader as it is"},
+    independence{"interleave_rows", "no transposed convolution is made"},
     independence{"read_last_column", "no convolution that is made has a stride along its columns"},
     independence{"add_at_unit_scale", "no sum is made"},
     independence{"transpose_by_convolution", "a target that crops after a transpose has no other form of it"},

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <set>
+#include <span>
 #include <vector>
 
 #include <headrace/dialect/quantized_decomposed.hpp>
@@ -316,8 +321,8 @@ void unequal_chain(program& p) {
     p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
 }
 
-/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that undoes the
-/// scaling.
+/// A scaled and shifted input, one channel of which is 64 times the others, and two layers that undo the
+/// scaling. One alone would take the factors in.
 void outlier_channel(program& p) {
     const value x = p.input(dtype::float32, {1, 4});
     const value factor = p.constant(dtype::float32, {4}, {1.0F, 64.0F, 0.5F, 1.0F});
@@ -327,6 +332,8 @@ void outlier_channel(program& p) {
     const value scaled = p.make<aten::mul_tensor>({.self = x, .other = factor});
     const value y = p.make<aten::add_tensor>({.self = scaled, .other = shift});
     p.output(p.make<aten::linear>({.input = y, .weight = w}));
+    const value other = p.constant(dtype::float32, {1, 4}, {0.5F, 1.0F / 64, -1.0F, 1.0F});
+    p.output(p.make<aten::linear>({.input = y, .weight = other}));
 }
 
 }  // namespace
@@ -530,4 +537,40 @@ TEST_CASE("the largest numbers are quantized where nobody asks for their places"
     CHECK(count_of<aten::max_dim>(p.g) == 0);
     CHECK(count_of<aten::amax>(p.g) == 1);
     CHECK(count_of<qd::quantize_per_tensor>(p.g) == 2);
+}
+
+TEST_CASE("time steps after the first have the same parameters, and all inputs the same products") {
+    constexpr std::int64_t steps = 4, width = 3;
+    program p;
+    const auto ramp = [&](const int_list& shape) {
+        return create_constant(p.g, {dtype::float32, shape, {}}, nullptr, [](std::span<std::byte> data) {
+            for (std::size_t i = 0; i * sizeof(float) != data.size(); ++i) {
+                const float number = static_cast<float>(i * 7 % 11) / 16 - 0.25F;
+                std::memcpy(&data[i * sizeof number], &number, sizeof number);
+            }
+        });
+    };
+    const value weights[] = {ramp({3 * width, width}), ramp({3 * width, width})};
+    const value x = p.input(dtype::float32, {1, steps, width});
+    const value h = p.make<aten::zeros>({.size = {1, 1, width}});
+    p.output(
+        p.make_node<aten::gru_input>(
+             {.input = x, .hx = h, .params = list<value>(weights, 2), .num_layers = 1, .batch_first = true})
+            .result());
+    p.finish();
+    quantize(p);
+    std::set<double> scales;
+    std::size_t sigmoids = 0, products_of_inputs = 0, products_of_states = 0;
+    for (const node& n : p.g.nodes()) {
+        if (is<aten::sigmoid>(n)) {
+            ++sigmoids;
+            scales.insert(args_of<qd::quantize_per_tensor>(*n.first_use->target).scale);
+        } else if (is<aten::linear>(n)) {
+            ++(meta_of(n.operand(0))->shape[1] == steps ? products_of_inputs : products_of_states);
+        }
+    }
+    CHECK(sigmoids == steps);
+    CHECK(scales.size() == 2);
+    CHECK(products_of_inputs == 2);
+    CHECK(products_of_states == 2 * steps);
 }

@@ -6,11 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <map>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/ir/time_step.hpp>
 
 namespace headrace {
 
@@ -51,6 +56,25 @@ void write_layer(json_writer& w, const layer_comparison& l) {
     w.end_object();
 }
 
+// Writes the lines of time steps, if there are any.
+void write_steps(json_writer& w, const model_comparison& c, comparison_order by) {
+    std::vector<comparison_line> steps = comparison_lines(c, by);
+    std::erase_if(steps, [&](const comparison_line& l) { return !step_in_name(c.layers[l.layers[0]].name); });
+    if (steps.empty()) return;
+    w.begin_array("steps");
+    for (const comparison_line& l : steps) {
+        const layer_comparison& worst = c.layers[l.layers[0]];
+        w.begin_object();
+        w.member("name", l.name);
+        w.member("layers", l.layers.size());
+        w.member("worst", worst.name);
+        w.member("sqnr_db", worst.sqnr);
+        w.member("own_sqnr_db", worst.own_sqnr);
+        w.end_object();
+    }
+    w.end_array();
+}
+
 std::string_view color_of(double decibels) {
     struct shade {
         double above;
@@ -87,6 +111,24 @@ std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_ord
     return places;
 }
 
+std::vector<comparison_line> comparison_lines(const model_comparison& c, comparison_order by) {
+    std::vector<comparison_line> lines;
+    std::map<named_step, std::size_t> of_step;
+    for (const std::size_t i : sorted_layers(c, by)) {
+        const std::string& name = c.layers[i].name;
+        const auto step = step_in_name(name);
+        if (!step) {
+            lines.push_back({name, {i}});
+            continue;
+        }
+        const auto [at, is_new] = of_step.try_emplace(*step, lines.size());
+        if (is_new)
+            lines.push_back({join_text(step->network, ", step ", step->step, " of ", step->steps), {}});
+        lines[at->second].layers.push_back(i);
+    }
+    return lines;
+}
+
 std::string comparison_json(const model_comparison& c, comparison_order by) {
     json_writer w;
     w.begin_object();
@@ -97,6 +139,7 @@ std::string comparison_json(const model_comparison& c, comparison_order by) {
     w.begin_array("layers");
     for (const std::size_t i : sorted_layers(c, by)) write_layer(w, c.layers[i]);
     w.end_array();
+    write_steps(w, c, by);
     w.end_object();
     return w.text();
 }

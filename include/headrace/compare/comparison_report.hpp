@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::sorted_layers, headrace::comparison_json and headrace::comparison_dot, which present a
-// comparison of two models.
+// Declares headrace::sorted_layers, headrace::comparison_lines, headrace::comparison_json and
+// headrace::comparison_dot, which present a comparison of two models.
 #ifndef HEADRACE_COMPARE_COMPARISON_REPORT_HPP
 #define HEADRACE_COMPARE_COMPARISON_REPORT_HPP
 
@@ -29,8 +29,16 @@ enum class comparison_order : unsigned char {
 /// Returns the positions of the layers, sorted; equal ones in the order of the model.
 [[nodiscard]] std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_order by);
 
-/// Returns all figures as JSON, sorted. Decibels are null for equal layers; the largest difference is null if
-/// there is NaN.
+/// A line of the table: a layer, or all layers that compute one time step of a recurrent network.
+struct comparison_line {
+    std::string name;                 ///< the layer's, or "gru_l0, step 3 of 32"
+    std::vector<std::size_t> layers;  ///< by position; the first is the worst, or the first in the model
+};
+/// Returns the lines of the table, sorted by the worst layer of each.
+[[nodiscard]] std::vector<comparison_line> comparison_lines(const model_comparison& c, comparison_order by);
+
+/// Returns all figures as JSON, sorted, and the worst layer of each time step of recurrent networks. Decibels
+/// are null for equal layers; the largest difference is null if there is NaN.
 [[nodiscard]] std::string comparison_json(const model_comparison& c, comparison_order by);
 
 /// Returns a picture for Graphviz: layers from top to bottom, green above 40 dB, red below 10.

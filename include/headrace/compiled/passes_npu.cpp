@@ -7,5 +7,6 @@
 namespace headrace {
 
 template struct detail::pass_codes<npu_passes>;
+template struct detail::pass_codes<on_chip_passes>;
 
 }  // namespace headrace

@@ -21,6 +21,7 @@
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/ir/time_step.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace {
@@ -86,7 +87,15 @@ HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             std::string_view& name = names[n.id][i];
             const std::string_view own = n.results[i].name;
-            if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
+            if (!name.empty()) continue;
+            const auto* const step = n.find_annotation<time_step>();
+            if (!own.empty()) {
+                name = unused(printable(own));
+            } else if (step != nullptr) {
+                name = unused(text_of({printable(step->name), "_", base_of(*n.op)}));
+            } else {
+                name = unused(base_of(*n.op));
+            }
         }
     }
     for (const graph* region : regions_of(g)) fill_missing(*region);

@@ -114,6 +114,7 @@ private:
             run_standard_pipeline(g, context,
                 {.clock = &steady_nanoseconds, .observer = this, .after_pass = &model_lowering::after_pass}));
         report.passes = std::move(statistics);
+        report.merges = merged_in(g);
         outcome_.refusals = integers.refusals;
         for (const diagnostic& d : context.diagnostics()) {
             // A constant or cast that does not fit may be a consequence of what was refused.
@@ -194,6 +195,7 @@ private:
         clock_.end("emit");
         outcome_.report.nodes_out = g.size();
         outcome_.report.transposes_left = remaining_transposes(g);
+        outcome_.report.steps = unrolled_steps(g);
         if (const auto* need = g.output()->find_annotation<memory_need>()) outcome_.report.memory = *need;
         return {};
     }

@@ -72,7 +72,7 @@ std::vector<pte_state> states_as_inputs(program& p) {
         ranges::views::concat(std::span(made.begin(), p.user_outputs),
             positions | ranges::views::transform([&](std::size_t at) { return made[at]; }), inputs) |
         ranges::to<std::vector>();
-    g.create<builtin::output>({.values = list<value>(outputs)});
+    g.inherit_annotations(g.create<builtin::output>({.values = list<value>(outputs)}), before);
     g.erase(before);
     p.mutations.clear();
     return states;

@@ -3,10 +3,16 @@
 
 #include <headrace/lowering/report.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <headrace/ir/linear_merges.hpp>
+#include <headrace/ir/time_step.hpp>
 
 namespace headrace {
 
@@ -28,7 +34,50 @@ void write_pass_record(json_writer& w, const pass_record& p) {
     w.end_object();
 }
 
+void write_steps(json_writer& w, const std::vector<unrolled_step>& steps) {
+    w.begin_array("unrolled");
+    for (const unrolled_step& s : steps) {
+        w.begin_object();
+        w.member("network", s.network);
+        w.member("step", s.step);
+        w.member("operators", s.operators);
+        w.end_object();
+    }
+    w.end_array();
+}
+void write_merges(json_writer& w, const std::vector<merged_nodes>& merges) {
+    w.begin_array("merges");
+    for (const merged_nodes& m : merges) {
+        w.begin_object();
+        w.member("result", m.result);
+        w.begin_array("merged");
+        for (const std::string& name : m.merged) w.value(name);
+        w.end_array();
+        w.member("error", m.error);
+        w.end_object();
+    }
+    w.end_array();
+}
+
 }  // namespace
+
+std::vector<unrolled_step> unrolled_steps(const graph& g) {
+    std::map<named_step, std::size_t> found;
+    for (const node& n : g.nodes()) {
+        if (n.operand_count == 0) continue;
+        if (const auto step = step_of(n)) ++found[*step];
+    }
+    std::vector<unrolled_step> steps;
+    steps.reserve(found.size());
+    for (const auto& [step, count] : found) steps.push_back({std::string(step.network), step.step, count});
+    return steps;
+}
+std::vector<merged_nodes> merged_in(const graph& g) {
+    std::vector<merged_nodes> all;
+    for (const layer_merge& m : merges_of(g))
+        all.push_back({std::string(m.result), {m.merged.begin(), m.merged.end()}, m.error});
+    return all;
+}
 
 namespace detail {
 
@@ -77,12 +126,14 @@ std::string report_json(const lowering_report& report) {
     w.member("out", report.nodes_out);
     w.end_object();
     detail::write_transposes(w, report);
+    if (!report.steps.empty()) write_steps(w, report.steps);
     if (report.memory) {
         w.begin_object("memory");
         w.member("peak", report.memory->peak);
         w.member("lower_bound", report.memory->lower_bound);
         w.end_object();
     }
+    if (!report.merges.empty()) write_merges(w, report.merges);
     w.member("passes_run", ran);
     w.member("passes_skipped", report.passes.size() - ran);
     w.member("nodes_rewritten", total.rewritten);

@@ -50,6 +50,23 @@ struct verified_pass {
     double difference = 0;
 };
 
+/// One time step of a recurrent network that was unrolled.
+struct unrolled_step {
+    std::string network;     ///< one layer in one direction
+    std::uint32_t step = 0;  ///< from 1 on
+    std::size_t operators = 0;
+};
+/// Returns the time steps of the unrolled networks in a graph, in order.
+[[nodiscard]] std::vector<unrolled_step> unrolled_steps(const graph& g);
+/// A layer that computes several of the exported program; see headrace::layer_merge.
+struct merged_nodes {
+    std::string result;
+    std::vector<std::string> merged;
+    double error = 0;
+};
+/// Returns what is noted of a graph.
+[[nodiscard]] std::vector<merged_nodes> merged_in(const graph& g);
+
 struct lowering_report {
     std::string model{};   ///< the file, if the user has named it
     std::string target{};  ///< as parse_target reads it
@@ -58,7 +75,9 @@ struct lowering_report {
     std::size_t transposes_in = 0;             ///< of the export
     std::size_t transposes_before_layout = 0;  ///< in TOSA, before the passes that choose layouts
     pmr_vector<remaining_transpose> transposes_left{};
+    std::vector<unrolled_step> steps{};   ///< of recurrent networks
     std::optional<memory_need> memory{};  ///< of the lowered nodes in order, when another order is possible
+    std::vector<merged_nodes> merges{};   ///< by quantization, too, if the model was quantized first
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
     /// The largest distance of an output of the lowered model from the exported program's float result, in

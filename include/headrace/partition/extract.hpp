@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/regions.hpp>
 
 namespace headrace {
@@ -138,6 +139,7 @@ inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
     std::vector<value> outputs;
     for (const value v : border.results) outputs.push_back(copier.at(v));
     to.create<builtin::output>({.values = outputs});
+    if (!nodes.empty() && keeps_branches(*nodes.front()->owner)) keep_branches(to);
     return border;
 }
 

@@ -3,15 +3,14 @@
 
 #include <headrace/quantization/annotate.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/ir/state.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/quantization/unite_groups.hpp>
 
 namespace headrace {
 
@@ -46,10 +45,9 @@ public:
         for (const node& n : graph_.nodes()) {
             if (!claimed_[n.id] && shares(n)) annotate_cluster(n);
         }
-        for (const node& n : graph_.nodes()) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) unite_readers({const_cast<node*>(&n), i});
-        }
-        unite_states();
+        unite_readers(graph_, groups_);
+        unite_states(graph_, groups_);
+        unite_steps(graph_, groups_);
         return std::move(groups_);
     }
 
@@ -252,38 +250,6 @@ private:
             for (std::uint32_t i = 0; i != n->result_count; ++i) {
                 if (is_real(result_of(*n, i))) join(groups_.add(result_of(*n, i), *scheme));
             }
-        }
-    }
-
-    // Unites readers of a value that have equal schemes with each other and with the value's producer.
-    void unite_readers(value v) {
-        std::vector<key> keys;
-        if (const key own = groups_.of(v); own != none) keys.push_back(own);
-        for (const edge& e : v.producer->uses()) {
-            if (e.slot->result != v.result) continue;
-            const key k = groups_.of(e);
-            if (k == none || groups_.is_bias(k)) continue;
-            for (const key other : keys) {
-                if (groups_.scheme(other).same_numbers(groups_.scheme(k))) groups_.unite(other, k);
-            }
-            keys.push_back(k);
-        }
-    }
-
-    // Gives the old and the next value of a state the same parameters: it is then exact between executions.
-    void unite_states() {
-        const auto* next =
-            graph_.output() == nullptr ? nullptr : graph_.output()->find_annotation<output_states>();
-        if (next == nullptr) return;
-        for (node& input : graph_.inputs()) {
-            const auto* state = input.find_annotation<input_state>();
-            if (state == nullptr) continue;
-            const auto at = std::ranges::find(next->names, state->name);
-            if (at == next->names.end()) continue;
-            const key old = groups_.of(input.result());
-            const key made = groups_.of(graph_.output()->operands[at - next->names.begin()]);
-            if (old == none || made == none) continue;
-            if (groups_.scheme(old).same_numbers(groups_.scheme(made))) groups_.unite(old, made);
         }
     }
 

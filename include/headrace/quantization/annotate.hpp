@@ -17,6 +17,9 @@ namespace headrace {
 ///   connected then share their parameters;
 /// - readers of one tensor share the parameters that its producer gave it, if they have the same scheme.
 ///
+/// Unlike that quantizer, it gives the time steps of a recurrent network after the first the same parameters,
+/// and so the same constants.
+///
 /// Only float32 is quantized. Nested regions are left as they are. Each constant must have one reader.
 [[nodiscard]] quantization_groups annotate_quantization(const graph& g, const quantization_config& config);
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/quantization/quantization_judge.hpp>
 
@@ -74,6 +75,7 @@ result<quantization_config> mix_precision(const graph& g, const quantization_con
     const std::function<bool()>& goes_on) {
     graph prepared;
     copy_graph(g, prepared);
+    if (base.keep_branches) keep_branches(prepared);
     pass_context context(infer);
     HEADRACE_TRY(prepare_quantization(prepared, context));
     std::vector<sized_name> names = quantizable_names(prepared);

@@ -6,11 +6,10 @@
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/fold_weights.hpp>
-#include <headrace/quantization/unroll_networks.hpp>
 
 namespace headrace {
 
 template struct detail::pass_codes<
-    pass_list<equalize_layers, expand_functions, fold_batch_norms, fold_weights, unroll_networks>>;
+    pass_list<equalize_layers, expand_functions, fold_batch_norms, fold_weights>>;
 
 }  // namespace headrace

@@ -35,6 +35,7 @@ struct quantization_rule {
 struct quantization_config {
     op_scheme all{};
     std::vector<quantization_rule> rules{};  ///< the last rule that matches a node applies
+    bool keep_branches = false;              ///< leave out merge_linear_maps
     bool equalize = false;                   ///< run equalize_layers before
     bool smooth = false;                     ///< run smooth_layers before
     bool correct_biases = false;             ///< run correct_biases after

@@ -13,6 +13,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
@@ -41,6 +42,7 @@
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/merge/merge_linear_maps.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/regions.hpp>
 #include <headrace/passes/normalize/variants.hpp>
@@ -55,7 +57,6 @@
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
-#include <headrace/quantization/unroll_networks.hpp>
 
 namespace headrace {
 
@@ -63,12 +64,12 @@ namespace {
 
 // New nodes for passes earlier in the list are rewritten in the next round.
 template <class... Last>
-using expanding_passes = boost::mp11::mp_append<
-    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
-    composite_passes,
-    pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
-        decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
-        scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
+using expanding_passes =
+    boost::mp11::mp_append<pass_list<canonicalize_variants, fold_batch_norms, decompose_recurrent>,
+        composite_passes,
+        pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
+            decompose_normalization, decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic,
+            scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
 
 template <class... Passes>
 result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -103,6 +104,39 @@ void split_constants(graph& g) {
             g.set_operand(e, copy.result());
         }
     }
+}
+
+// Replaces convolutions of the general form by those of modules, if they have one.
+void spell_as_modules(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* a = args_if<aten::convolution>(*n);
+        if (a == nullptr || a->transposed) continue;
+        const auto replace_by = [&]<class Op>() {
+            replace_with<Op>(
+                g, *n, {a->input, a->weight, a->bias, a->stride, a->padding, a->dilation, a->groups});
+        };
+        switch (a->stride.size()) {
+            case 1:
+                replace_by.template operator()<aten::conv1d>();
+                break;
+            case 2:
+                replace_by.template operator()<aten::conv2d>();
+                break;
+            default:
+                replace_by.template operator()<aten::conv3d>();
+        }
+    }
+}
+
+// Merges layers that are linear in one tensor before their ranges are observed: what is between them needs
+// no quantization then.
+result<void> merge_layers(graph& g, pass_context& context) {
+    if (keeps_branches(g)) return {};
+    const bool is_of_modules = g.census().count(info_of<aten::convolution>) == 0;
+    HEADRACE_TRY(run_passes(g, context, pass_list<merge_linear_maps>{}));
+    if (is_of_modules) spell_as_modules(g);
+    return {};
 }
 
 // Removes nodes that expand a tensor to the shape it already has.
@@ -268,6 +302,7 @@ result<std::vector<value>> prepare_quantization(
     remove_idle_expansions(g);
     drop_unused_places<aten::max_dim, aten::amax>(g);
     drop_unused_places<aten::min_dim, aten::amin>(g);
+    HEADRACE_TRY(merge_layers(g, context));
     const auto expand = [&](auto passes) -> result<void> {
         constexpr int rounds = 4;  // an expansion may make nodes that are expanded in turn
         for (int i = 0; i != rounds; ++i) {
@@ -289,6 +324,7 @@ result<std::vector<value>> prepare_quantization(
 
 result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
+    if (config.keep_branches) keep_branches(g);
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));

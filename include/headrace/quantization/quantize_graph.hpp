@@ -11,9 +11,10 @@
 
 namespace headrace {
 
-/// Brings a float graph into the form in which it is quantized: variants canonicalized, norms folded,
-/// functions expanded into steps, infinities among scores turned into masks, numbers into constants, and each
-/// constant given a single reader. Returns the result of mask_scores, which may need samples.
+/// Brings a float graph into the form in which it is quantized: variants canonicalized, norms folded, linear
+/// layers merged, functions expanded into steps, infinities among scores turned into masks, numbers into
+/// constants, and each constant given a single reader. Returns the result of mask_scores, which may need
+/// samples.
 [[nodiscard]] result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
     const sample_source& samples = {}, const parallel_for& in_parallel = run_serially);
 

@@ -17,6 +17,7 @@ namespace {
 struct quantization_change {
     const char* name;
     std::function<bool(quantization_config&)> apply;
+    double least_gain = 0.05;  // in dB; smaller gains are noise
 };
 
 std::vector<quantization_change> changes_to_try() {
@@ -34,9 +35,15 @@ std::vector<quantization_change> changes_to_try() {
                                        return std::exchange(c.all.activation.headroom, factor) != factor;
                                    }};
     };
+    // Branches take several times as long as the layer that they are together.
+    const auto branches = [&] {
+        quantization_change kept = flag("branches kept", &quantization_config::keep_branches);
+        kept.least_gain = 1;
+        return kept;
+    };
     const auto few = [&] { return headroom("5 % of headroom", 1.05); };
     const auto some = [&] { return headroom("10 % of headroom", 1.1); };
-    return {flag("equalization", &quantization_config::equalize),
+    return {branches(), flag("equalization", &quantization_config::equalize),
         flag("smoothing", &quantization_config::smooth), few(), some(), headroom("20 % of headroom", 1.2),
         observer("ranges by least square error", observer_kind::mean_square),
         observer("ranges by the extremes", observer_kind::min_max),
@@ -50,7 +57,6 @@ std::vector<quantization_change> changes_to_try() {
 result<quantization_search> search_quantization(const graph& g, const quantization_config& base,
     const sample_source& samples, pass_context::node_inference infer, const parallel_for& in_parallel,
     const std::function<bool()>& goes_on) {
-    constexpr double least_gain = 0.05;  // dB; smaller gains are noise
     quantization_judge judge(g, samples, infer, in_parallel);
     HEADRACE_TRY(judge.prepare());
     HEADRACE_TRY(first, judge.judge(base));
@@ -65,7 +71,7 @@ result<quantization_search> search_quantization(const graph& g, const quantizati
         if (!change.apply(config)) continue;
         const result<double> sqnr = judge.judge(config);
         if (!sqnr) continue;  // a change that fails on this model is not kept
-        const bool gains = sqnr.value() > best + least_gain;
+        const bool gains = sqnr.value() > best + change.least_gain;
         search.trials.push_back({change.name, sqnr.value(), gains});
         if (!gains) continue;
         best = sqnr.value();

@@ -113,6 +113,8 @@ std::string page_json(const page_source& source) {
         w.raw(source.comparison);
     }
     if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
+    if (source.report != nullptr && source.report->cost && !source.report->cost->version.empty())
+        w.member("vela_version", source.report->cost->version);
     if (!source.core.empty()) {
         w.key("core");
         w.raw(source.core);

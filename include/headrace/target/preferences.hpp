@@ -18,7 +18,7 @@ struct target_preferences {
 
     /// True if a CLAMP to the whole range of its type is kept. It changes nothing, but Vela estimates fewer
     /// cycles for an Ethos-U55 if one follows a convolution.
-    bool whole_clamps = true;
+    bool whole_clamps = false;
     /// The maximum number of axes of a TRANSPOSE; with more, axes that move together are merged.
     std::size_t transposed_axes = 4;
     /// The number of pixels that a convolution with weights of 0 and 1 moves at a time when a few planes
@@ -38,8 +38,14 @@ struct target_preferences {
     std::int64_t pooled_maximum = 0;
     /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
     std::int64_t convolved_sum = 0;
+    /// The maximum number of bits of constant factors and offsets of channels that elementwise operators
+    /// read; those of more bits become weights of a DEPTHWISE_CONV2D.
+    std::int64_t factor_bits = any;
     /// True if operands of sums are widened without additional fractional bits.
     bool sums_at_unit_scale = false;
+    /// True if each reader of a tensor that is widened to INT32 has a RESCALE of its own, which is then fused
+    /// into the reader. Shared, it is an operator whose INT32 result goes through memory.
+    bool widens_per_reader = false;
     /// True if RESCALEs directly follow convolutions, before ops that only move elements.
     bool rescales_first = false;
     /// True if convolutions that skip the last column of an image read it with a weight of zero instead.
@@ -78,32 +84,35 @@ struct target_preferences {
 
 namespace detail {
 
-// Programs without a particular target are compiled for both Ethos-Us, so they keep a form that helps one and
-// costs the other little or nothing. Without whole CLAMPs the keyword spotter takes 21 % more cycles on an
-// Ethos-U55; without planes by convolution MobileNet V2 (96x96) takes 10 % more on an Ethos-U85.
-inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16, .separate_matrices = 16};
+// Fewer transposes are better anywhere; what else pays, the target must say.
+inline constexpr target_preferences plain_preferences{.separate_matrices = 16};
 
-// Derived from the estimates of Vela 5.1 for ethos-u55-128.
-inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+// Derived from the estimates of Vela 5.1 for ethos-u55-128; those of 5.2 differ for INT32 tensors,
+// whose transfers it counts in bytes.
+inline constexpr target_preferences u55_preferences{.whole_clamps = true,
+    .transposed_axes = 2,
     .crops_after_transpose = true,
     .rows_are_width = true,
     .stride = 3,
     .pooled_maximum = 256,
+    .factor_bits = 0,
     .sums_at_unit_scale = true,
+    .widens_per_reader = true,
     .rescales_first = true,
     .selected_channels = 512,
     .products_per_move = 128,
     .paired_channels = 4};
 
-// Derived from the estimates of Vela 5.1 for ethos-u85-256.
-inline constexpr target_preferences u85_preferences{.whole_clamps = false,
-    .planes_by_convolution = 16,
+// Derived from the estimates of Vela 5.1 for ethos-u85-256; those of 5.2 are the same for INT8.
+inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .crops_after_planes = true,
     .rows_are_width = true,
     .stride = 3,
     .pooled_maximum = 256,
     .convolved_sum = 4096,
+    .factor_bits = 8,
     .sums_at_unit_scale = true,
+    .widens_per_reader = true,
     .rescales_first = true,
     .reads_last_column = true,
     .selected_channels = 512,
@@ -119,17 +128,17 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
     .separate_matrices = 16,
     .slow_planes = 11};
 
-// A core moves elements as fast as it multiplies them, and its kernels clamp anyway.
-inline constexpr target_preferences core_preferences{.whole_clamps = false};
+// A core moves elements as fast as it multiplies them, and its kernels widen their operands themselves.
+inline constexpr target_preferences core_preferences{.widens_per_reader = true};
 
 }  // namespace detail
 
-/// Returns the preferences of a target; for a target without a processor, forms that cost no target much.
+/// Returns the preferences of a target; without a processor, those of plain TOSA.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;
     if (target.has(target_feature::core)) return detail::core_preferences;
-    return detail::generic_preferences;
+    return detail::plain_preferences;
 }
 
 }  // namespace headrace

@@ -43,7 +43,7 @@ enum class u55_limit : std::uint8_t {
 };
 
 /// The subset of TOSA's integer profile that Ethos-U55 executes, according to the report of supported
-/// operators of its compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules
+/// operators of its compiler, Vela 5.2. Vela accepts some operators that it cannot compile; these rules
 /// refuse them.
 namespace u55 {
 

@@ -16,7 +16,7 @@ enum class u85_limit : std::uint8_t {
     computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D must be constants
 };
 
-/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, lists the integer profile at
+/// The report of supported operators of Vela 5.2, the compiler of Ethos-U85, lists the integer profile at
 /// level 8K with int16, int4, double rounding and, as an experiment, control flow, and excludes computed
 /// weights.
 namespace u85 {

@@ -2,6 +2,15 @@
 // Tests the decomposition of LSTM, GRU and RNN: cells, and whole networks of layers and directions.
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+
+#include <headrace/ir/listing.hpp>
+#include <headrace/ir/time_step.hpp>
 #include <headrace/passes/decompose/recurrent.hpp>
 
 #include "../../support/pass_test.hpp"
@@ -48,26 +57,40 @@ struct form {
     bool bidirectional = false, batch_first = false, biases = true, train = false;
     double dropout = 0;
     std::int64_t given_out = hidden;  // less with a projection
+    std::int64_t batch = 2, steps = 5;
+    bool known_weights = false;
 };
+// A constant whose elements differ, so that its rows do.
+value ramp(program& p, const int_list& shape) {
+    return create_constant(p.g, {fp32, shape, {}}, nullptr, [](std::span<std::byte> data) {
+        for (std::size_t i = 0; i * sizeof(float) != data.size(); ++i) {
+            const float number = static_cast<float>(i * 7 % 11) / 8 - 0.5F;
+            std::memcpy(&data[i * sizeof number], &number, sizeof number);
+        }
+    });
+}
 template <class Op>
 auto network(form f) {
     return [=](program& p) {
         const std::int64_t directions = f.bidirectional ? 2 : 1;
-        const value x = f.batch_first ? p.input(fp32, {2, 5, in}) : p.input(fp32, {5, 2, in});
+        const value x =
+            f.batch_first ? p.input(fp32, {f.batch, f.steps, in}) : p.input(fp32, {f.steps, f.batch, in});
         const auto state = [&](std::int64_t width) {
-            return p.input(fp32, {f.layers * directions, 2, width});
+            return p.input(fp32, {f.layers * directions, f.batch, width});
+        };
+        const auto weight = [&](const int_list& shape) {
+            return f.known_weights ? ramp(p, shape) : p.input(fp32, shape);
         };
         value_list states{state(f.given_out)};
         if (has_cell_state<Op>) states.push_back(state(hidden));
         value_list params;
         for (std::int64_t layer = 0; layer != f.layers; ++layer) {
             for (std::int64_t direction = 0; direction != directions; ++direction) {
-                params.push_back(
-                    p.input(fp32, {gates<Op> * hidden, layer == 0 ? in : f.given_out * directions}));
-                params.push_back(p.input(fp32, {gates<Op> * hidden, f.given_out}));
-                if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
-                if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
-                if (f.given_out != hidden) params.push_back(p.input(fp32, {f.given_out, hidden}));
+                params.push_back(weight({gates<Op> * hidden, layer == 0 ? in : f.given_out * directions}));
+                params.push_back(weight({gates<Op> * hidden, f.given_out}));
+                if (f.biases) params.push_back(weight({gates<Op> * hidden}));
+                if (f.biases) params.push_back(weight({gates<Op> * hidden}));
+                if (f.given_out != hidden) params.push_back(weight({f.given_out, hidden}));
             }
         }
         args<Op> a{};
@@ -103,6 +126,19 @@ void check_networks() {
         }
     }
     CHECK_THAT(network<Op>({.layers = 3}), computes_the_same<decompose_recurrent>().within(tolerance));
+    CHECK_THAT(network<Op>({.layers = 2, .bidirectional = true, .batch_first = true, .known_weights = true}),
+        computes_the_same<decompose_recurrent>().within(tolerance));
+    for (const bool batch_first : {false, true}) {
+        for (const std::int64_t steps : {1, 3}) {
+            CAPTURE(batch_first, steps);
+            CHECK_THAT(network<Op>({.layers = 2,
+                           .bidirectional = true,
+                           .batch_first = batch_first,
+                           .batch = 1,
+                           .steps = steps}),
+                computes_the_same<decompose_recurrent>().within(tolerance));
+        }
+    }
     CHECK_THAT(network<Op>({.layers = 2, .dropout = 0.5}),
         computes_the_same<decompose_recurrent>().within(tolerance));
     CHECK_THAT(network<Op>({.layers = 2, .train = true, .dropout = 0.5}),
@@ -137,4 +173,28 @@ TEST_CASE("GRU networks") { check_networks<aten::gru_input>(); }
 TEST_CASE("RNN networks") {
     check_networks<aten::rnn_tanh_input>();
     check_networks<aten::rnn_relu_input>();
+}
+TEST_CASE("a network without a time step is refused") {
+    CHECK_THAT(network<aten::gru_input>({.steps = 0}), is_refused_by<decompose_recurrent>("time step"));
+}
+TEST_CASE("the nodes of a time step are named and framed by it") {
+    program p;
+    network<aten::gru_input>({.bidirectional = true, .steps = 2})(p);
+    p.finish();
+    node& gru = *p.g.output()->previous;
+    p.g.annotate(gru, provenance{"gru", "aten.gru.input"});
+    p.g.annotate(gru, module_stack{"L__self__rnn,rnn,torch.nn.modules.rnn.GRU"});
+    pass_context context;
+    REQUIRE(run_pass<decompose_recurrent>(p.g, context) == "");
+    std::map<named_step, std::size_t> steps;
+    for (const node& n : p.g.nodes()) {
+        const auto step = step_of(n);
+        if (!step) continue;
+        ++steps[*step];
+        CHECK(n.find_annotation<module_stack>()->text.ends_with(",step"));
+    }
+    CHECK(steps ==
+        std::map<named_step, std::size_t>{{{"gru_l0_backward", 1, 2}, 14}, {{"gru_l0_backward", 2, 2}, 14},
+            {{"gru_l0_forward", 1, 2}, 14}, {{"gru_l0_forward", 2, 2}, 14}});
+    CHECK(listing(p.g).find("%gru_l0_forward_t1of2_sigmoid:") != std::string::npos);
 }

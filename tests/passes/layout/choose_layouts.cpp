@@ -101,6 +101,20 @@ TEST_CASE("past a RESCALE of the whole tensor, not past one of its last axis") {
     CHECK(compare(between(i8, [](program& p, value v) { return rescaled(p, v, true); }), 2) == "");
 }
 
+TEST_CASE("past a RESCALE of the only channel, which need not be the last axis then") {
+    const auto of_one = [](program& p) {
+        const value v = p.make<tosa::rescale>({.input = transposed(p, p.input(i8, {4, 6, 1}), {1, 0, 2}),
+            .multiplier = integer_constant(p, dtype::int32, {1}, {1 << 30}),
+            .shift = integer_constant(p, i8, {1}, {31}),
+            .input_zp = integer_constant(p, i8, {1}, {3}),
+            .output_zp = integer_constant(p, i8, {1}, {-5}),
+            .scale32 = true,
+            .per_channel = true});
+        p.output(transposed(p, v, {1, 0, 2}));
+    };
+    CHECK(compare(of_one, 0) == "");
+}
+
 TEST_CASE("past a TABLE") {
     const auto squares = [](program& p, value v) {
         std::vector<std::int64_t> codes;
@@ -160,6 +174,43 @@ TEMPLATE_TEST_CASE("past reductions of booleans", "", tosa::reduce_any, tosa::re
                           [=](program& p, value v) { return p.make<TestType>({.input = v, .axis = axis}); }),
                   0) == "");
     }
+}
+
+TEST_CASE("an axis is reduced in pieces, wherever they are, and repeated in pieces") {
+    // An image of 6 x 4 pixels by the places in patches of 2 x 2, and back.
+    const auto unfolded = [](program& p, value v) {
+        v = reshaped(p, transposed(p, v, {0, 3, 1, 2}), {5, 3, 2, 2, 2});
+        return reshaped(p, transposed(p, v, {0, 2, 4, 1, 3}), {1, 5, 4, 6});
+    };
+    const auto folded = [](program& p, value v) {
+        v = transposed(p, reshaped(p, v, {5, 2, 2, 3, 2}), {0, 3, 1, 4, 2});
+        return transposed(p, reshaped(p, v, {1, 5, 6, 4}), {0, 2, 3, 1});
+    };
+    const auto softmax = [&](program& p) {
+        const value v = unfolded(p, p.input(fp32, {1, 6, 4, 5}));
+        const value largest = p.make<tosa::reduce_max>({.input = v, .axis = 3});
+        const value powers =
+            p.make<tosa::exp>({.input1 = p.make<tosa::sub>({.input1 = v, .input2 = largest})});
+        const value sum = p.make<tosa::reduce_sum>({.input = powers, .axis = 3});
+        const value repeated =
+            p.make<tosa::tile>({.input1 = sum, .multiples = shape_operand(p, {1, 1, 1, 6})});
+        p.output(folded(p, p.make<tosa::sub>({.input1 = powers, .input2 = repeated})));
+    };
+    CHECK(compare(softmax, 0) == "");
+    // All elements: they may be reduced in any order at once.
+    const auto norm = [&](program& p) {
+        const value v = unfolded(p, p.input(fp32, {1, 6, 4, 5}));
+        const value sum = p.make<tosa::reduce_sum>({.input = reshaped(p, v, {1, 1, 1, 120}), .axis = 3});
+        p.output(folded(p, p.make<tosa::sub>({.input1 = v, .input2 = sum})));
+    };
+    CHECK(compare(norm, 0) == "");
+    CHECK(count_after<tosa::reduce_sum, choose_layouts>(norm) == 1);
+    // Positions depend on the order.
+    const auto position = [&](program& p) {
+        const value v = unfolded(p, p.input(fp32, {1, 6, 4, 5}));
+        p.output(p.make<tosa::argmax>({.input = v, .axis = 3}));
+    };
+    CHECK(compare(position, 1) == "");
 }
 
 TEST_CASE("past all of them in a row") {

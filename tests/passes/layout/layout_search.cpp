@@ -171,9 +171,12 @@ private:
     std::int64_t some_axis(value v) { return pick(0, static_cast<int>(shape_of(v).size()) - 1); }
     void reduced(program& p, value v) {
         const std::int64_t axis = some_axis(v);
-        switch (pick(0, 2)) {
+        switch (pick(0, 3)) {
             case 0:
                 values_.push_back(p.make<tosa::reduce_max>({.input = v, .axis = axis}));
+                break;
+            case 3:
+                values_.push_back(p.make<tosa::reduce_sum>({.input = v, .axis = axis}));
                 break;
             case 1:
                 values_.push_back(p.make<tosa::reverse>({.input1 = v, .axis = axis}));

@@ -40,6 +40,31 @@ TEST_CASE("the pixels of each channel") {
     }
 }
 
+TEST_CASE("the pixels at one place of each patch") {
+    // [patches down, 2, patches across, 2 x channels], which the widened image is seen as, or has as its shape.
+    const auto of_patches = [](const int_list& image, const int_list& split, std::int64_t first) {
+        return for_target(u85_npu, [=](program& p) {
+            value v = rescaled_by(p, p.input(dtype::int8, image), {.input_zero = -9});
+            if (image != split) v = p.make<tosa::reshape>({v, p.make<tosa::const_shape>({.values = split})});
+            v = p.make<tosa::reduce_sum>({.input = v, .axis = first});
+            return p.make<tosa::reduce_sum>({.input = v, .axis = 2 - first});
+        });
+    };
+    for (const std::int64_t first : {0, 2}) {
+        for (const npu_builder& build :
+            {of_patches({1, 6, 8, 5}, {3, 2, 4, 10}, first), of_patches({1, 6, 4, 5}, {6, 1, 4, 5}, first),
+                of_patches({3, 2, 4, 10}, {3, 2, 4, 10}, first),
+                of_patches({2, 3, 8, 5}, {3, 2, 4, 10}, first)}) {
+            CHECK_THAT(build, computes_the_same<convolve_sums>().within(0));
+            CHECK(count_after<tosa::reduce_sum, convolve_sums>(build) == 0);
+        }
+    }
+    for (const npu_builder& build : {of_patches({1, 9, 4, 5}, {3, 3, 4, 5}, 0),
+             of_patches({1, 132, 4, 5}, {66, 2, 4, 5}, 0), of_patches({1, 2, 65, 5}, {1, 2, 65, 5}, 0)}) {
+        CHECK_THAT(build, is_left_alone_by<convolve_sums>());
+    }
+}
+
 TEST_CASE("sums over channels, of what was scaled, of other types and of large images stay") {
     for (const npu_builder& build : {sum({.second = 3}), sum({.first = 0}), sum({.widening = {.shift = 29}}),
              sum({.type = dtype::int16}), sum({.image = {1, 65, 1, 1}}), sum({.image = {3, 4, 5}})}) {

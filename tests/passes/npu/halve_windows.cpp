@@ -12,13 +12,13 @@ namespace {
 
 static_assert(effects_of<halve_windows>::sound);
 
-/// The first layers of a network. The image is computed by an elementwise op, or given.
+/// The first layers of a network. The image is computed by an elementwise op, and reshaped, or given.
 struct beginning {
     // Without a pooling, a DEPTHWISE_CONV2D takes its place.
     bool is_pooled = true;
     std::int64_t dilation = 1, multiplier = 1;
     std::int64_t height = 192, width = 192, channels = 3, results = 20, window = 3;
-    bool is_given = false, is_cropped = false, is_clamped = true, is_read_twice = false;
+    bool is_given = false, is_in_groups = false, is_cropped = false, is_clamped = true, is_read_twice = false;
     bool is_tabulated = false;  // instead of the CLAMPs
     int_list kernel{3, 3}, stride{2, 2}, pad{1, 0, 1, 0};
     std::int64_t input_zero = 5, output_zero = -7, shift = 38;
@@ -48,6 +48,10 @@ npu_builder pooled(const beginning& b) {
     return for_target(u85_npu, [=](program& p) {
         value image = p.input(dtype::int8, {1, b.height, b.width, b.channels});
         if (!b.is_given) image = p.make<tosa::clamp>({.input = image, .min_val = -100, .max_val = 100});
+        if (!b.is_given && !b.is_in_groups) {
+            const value shape = p.make<tosa::const_shape>({.values = meta_of(image)->shape});
+            image = p.make<tosa::reshape>({.input1 = image, .shape = shape});
+        }
         std::int64_t height = b.height, width = b.width;
         if (b.is_cropped) {
             image = p.make<tosa::slice>({.input1 = image,
@@ -123,6 +127,7 @@ TEST_CASE("small and large images, many channels, other users and lines that mak
     for (const npu_builder& build :
         {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
             pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
+            pooled({.is_in_groups = true}),
             pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
         CHECK_THAT(build, is_left_alone_by<halve_windows>());
     }

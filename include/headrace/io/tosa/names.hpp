@@ -19,6 +19,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/operand_fields.hpp>
+#include <headrace/ir/time_step.hpp>
 
 namespace headrace::tosa_file {
 
@@ -52,7 +53,8 @@ private:
 
 /// Names the values of one region. A value that has a name keeps it. The operator that computes the value of
 /// an exported node gets that node's name (`softmax`); other operators made for the node add their op
-/// (`softmax.reduce_max`), and a constant adds the operand that it is (`conv2d.weight`).
+/// (`softmax.reduce_max`), and a constant adds the operand that it is (`conv2d.weight`). Names in a network
+/// that was unrolled begin with their time step (`gru_l0_t3of32.sigmoid`).
 class tosa_names {
 public:
     tosa_names(const graph& region, unique_names& names)
@@ -83,7 +85,9 @@ private:
         for (const char c : op.name.substr(op.name.rfind('.') + 1))
             to += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
+    // A step of an unrolled network has a name of its own.
     [[nodiscard]] static std::string_view origin_of(const node& n) {
+        if (const auto* step = n.find_annotation<time_step>()) return step->name;
         const auto* origin = n.find_annotation<provenance>();
         return origin != nullptr ? origin->node_name : std::string_view();
     }

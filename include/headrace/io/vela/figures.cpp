@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/ir/time_step.hpp>
 
 namespace headrace {
 
@@ -36,6 +38,23 @@ std::vector<vela_operator> vela_figures::by_operator() const {
     all.reserve(found.size());
     for (auto& [op, sum] : found) all.push_back(std::move(sum));
     std::ranges::stable_sort(all, std::ranges::greater(), &vela_operator::cycles);
+    return all;
+}
+
+std::vector<vela_step> vela_figures::by_step() const {
+    std::map<named_step, vela_step> found;
+    for (const vela_layer& layer : layers) {
+        const auto step = layer.cycles == 0 ? std::nullopt : step_in_name(layer.name);
+        if (!step) continue;
+        vela_step& sum = found[*step];
+        sum.network = step->network;
+        sum.step = step->step;
+        ++sum.count;
+        sum.cycles += layer.cycles;
+    }
+    std::vector<vela_step> all;
+    all.reserve(found.size());
+    for (auto& [step, sum] : found) all.push_back(std::move(sum));
     return all;
 }
 
@@ -109,7 +128,10 @@ result<vela_figures> read_vela_figures(
     vela_figures figures{.accelerator = std::move(accelerator),
         .cycles = whole_number(totals.number(0, "cycles_total")),
         .sram_kib = totals.number(0, "sram_memory_used"),
-        .flash_kib = totals.number(0, "off_chip_flash_memory_used"),
+        .dram_kib = totals.number(0, "dram_memory_used"),
+        .flash_kib =
+            totals.number(0, "on_chip_flash_memory_used") + totals.number(0, "off_chip_flash_memory_used"),
+        .constants_in = std::string(totals.field(0, "weights_storage_area")),
         .layers = {}};
     for (std::size_t i = 0; i != layers.size(); ++i)
         figures.layers.push_back(
@@ -121,11 +143,14 @@ result<vela_figures> read_vela_figures(
 void write_vela_figures(json_writer& w, const vela_figures& figures) {
     w.begin_object("cost");
     w.member("accelerator", figures.accelerator);
+    if (!figures.version.empty()) w.member("vela", figures.version);
     w.member("cycles", figures.cycles);
     w.member("on_npu", figures.on_npu());
     w.member("on_cpu", figures.on_cpu());
     w.member("sram_kib", figures.sram_kib);
+    w.member("dram_kib", figures.dram_kib);
     w.member("flash_kib", figures.flash_kib);
+    w.member("constants_in", figures.constants_in);
     w.begin_array("operators");
     for (const vela_operator& o : figures.by_operator()) {
         w.begin_object();
@@ -135,6 +160,18 @@ void write_vela_figures(json_writer& w, const vela_figures& figures) {
         w.end_object();
     }
     w.end_array();
+    if (const auto steps = figures.by_step(); !steps.empty()) {
+        w.begin_array("steps");
+        for (const vela_step& s : steps) {
+            w.begin_object();
+            w.member("network", s.network);
+            w.member("step", s.step);
+            w.member("count", s.count);
+            w.member("cycles", s.cycles);
+            w.end_object();
+        }
+        w.end_array();
+    }
     w.begin_array("layers");
     for (const vela_layer& layer : figures.layers) {
         w.begin_object();

@@ -31,11 +31,22 @@ struct vela_operator {
     std::uint64_t cycles = 0;
 };
 
+/// All layers of one time step of an unrolled network.
+struct vela_step {
+    std::string network;
+    std::uint32_t step = 0;  ///< from 1 on
+    std::size_t count = 0;
+    std::uint64_t cycles = 0;
+};
+
 struct vela_figures {
     std::string accelerator;  ///< "ethos-u55-128"
+    std::string version{};    ///< Vela's, such as "5.2.0"; empty if it is not known
     std::uint64_t cycles = 0;
     double sram_kib = 0;
-    double flash_kib = 0;
+    double dram_kib = 0;
+    double flash_kib = 0;        ///< the constants as Vela compresses them: a board's flash holds them
+    std::string constants_in{};  ///< the memory from which the NPU reads them, as Vela calls it: "DRAM"
     std::vector<vela_layer> layers;
 
     [[nodiscard]] std::size_t on_cpu() const {
@@ -46,14 +57,17 @@ struct vela_figures {
     [[nodiscard]] std::size_t on_npu() const;
     /// Returns the operators by cycles, the most first, without fused layers.
     [[nodiscard]] std::vector<vela_operator> by_operator() const;
+    /// Returns the time steps of unrolled networks, in order.
+    [[nodiscard]] std::vector<vela_step> by_step() const;
 };
 
 /// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. Fails
-/// if a column is missing; the error names it.
+/// if a column is missing; the error names it. The summary has the size of the constants only if the NPU
+/// reads them from flash; else `flash_kib` is 0.
 [[nodiscard]] result<vela_figures> read_vela_figures(
     std::string accelerator, std::string_view per_layer, std::string_view summary);
 
-/// Writes the figures as a member "cost" of an object: totals, operators and layers.
+/// Writes the figures as a member "cost" of an object: totals, operators, time steps and layers.
 void write_vela_figures(json_writer& w, const vela_figures& figures);
 
 }  // namespace headrace

@@ -30,6 +30,7 @@
 #include <headrace/passes/decompose/statistics.hpp>
 #include <headrace/passes/decompose/tables.hpp>
 #include <headrace/passes/decompose/trigonometric.hpp>
+#include <headrace/passes/merge/merge_linear_maps.hpp>
 #include <headrace/passes/npu/convolution_groups.hpp>
 #endif
 
@@ -42,15 +43,16 @@ using composite_passes = pass_list<decompose_losses, decompose_class_losses, dec
 
 using decompose_passes = boost::mp11::mp_append<composite_passes,
     pass_list<decompose_einsum, decompose_rearrangements, decompose_normalization, decompose_recurrent,
-        decompose_attention, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
-        join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
-        decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
-        decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes, decompose_windows,
-        decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod, decompose_var,
-        decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu,
-        decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow, decompose_norms,
-        decompose_exponentials, decompose_hyperbolic, decompose_trigonometric, decompose_erfinv,
-        decompose_rounding, decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>>;
+        decompose_attention, decompose_bicubic, decompose_sampling, decompose_matmul, merge_linear_maps,
+        decompose_batch_norm, join_groups, decompose_grouped_convolution, decompose_transposed_volumes,
+        decompose_volumes, decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack,
+        decompose_roll, decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
+        decompose_windows, decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod,
+        decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
+        decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+        decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
+        decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
+        decompose_comparisons>>;
 
 }  // namespace headrace
 

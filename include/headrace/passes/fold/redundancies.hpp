@@ -18,6 +18,8 @@
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/support/narrowing.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
@@ -32,8 +34,8 @@ struct remove_dead_code : pass {
 };
 HEADRACE_COMPILED_PASS(remove_dead_code);
 
-/// A CLAMP to the whole range of its dtype is kept: it costs an NPU nothing, and Vela estimates fewer cycles
-/// for a convolution that ends in one.
+/// A CLAMP to the whole range of its dtype is kept here, because some targets want it; for the others
+/// headrace::remove_whole_clamps removes it.
 struct fuse_clamps : pass {
     using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =
@@ -65,7 +67,8 @@ HEADRACE_COMPILED_PASS(fuse_clamps);
     return equal_arguments(*a.op, a.arguments, b.arguments);
 }
 
-/// Common subexpression elimination; the first node is kept.
+/// Common subexpression elimination; the first node is kept. RESCALEs to INT32 are spared on targets that
+/// fuse them into their readers.
 struct merge_duplicates : pass {
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantizers_merged, duplicates_merged>;
@@ -73,16 +76,23 @@ struct merge_duplicates : pass {
     static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
     static constexpr bool repeatable = true;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const { return sum_over_graphs(g, merge); }
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        const bool spares = preferences_of(g.target()).widens_per_reader;
+        return sum_over_graphs(g, [&](graph& sub) { return merge(sub, spares); });
+    }
 
 private:
+    // True if the node widens its operand for a single reader, on targets that fuse it into that.
+    static bool widens_for_reader(const node& n) {
+        return n.op->has(trait::per_reader) && has_result_of(n, dtype::int32);
+    }
     // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
         return std::ranges::any_of(
             n.operand_edges(), [](const edge& e) { return e.source->first_use == e.source->last_use; });
     }
 
-    static std::size_t merge(graph& g) {
+    static std::size_t merge(graph& g, bool spares_widenings) {
         flat_map<node*> seen;  // by what they compute
         seen.reserve(g.size());
         // Returns an earlier node that computes the same; otherwise adds this one and returns null.
@@ -97,7 +107,7 @@ private:
         std::size_t merged = 0;
         for (auto at = g.nodes().begin(); at != g.nodes().end();) {
             node& current = *at++;
-            if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
+            if (!is_pure(current) || (spares_widenings && widens_for_reader(current))) continue;
             sole_users[current.id] = is_sole_user(current);
             if (sole_users[current.id]) continue;
             node* const same = find_or_add(current);

@@ -21,7 +21,7 @@ inline constexpr std::size_t no_axis = SIZE_MAX;
 struct computed_axis {
     std::int64_t size;
     std::size_t axis;  ///< axis of the op; the first one if several are merged
-    bool whole;        ///< it is an entire axis, along which the op works
+    bool whole;        ///< the op works along it; it is an entire axis, or a piece of one that is reduced
 };
 
 /// Returns as few axes as possible for an op of kind::axes, in the order in which `l` stores them.
@@ -35,8 +35,7 @@ struct computed_axis {
         const std::int64_t size = by_axes->pieces.factors[static_cast<std::size_t>(by_axes->pieces.order[i])];
         const bool whole = (op.whole & 1U << d) != 0;
         const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
-            (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
-                (!whole && !runs.back().whole && d == runs.back().axis));
+            (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 || d == runs.back().axis);
         if (joins) {
             runs.back().size *= size;
         } else {
@@ -136,10 +135,25 @@ inline value for_each_axis(emit<ops<tosa::const_shape>> e, const pmr_vector<comp
     }
     return const_shape(e, values);
 }
+/// Reduces one after the other the axes that the pieces of a reduced axis are stored in.
+template <class Op>
+value reduced_along(emit<ops<Op>> e, args<Op> a, value v, const pmr_vector<computed_axis>& axes) {
+    const auto axis = static_cast<std::size_t>(a.axis);
+    for (std::size_t i = 0; i != axes.size(); ++i) {
+        if (axes[i].axis != axis) continue;
+        detail::operand_at<Op>(0, a) = v;
+        a.axis = static_cast<std::int64_t>(i);
+        v = e.template make<Op>(a);
+    }
+    return v;
+}
 /// Makes an op that works along whole axes, on operands with the computed axes.
 template <class Op>
 value computed_along(emit<ops<Op, tosa::const_shape>> e, args<Op> a, const pmr_vector<value>& operands,
     const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    if constexpr (has_trait<Op>(trait::reduction)) {
+        return reduced_along<Op>(e, a, operands[0], axes);
+    }
     if constexpr (requires { a.axis; }) {
         const auto is_worked = [&](const computed_axis& x) {
             return x.axis == static_cast<std::size_t>(a.axis);
@@ -157,7 +171,10 @@ value computed_along(emit<ops<Op, tosa::const_shape>> e, args<Op> a, const pmr_v
     } else if constexpr (std::is_same_v<Op, tosa::pad>) {
         a.padding = for_each_axis(e, axes, a.padding, 2, 0);
     } else if constexpr (std::is_same_v<Op, tosa::tile>) {
-        a.multiples = for_each_axis(e, axes, a.multiples, 1, 1);
+        shape_builder multiples = computed_shape(axes, op.full, op.result);
+        const shape_builder once = computed_shape(axes, op.full, op.operands[0]);
+        for (std::size_t i = 0; i != once.size(); ++i) multiples[i] /= once[i];
+        a.multiples = const_shape(e, multiples);
     }
     return e.template make<Op>(a);
 }

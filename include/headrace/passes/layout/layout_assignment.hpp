@@ -71,6 +71,7 @@ public:
         for (const node& n : g.nodes()) {
             kinds_[n.id] =
                 m == matrices::separable ? layout_rules::kind_of(n, target) : layout_rules::kind_of(n);
+            has_heads_ = has_heads_ || kinds_[n.id] == kind::matrices;
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
                 sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
         }
@@ -204,7 +205,9 @@ protected:
         for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
         if (outermost) return 0;
-        if (!joins) return layout_rules::is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
+        if (!joins) {
+            return has_heads_ && layout_rules::is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
+        }
         std::int64_t copied = 0;
         for (const edge& e : n.operand_edges())
             copied += layout_rules::is_written_in_place(e) ? 0 : bytes_of(*meta_of(*e.slot));
@@ -241,7 +244,9 @@ protected:
 private:
     static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
 
-    pmr_vector<kind> kinds_;                  // by node id
+    pmr_vector<kind> kinds_;  // by node id
+    bool has_heads_ =
+        false;  // matrices may lie side by side, and are then cut out of queries, keys and values
     flat_map<std::uint32_t> record_numbers_;  // of records_, from 1
 };
 

@@ -25,7 +25,7 @@ public:
     static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
         trait::reversing | trait::reduction;
     using along_axis = ops_where<tosa::dialect, works_along>;
-    using produces = joined<build::permute_ops, along_axis, build::matmul_ops>;
+    using produces = joined<build::permute_ops, along_axis, build::matmul_ops, ops<tosa::rescale>>;
 
     layout_rewrite(graph& g, const layout_assignment& chosen, pass_context& context)
         : g_(&g), chosen_(&chosen), context_(&context), actual_(g.id_bound()) {}
@@ -185,6 +185,12 @@ private:
         value made{};
         if (n.op->has(works_along)) {
             made = build::along_axes(e, n, operands, axes, op, along_axis{});
+        } else if (const auto* rescale = args_if<tosa::rescale>(n);
+                   rescale != nullptr && rescale->per_channel && op.trailing == 0) {
+            args<tosa::rescale> a = *rescale;  // its channel is no longer the last axis
+            a.input = operands[0];
+            a.per_channel = false;
+            made = e.make<tosa::rescale>(a);
         } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                        meta = {meta.dtype, int_list(result), {}};
                    })) {

@@ -26,7 +26,8 @@ namespace layout_rules {
 enum class kind : std::uint8_t {
     fixed,      ///< all tensors row-major
     move,       ///< RESHAPE, TRANSPOSE: the result keeps the operand's elements where they are stored
-    axes,       ///< any order of the axes, equal for all tensors; axes that the op works along stay whole
+    axes,       ///< any order of the axes, equal for all tensors; axes that the op works along stay whole,
+                ///< except those that it reduces
     channels,   ///< the outer axes in order, the factors of the last axis in any order, equal for all tensors
     window,     ///< a convolution: as `channels`, but independently for operand and result
     pointwise,  ///< a convolution of single pixels: also the pixels in any order, equal for both tensors
@@ -90,9 +91,6 @@ inline constexpr trait along_axis = trait::reduction | trait::reversing;
         return match<tosa::const_shape>(pad->padding) != nullptr ? kind::axes : kind::fixed;
     if (const auto* slice = args_if<tosa::slice>(n))
         return match<tosa::const_shape>(slice->start) != nullptr ? kind::axes : kind::fixed;
-    const auto* rescale = args_if<tosa::rescale>(n);
-    if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
-        return kind::fixed;
     if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
     if (n.op->has(trait::pooling | trait::resampling | trait::gathering)) return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
@@ -112,6 +110,7 @@ struct axes_of_op {
     pmr_vector<shape_builder> operands;  ///< of the data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
+    std::uint32_t reduced = 0;   ///< those of them whose pieces can be reduced in any order, one by one
     std::uint32_t trailing = 0;  ///< axes that must be stored last
 
     explicit axes_of_op(const node& n) {
@@ -124,12 +123,14 @@ struct axes_of_op {
             operands.emplace_back(shape_of(n.operand(i)));
             const bool elementwise = n.op->has(trait::binary | trait::ternary);
             for (std::size_t d = 0; d != full.size() && !elementwise; ++d) {
-                if (operands[i][d] != result[d]) whole |= 1U << d;
+                const bool broadcasts = n.op->has(trait::repeating) && operands[i][d] == 1;
+                if (operands[i][d] != result[d] && !broadcasts) whole |= 1U << d;
             }
         }
         if (const auto axis = worked_axis(n)) whole |= 1U << static_cast<unsigned>(*axis);
+        if (n.op->has(trait::reduction) && !n.op->has(trait::locating)) reduced = whole;
         const auto* rescale = args_if<tosa::rescale>(n);
-        if (rescale != nullptr && rescale->per_channel && full.size() != 0)
+        if (rescale != nullptr && rescale->per_channel && full.size() != 0 && full.back() != 1)
             trailing = 1U << (full.size() - 1);
     }
     [[nodiscard]] const shape_builder& of(node_port port) const {
@@ -168,11 +169,11 @@ struct axes_of_op {
     std::size_t runs = 0;
     for (std::size_t i = 0; i != axes->axis.size(); ++i) {
         const std::size_t here = axes->axis_at(i), before = axes->axis_at(i == 0 ? 0 : i - 1);
-        if ((op.whole & 1U << here) != 0 && axes->pieces_of(here) > 1) return std::nullopt;
+        if ((op.whole & ~op.reduced & 1U << here) != 0 && axes->pieces_of(here) > 1) return std::nullopt;
         if ((op.trailing & 1U << before) != 0 && (op.trailing & 1U << here) == 0) return std::nullopt;
-        const bool joins =
-            i != 0 && (op.whole & (1U << here | 1U << before)) == 0 && op.who_has(here) == op.who_has(before);
-        runs += !joins;
+        const bool joins = here == before ||
+            ((op.whole & (1U << here | 1U << before)) == 0 && op.who_has(here) == op.who_has(before));
+        runs += i == 0 || !joins;
     }
     if (runs > static_cast<std::size_t>(tosa::level_8k::max_rank)) return std::nullopt;
     op_layouts found;

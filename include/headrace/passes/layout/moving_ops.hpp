@@ -156,7 +156,7 @@ HEADRACE_COMPILED_PASS(crop_after_transpose);
 
 /// Computes a TRANSPOSE of a few planes to the innermost axis, such as of an image to channels-last, by a
 /// convolution: groups of pixels are its channels, the planes its window, and its weights are 0 and 1. Vela
-/// estimates a sixth of the cycles for an Ethos-U85; an Ethos-U55 gains nothing. If an image is cropped to a
+/// estimates a sixth of the cycles for an Ethos-U85; other targets gain nothing. If an image is cropped to a
 /// number of pixels that does not form groups, it is cropped afterwards, if the target prefers that.
 struct transpose_by_convolution : pass {
     using runs_after = pass_list<layouts_chosen>;

@@ -195,16 +195,19 @@ private:
     }
 
     // True if every user slices channels, no channel is computed twice, and the products of idle lanes cost
-    // less than copying the slices.
+    // less than copying the slices. Images are stored in groups of 16 channels, and a narrower part wastes
+    // the rest of a group.
     static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<made> e) {
         const target_preferences& target = preferences_of(e.target());
         const shape_builder kernel(e.shape(convolution.weight));
         const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
+        constexpr std::int64_t group = 16;
+        const bool is_last = at.channels == 1 && at.axis + 1 == e.rank(sliced);
         std::int64_t count = 0, idle = 0;
         for (const edge& use : sliced.producer->uses()) {
             const auto* slice = args_if<tosa::slice>(*use.target);
             const auto part = slice == nullptr ? std::nullopt : channels_of(*slice, at, e);
-            if (!part) return false;
+            if (!part || (is_last && part->count < group)) return false;
             count += part->count;
             idle += ceil_div(part->count, target.channels_at_once) * target.channels_at_once - part->count;
         }

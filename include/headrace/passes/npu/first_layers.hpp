@@ -26,6 +26,13 @@ struct pair_columns;
     return part == nullptr ? v : part->input1;
 }
 
+/// True if an image is the result of an operator as it stands: it is then stored in groups of 16
+/// channels, however few there are, which are read in long bursts.
+[[nodiscard]] inline bool lies_in_groups(value image) {
+    const node& source = *before_slice(image).producer;
+    return !is<builtin::placeholder>(source) && !is<tosa::reshape>(source);
+}
+
 /// Returns a computed image unchanged, since it may stay on the chip; for an image that the caller passes, a
 /// copy that reads it in bursts of many channels; nothing if it cannot be copied that way.
 inline std::optional<value> image_on_chip(
@@ -127,7 +134,7 @@ private:
     static bool pays(const args<tosa::conv2d>& layer, value result, emit<made> e) {
         if (e.dtype(layer.input) != dtype::int8 || e.dtype(result) != dtype::int8) return false;
         const shape_builder image(e.shape(layer.input));
-        return image[0] == 1 &&
+        return image[0] == 1 && !lies_in_groups(layer.input) &&
             image_cost(e.target(), image, e.shape(layer.weight), e.shape(result), layer).gains_on_chip();
     }
 };

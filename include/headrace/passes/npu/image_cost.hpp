@@ -28,8 +28,8 @@ namespace headrace {
 }
 
 /// Estimates the cycles of a convolution of an image with few channels, and of its reader, with the image on
-/// the chip or off it. The formulas and constants are those of Vela 5.1's estimates for ethos-u85-256, which
-/// they match within a tenth on resnet18, squeezenet1_1 and shufflenet_v2.
+/// the chip or off it. The formulas and constants are those of Vela's estimates for ethos-u85-256, which are
+/// the same in 5.1 and 5.2; they match within a tenth on resnet18, squeezenet1_1 and shufflenet_v2.
 class image_cost {
 public:
     image_cost(

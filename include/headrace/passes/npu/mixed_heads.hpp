@@ -41,7 +41,7 @@ private:
         if (convolution == nullptr || !has_one_use(computed)) return std::nullopt;
         const auto* there = match<tosa::transpose>(convolution->input);
         if (there == nullptr || shape_builder(there->perms) != build::to_channels_last(4) ||
-            !mixes_few(e, *convolution) || !is_score(e, there->input1)) {
+            !mixes_few(e, *convolution) || !are_scores(e, there->input1)) {
             return std::nullopt;
         }
         pmr_vector<value> heads;
@@ -61,9 +61,11 @@ private:
             kernel[2] == 1 && build::all_are(a.stride, 1) && build::all_are(a.pad, 0);
     }
 
-    // True if a value comes from a MATMUL through the ops of a softmax and other mixtures of heads.
-    static bool is_score(emit<made> e, value v) {
+    // True if an image [N, heads, queries, keys] comes from a MATMUL of queries and keys through the ops of a
+    // softmax and other mixtures of heads.
+    static bool are_scores(emit<made> e, value image) {
         constexpr auto passed = trait::elementwise | trait::reshaping | trait::permuting | trait::joining;
+        value v = image;
         for (int step = 0; step != max_steps && !is<tosa::matmul>(*v.producer); ++step) {
             const node& n = *v.producer;
             const auto* convolution = args_if<tosa::conv2d>(n);
@@ -74,7 +76,8 @@ private:
             const bool is_second = n.op->has(trait::binary) && is<builtin::constant>(*n.operand(0).producer);
             v = n.operand(is_second ? 1 : 0);
         }
-        return is<tosa::matmul>(*v.producer);
+        return is<tosa::matmul>(*v.producer) && e.shape(v)[1] == e.shape(image)[2] &&
+            e.shape(v)[2] == e.shape(image)[3];
     }
 
     static value mixed_head(emit<made> e, value heads, const args<tosa::conv2d>& a, std::int64_t head) {

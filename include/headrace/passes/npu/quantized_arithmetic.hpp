@@ -22,42 +22,68 @@ struct halve_windows;
 
 /// Computes the sum of an image's pixels by a convolution whose window is the image and whose weights are 1.
 /// Example: the mean of each channel before the classifier. A convolution reads INT8, so the widening before
-/// the sum is dropped; Vela fuses the RESCALE and TABLE that follow into it.
+/// the sum is dropped; Vela fuses the RESCALE and TABLE that follow into it. If only every second pixel is
+/// summed, such as those at one place in each patch of 2 x 2, the window is dilated.
 struct convolve_sums : tuned_for<&target_preferences::convolved_sum> {
     static constexpr std::string_view summary =
         "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
     static constexpr bool in_execution_order = true;
 
     static auto rewrites() {
+        const auto convolve = code<made>([](emit<made> e, value image, const auto& m) {
+            return convolved(e, image, get<"outer">(m).axis, get<"inner">(m), get<"widened">(m));
+        });
         return rules(on_match([](auto image) {
             const auto widened = node_of<"widened", tosa::rescale>(image);
             return node_of<"outer", tosa::reduce_sum>(sole_node<"inner", tosa::reduce_sum>(widened));
-        }) = code<made>([](emit<made> e, value image, const auto& m) {
-            return convolved(e, image, get<"outer">(m).axis, get<"inner">(m).axis, get<"widened">(m));
-        }));
+        }) = convolve,
+            on_match([](auto image) {
+                const auto split = sole_node<"split", tosa::reshape>(
+                    sole_node<"widened", tosa::rescale>(image), node_of<"shape", tosa::const_shape>());
+                return node_of<"outer", tosa::reduce_sum>(sole_node<"inner", tosa::reduce_sum>(split));
+            }) = convolve);
     }
 
 private:
-    using made = ops<tosa::depthwise_conv2d>;
-    // The axes are those of height and width, in any order.
-    static std::optional<value> convolved(emit<made> e, value pixels, std::int64_t axis, std::int64_t other,
-        const args<tosa::rescale>& widened) {
-        if (axis + other != 3 || axis * other != 2 || widening_shift(widened) != 0 ||
-            e.dtype(pixels) != dtype::int8)
-            return std::nullopt;
-        const shape_builder image(e.shape(pixels));
-        if (image.size() != 4 || std::max(image[1], image[2]) > max_side ||
-            image[1] * image[2] > preferences_of(e.target()).convolved_sum) {
-            return std::nullopt;
-        }
-        const std::array kernel{image[1], image[2], image[3], std::int64_t{1}};
-        args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(
-            e, pixels, e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
+    using made = joined<build::reshape_ops, ops<tosa::depthwise_conv2d>>;
+    // An image, and how far apart the pixels are that are summed.
+    struct grid {
+        shape_builder image;
+        std::array<std::int64_t, 2> step;
+    };
+    static std::optional<value> convolved(emit<made> e, value pixels, std::int64_t axis,
+        const args<tosa::reduce_sum>& inner, const args<tosa::rescale>& widened) {
+        const auto found = grid_of(e.shape(pixels), e.shape(inner.input), std::minmax({axis, inner.axis}));
+        if (!found || widening_shift(widened) != 0 || e.dtype(pixels) != dtype::int8) return std::nullopt;
+        const auto& [image, step] = *found;
+        const std::int64_t height = image[1] / step[0], width = image[2] / step[1];
+        const bool fits = std::max(image[1] - step[0], image[2] - step[1]) < max_side &&
+            height * width <= preferences_of(e.target()).convolved_sum;
+        if (!fits) return std::nullopt;
+        const std::array kernel{height, width, image[3], std::int64_t{1}};
+        args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(e,
+            build::reshape(e, pixels, image), e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
         sum.input_zp = widened.input_zp;
-        return e.make<tosa::depthwise_conv2d>(sum);
+        sum.dilation = int_list(step);
+        return build::reshape(e, e.make<tosa::depthwise_conv2d>(sum), e.result_meta().shape);
+    }
+    // Returns the image in which the sums over two axes of `shape` are those of pixels at equal distances.
+    static std::optional<grid> grid_of(
+        sizes stored, sizes shape, std::pair<std::int64_t, std::int64_t> axes) {
+        if (shape.size() != 4 || element_count(shape) == 0) return std::nullopt;
+        if (axes == std::pair<std::int64_t, std::int64_t>{1, 2}) return grid{shape, {1, 1}};
+        if (axes != std::pair<std::int64_t, std::int64_t>{0, 2} || shape[1] > max_step) return std::nullopt;
+        const std::int64_t rows = shape[0] * shape[1];
+        // Images are read as they are stored: a RESHAPE of what is not row-major on the chip is a copy.
+        if (stored.size() == 4 && stored[0] == 1 && stored[1] == rows && stored[2] % shape[2] == 0 &&
+            stored[2] / shape[2] <= max_step) {
+            return grid{stored, {shape[1], stored[2] / shape[2]}};
+        }
+        return grid{{1, rows, shape[2], shape[3]}, {shape[1], 1}};
     }
 
     static constexpr std::int64_t max_side = 64;  // an Ethos-U's limit for windows
+    static constexpr std::int64_t max_step = 2;   // and for their dilation
 };
 HEADRACE_COMPILED_PASS(convolve_sums);
 
@@ -142,9 +168,12 @@ HEADRACE_COMPILED_PASS(add_at_unit_scale);
 
 /// Removes CLAMPs to the whole range of their type. Example: a quantized relu, whose result is quantized from
 /// 0 on. Targets that use such a CLAMP as a hint keep it.
-struct remove_whole_clamps : tuned_for<&target_preferences::whole_clamps> {
+struct remove_whole_clamps : pass {
+    using phase = target_optimization;
     using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
     static constexpr std::string_view summary = "removes CLAMPs to the whole range of an integer type";
+
+    [[nodiscard]] bool should_run(const graph& g) const { return !preferences_of(g.target()).whole_clamps; }
 
     static auto rewrites() { return rules(on<tosa::clamp> = code<unclamped>()); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the passes that rewrite convolutions whose windows skip pixels: headrace::join_patches,
+// Defines the passes that rewrite convolutions whose windows skip pixels by short strides:
 // headrace::pair_columns, headrace::read_last_column and headrace::read_blocks.
 #ifndef HEADRACE_PASSES_NPU_STRIDED_CONVOLUTIONS_HPP
 #define HEADRACE_PASSES_NPU_STRIDED_CONVOLUTIONS_HPP
@@ -15,37 +15,6 @@
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
-
-/// Turns the elements of a window into channels if the stride is longer than the target's, and windows do not
-/// overlap. Example: the patch embedding of a vision transformer, whose windows and strides are 16 x 16
-/// pixels. The channels are in the order of the weight's elements, so the weight is only reshaped.
-struct join_patches : tuned_for<&target_preferences::stride> {
-    static constexpr std::string_view summary =
-        "lowers a CONV2D of windows that do not overlap to one with a window of one element";
-
-    static auto rewrites() { return rules(on<tosa::conv2d> = code<of_patches>()); }
-
-private:
-    using made = joined<build::permute_ops, ops<tosa::conv2d>>;
-    static std::optional<value> of_patches(emit<made> e, args<tosa::conv2d> a) {
-        const shape_builder kernel(e.shape(a.weight));
-        const bool is_patchwork = a.stride[0] == kernel[1] && a.stride[1] == kernel[2] &&
-            build::all_are(a.pad, 0) && build::all_are(a.dilation, 1);
-        if (!is_patchwork || std::max(a.stride[0], a.stride[1]) <= preferences_of(e.target()).stride)
-            return std::nullopt;
-        const shape_builder result(e.result_meta().shape);
-        const std::int64_t rows = result[0] * result[1];
-        const std::int64_t taps = kernel[1] * kernel[2] * kernel[3];
-        const value lines =
-            build::reshape(e, a.input, shape_builder{rows, kernel[1], result[2], kernel[2] * kernel[3]});
-        const value patches = build::permute(e, lines, shape_builder{0, 2, 1, 3});
-        a.input = build::reshape(e, patches, shape_builder{1, 1, rows * result[2], taps});
-        a.weight = build::reshape(e, a.weight, shape_builder{kernel[0], 1, 1, taps});
-        a.stride = {1, 1};
-        return build::reshape(e, e.make<tosa::conv2d>(a), result);
-    }
-};
-HEADRACE_COMPILED_PASS(join_patches);
 
 /// Reads pairs of columns as one column with the channels of both: a convolution with stride 2 becomes one
 /// with stride 1 on half the width. The first layer of a network reads three channels of an image, and an NPU

@@ -78,7 +78,7 @@ private:
     }
 
     // True if copying an image [1, H, W, C] on the chip before it is written plane by plane takes fewer
-    // cycles than having the convolution that computes it write the planes. By Vela 5.1's estimates for
+    // cycles than having the convolution that computes it write the planes. By Vela's estimates for
     // ethos-u85-256 of 300 sizes, the two break even at about C = 3 √(H W).
     static bool planes_gain_by_copy(const target_preferences& target, sizes image) {
         const auto planes = static_cast<double>(image[3]);

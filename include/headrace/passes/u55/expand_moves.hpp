@@ -11,6 +11,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/support/repeating.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
@@ -83,7 +84,7 @@ private:
             const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
             return count == channels || !constant_integers(factors)
                 ? factors
-                : u55::repeat(e, factors, channels / count);
+                : build::repeat(e, factors, channels / count);
         };
         a.multiplier = repeated(a.multiplier);
         a.shift = repeated(a.shift);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-#include <headrace/base/floor_div.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/preferring.hpp>
 #include <headrace/passes/support/slicing.hpp>
+#include <headrace/passes/support/transposed_rows.hpp>
 #include <headrace/passes/u55/fitting_convolution.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
@@ -83,40 +83,11 @@ private:
         const bool fits = u55::transposed_stride_fits(a.stride, image, sizes(kernel).subspan(1)) &&
             kernel[1] <= u55::max_kernel_height && kernel[1] * kernel[2] <= u55::max_kernel_taps;
         if (fits || !convolution::is_constant(e, a)) return std::nullopt;
-        const shape_builder result(e.result_meta().shape);
-        phases axes[2];
-        for (std::size_t i = 0; i != 2; ++i)
-            axes[i] = phases_of(a.stride[i], kernel[1 + i], image[1 + i], a.out_pad[2 * i], result[1 + i]);
-        const auto& [h, w] = axes;
-        if (h.after < 0 || w.after < 0) return std::nullopt;  // windows that only read padding
-        const auto taps = convolution::view(a);
-        const std::int64_t channels = kernel[0];
-        pmr_vector<value> rows;
-        value input = a.input;
-        for (std::size_t i = 0; i != 2; ++i)
-            input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
-        for (std::int64_t row = 0; row != h.stride; ++row) {
-            const value weight = build::constant_at(e, dtype::int8,
-                shape_builder{w.stride * channels, h.taps, w.taps, kernel[3]}, [&](const shape_builder& at) {
-                    const std::int64_t y = row + h.stride * (h.taps - 1 - at[1]);
-                    const std::int64_t x = at[0] / channels + w.stride * (w.taps - 1 - at[2]);
-                    if (y >= kernel[1] || x >= kernel[2]) return taps.zero;
-                    return taps({at[0] % channels, y, x, at[3]});
-                });
-            rows.push_back(convolution::make<tosa::conv2d>(e,
-                {.input = input,
-                    .weight = weight,
-                    .bias = u55::repeat(e, a.bias, w.stride),
-                    .input_zp = a.input_zp,
-                    .weight_zp = a.weight_zp,
-                    .pad = {h.before, h.after, w.before, w.after},
-                    .stride = {1, 1},
-                    .dilation = {1, 1},
-                    .acc_type = a.acc_type}));
-        }
-        const value whole = build::reshape(e, build::concat(e, rows, 2),
-            shape_builder{image[0], h.positions * h.stride, w.positions * w.stride, channels});
-        return build::slice(e, build::slice(e, whole, 1, h.skipped, result[1]), 2, w.skipped, result[2]);
+        const auto split = build::transposed_rows::of(e, a, e.result_meta().shape);
+        if (!split) return std::nullopt;
+        return split->joined_rows(e, split->rows(e, [&](const args<tosa::conv2d>& row) {
+            return convolution::make<tosa::conv2d>(e, row);
+        }));
     }
 
     static std::optional<value> of_edges(emit<made> e, const args<tosa::avg_pool2d>& a) {
@@ -157,26 +128,6 @@ private:
             a.input = build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], lowest);
         a.pad = {0, 0, 0, 0};
         return e.make<tosa::max_pool2d>(a);
-    }
-
-    /// Result o of an axis is the sum of tap k times element i over i · stride + k + out_pad = o. Results
-    /// with the same remainder by the stride are a convolution with every stride-th tap, in reverse order.
-    struct phases {
-        std::int64_t stride, taps;
-        std::int64_t first, count;   ///< the elements that are read
-        std::int64_t before, after;  ///< padding
-        std::int64_t positions, skipped;
-    };
-    static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
-        std::int64_t result) {
-        const std::int64_t taps = (kernel + stride - 1) / stride;
-        const std::int64_t from = floor_div(-out_pad, stride);
-        const std::int64_t to = floor_div(result - 1 - out_pad, stride);
-        const std::int64_t least = from - taps + 1;  // the first element that a window reads
-        const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
-        const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
-        return {stride, taps, first, last - first + 1, first - least, to - last, to - from + 1,
-            -out_pad - from * stride};
     }
 
     /// Positions of a window along an axis that read equally many elements.

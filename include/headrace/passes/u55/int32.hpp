@@ -54,14 +54,6 @@ value table(emit<ops<tosa::table>> e, value v, F&& f) {
         {.input1 = v, .table = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), entries)});
 }
 
-/// Repeats the elements of an integer constant.
-inline value repeat(emit<ops<>> e, value v, std::int64_t times) {
-    const auto numbers = constant_integers(v);
-    const auto count = static_cast<std::int64_t>(numbers->size());
-    return e.constant_of(e.dtype(v), std::array{count * times},
-        [&](std::size_t i) { return (*numbers)[i % numbers->size()]; });
-}
-
 /// The numbers from `least` to `most`.
 struct interval {
     std::int64_t least = 0;
