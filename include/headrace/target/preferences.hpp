@@ -73,6 +73,9 @@ struct target_preferences {
     /// True if the second matrices of a MATMUL are transposed before it, unless they come from such a
     /// TRANSPOSE.
     bool reads_matrices_transposed = false;
+    /// The maximum number of matrices of a MATMUL, such as the heads of an attention, that are multiplied one
+    /// by one if they lie side by side; 0 if it is faster to move them apart.
+    std::int64_t separate_matrices = 0;
     /// The cost of writing an image plane by plane from a convolution, which grows with the number of planes
     /// per pixel: in hundredths, relative to a copy of the image, which has none of the weights; 0 if a copy
     /// never helps.
@@ -81,7 +84,7 @@ struct target_preferences {
 
 namespace detail {
 
-inline constexpr target_preferences plain_preferences{};
+inline constexpr target_preferences plain_preferences{.separate_matrices = 16};
 
 // Derived from the estimates of Vela 5.1 for ethos-u55-128; those of 5.2 differ for INT32 tensors,
 // whose transfers it counts in bytes.
@@ -121,6 +124,7 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .slow_read = 244,
     .slow_result = 21,
     .reads_matrices_transposed = true,
+    .separate_matrices = 16,
     .slow_planes = 11};
 
 // A core moves elements as fast as it multiplies them, and its kernels widen their operands themselves.

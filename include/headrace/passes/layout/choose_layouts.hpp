@@ -70,7 +70,8 @@ HEADRACE_COMPILED_PASS(lay_out_interface);
 
 /// Chooses the layouts in which ops are computed; see layout_search. The result is never worse than the
 /// original graph. Transposing constants is free, since they are folded, and a convolution takes its channels
-/// in any order, since its weights are reordered.
+/// in any order, since its weights are reordered. Where matrices would be multiplied one by one, layouts
+/// without that are chosen as well, and the faster ones taken.
 struct choose_layouts : pass {
     using runs_after = pass_list<tosa_only, constants_folded, nodes_sorted>;
     using runs_before = pass_list<no_dead_code, constants_folded>;
@@ -87,9 +88,23 @@ struct choose_layouts : pass {
         for_each_graph(g, [&](graph& sub) {
             layout_search search(sub);
             const std::size_t made = search.run();
-            if (made != 0) layout_rewrite(sub, search, context).run();
-            moves += made;
+            if (!search.has_separate_matrices()) {
+                moves += rewritten(sub, search, made, context);
+                return;
+            }
+            layout_search whole(sub, layout_search::matrices::whole);
+            const std::size_t made_whole = whole.run();
+            const bool separates = search.estimated_time() < whole.estimated_time();
+            moves += separates ? rewritten(sub, search, made, context)
+                               : rewritten(sub, whole, made_whole, context);
         });
+        return moves;
+    }
+
+private:
+    static std::size_t rewritten(
+        graph& g, const layout_search& chosen, std::size_t moves, pass_context& context) {
+        if (moves != 0) layout_rewrite(g, chosen, context).run();
         return moves;
     }
 };

@@ -88,10 +88,10 @@ struct computed_axis {
         } else if (size == 1) {
             padded.push_back({1, no_axis, false});
         } else {
-            return fine;
+            return runs;
         }
     }
-    return next == fine.size() ? padded : fine;
+    return next == fine.size() ? padded : runs;
 }
 
 namespace build {

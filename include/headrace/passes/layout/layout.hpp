@@ -13,6 +13,7 @@
 #include <headrace/passes/layout/repeating.hpp>
 #include <headrace/passes/npu/channel_selections.hpp>
 #include <headrace/passes/npu/convolution_groups.hpp>
+#include <headrace/passes/npu/mixed_heads.hpp>
 #include <headrace/passes/npu/strided_convolutions.hpp>
 #endif
 
@@ -21,8 +22,8 @@ namespace headrace {
 /// Constants are folded before layouts are chosen, since weights take any layout.
 using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, broadcast_repeats,
     fuse_clamps, fuse_reshapes, fuse_transposes, read_blocks, select_by_convolution, split_convolutions,
-    remove_dead_code, fold_constants, choose_layouts, crop_after_transpose, transpose_by_convolution,
-    merge_transposed_axes>;
+    mix_heads, remove_dead_code, fold_constants, choose_layouts, crop_after_transpose,
+    transpose_by_convolution, merge_transposed_axes>;
 
 /// Folds weights that have been transposed or rearranged into constants again.
 using cleanup_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants>;

@@ -14,8 +14,12 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/passes/layout/copied_elements.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
+#include <headrace/passes/layout/matmul_layouts.hpp>
+#include <headrace/passes/layout/op_layouts.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
@@ -58,10 +62,15 @@ class layout_assignment {
 public:
     using kind = layout_rules::kind;
 
-    explicit layout_assignment(graph& g)
+    /// Whether matrices of a MATMUL may lie side by side, if the graph's target gains from that.
+    enum class matrices : std::uint8_t { separable, whole };
+
+    explicit layout_assignment(graph& g, matrices m = matrices::separable)
         : g_(&g), sites_(2 * std::size_t{g.id_bound()}), kinds_(g.id_bound(), kind::fixed) {
+        const target_preferences& target = preferences_of(g.target());
         for (const node& n : g.nodes()) {
-            kinds_[n.id] = layout_rules::kind_of(n);
+            kinds_[n.id] =
+                m == matrices::separable ? layout_rules::kind_of(n, target) : layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
                 sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
         }
@@ -80,12 +89,40 @@ public:
         return of_ops + cost_of(values);
     }
 
+    /// True if matrices of a MATMUL are multiplied one by one.
+    [[nodiscard]] bool has_separate_matrices() const {
+        return std::ranges::any_of(g_->nodes(), [&](const node& n) { return time_of_matrices(n) != 0; });
+    }
+    /// Returns an estimate of the time that moving elements takes on an NPU, in bytes. It is finer than
+    /// cost(): a TRANSPOSE that keeps the innermost axis takes half of the time of another one.
+    [[nodiscard]] std::int64_t estimated_time() {
+        std::int64_t sum = 0;
+        for (node& n : g_->nodes()) {
+            sum += kind_of(n) == kind::matrices ? time_of_matrices(n) : cost_of_op(n, now_at(site_of(n, {})));
+            for (const edge& e : n.operand_edges()) {
+                if (!needs_transpose(e)) continue;
+                const auto way = then(inverse(stored(*e.slot)), demanded(e));
+                const bool keeps_last =
+                    way && !way->row_major() && sizes(way->order).back() + 1 == std::ssize(way->order);
+                sum += bytes_of(*meta_of(*e.slot)) * (keeps_last ? 1 : 2);
+            }
+        }
+        return sum;
+    }
+
     /// Returns the kind of a node in the original graph.
     [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
     /// Returns the layout in which a value is stored.
     [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
     /// Returns the layout in which a node reads an operand.
     [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
+    /// Returns the layouts of an op's tensors.
+    [[nodiscard]] op_layouts layouts_now(const node& n) const {
+        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
+        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
+            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
+        return now;
+    }
     /// True if the layout of an op has changed.
     [[nodiscard]] bool is_changed(const node& n) const {
         return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
@@ -139,12 +176,6 @@ protected:
         }
         return known - 1;
     }
-    [[nodiscard]] op_layouts layouts_now(const node& n) const {
-        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
-        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
-            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
-        return now;
-    }
 
     [[nodiscard]] static bool has_cost(const edge& e) {
         const node& source = *e.slot->producer;
@@ -160,6 +191,11 @@ protected:
     // A SLICE or a CONCAT along any axis except the outermost copies with gaps, and is as slow as a
     // transpose.
     [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
+        if (kind_of(n) == kind::matrices) {
+            return layout_rules::cost_of_matrices(n,
+                layout_rules::matrices_of(
+                    n, {{table_[layouts.operand(0)], table_[layouts.operand(1)]}, table_[layouts.result]}));
+        }
         const bool joins = is<tosa::concat>(n);
         if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
         const layout_rules::axes_of_op op(n);
@@ -167,7 +203,12 @@ protected:
         bool outermost = true;
         for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
-        return outermost ? 0 : bytes_of(*n.results[0].meta);
+        if (outermost) return 0;
+        if (!joins) return layout_rules::is_read_in_place(n) ? 0 : bytes_of(*n.results[0].meta);
+        std::int64_t copied = 0;
+        for (const edge& e : n.operand_edges())
+            copied += layout_rules::is_written_in_place(e) ? 0 : bytes_of(*meta_of(*e.slot));
+        return copied;
     }
     // Returns the cost of the values' transposes; readers that require the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
@@ -185,6 +226,11 @@ protected:
             }
         }
         return sum;
+    }
+
+    [[nodiscard]] std::int64_t time_of_matrices(const node& n) const {
+        if (kind_of(n) != kind::matrices) return 0;
+        return layout_rules::time_of_matrices(n, layout_rules::matrices_of(n, layouts_now(n)));
     }
 
     graph* g_;

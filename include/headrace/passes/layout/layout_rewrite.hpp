@@ -12,6 +12,7 @@
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/layout/computed_axes.hpp>
+#include <headrace/passes/layout/computed_matmul.hpp>
 #include <headrace/passes/layout/layout_assignment.hpp>
 
 namespace headrace {
@@ -24,7 +25,7 @@ public:
     static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
         trait::reversing | trait::reduction;
     using along_axis = ops_where<tosa::dialect, works_along>;
-    using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul, tosa::rescale>>;
+    using produces = joined<build::permute_ops, along_axis, build::matmul_ops, ops<tosa::rescale>>;
 
     layout_rewrite(graph& g, const layout_assignment& chosen, pass_context& context)
         : g_(&g), chosen_(&chosen), context_(&context), actual_(g.id_bound()) {}
@@ -104,7 +105,10 @@ private:
     // --- ops that keep their shape ------------------------------------------------------
 
     void compute_in_shape(emitting& e, node& n, kind k) {
-        if (k == kind::matmul && is_swapped(n)) return swap_matmul(e, n);
+        if (k == kind::matmul || k == kind::matrices) {
+            const auto stored = layout_rules::matrices_of(n, chosen_->layouts_now(n));
+            if (stored[0].transposed || layout_rules::lie_side_by_side(stored)) return multiply(e, n, stored);
+        }
         if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
         if (is<tosa::depthwise_conv2d>(n)) {
             const layout channels = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
@@ -159,26 +163,11 @@ private:
         const value v = build::reordered(e, *operand.slot, axis, l, shape);
         if (v) g_->set_operand(operand, v);
     }
-    [[nodiscard]] bool is_swapped(node& n) const {
-        const sizes shape = layout_rules::shape_of(n.operand(0));
-        const layout a = chosen_->demanded(n.operands[0]);
-        const layout b = chosen_->demanded(n.operands[1]);
-        const auto straight = [](const layout& l, sizes s) {
-            return blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
-        };
-        return !straight(a, shape) || !straight(b, layout_rules::shape_of(n.operand(1))) ||
-            !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
-    }
-    // (A * B)^T = B^T * A^T
-    void swap_matmul(emitting& e, node& n) {
+    void multiply(emitting& e, node& n, const layout_rules::matmul_matrices& stored) {
         args<tosa::matmul> a = args_of<tosa::matmul>(n);
-        const auto swapped = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
-        const value left = bring(e, n.operands[0], swapped(meta_of(a.a)->shape));
-        const value right = bring(e, n.operands[1], swapped(meta_of(a.b)->shape));
-        a.a = right;
-        a.b = left;
-        std::swap(a.a_zp, a.b_zp);
-        replace(e, n, e.make<tosa::matmul>(a));
+        a.a = bring(e, n.operands[0], build::permuted(meta_of(a.a)->shape, stored[0].order()));
+        a.b = bring(e, n.operands[1], build::permuted(meta_of(a.b)->shape, stored[1].order()));
+        if (a.a && a.b) replace(e, n, build::matmul_in(e, a, stored));
     }
 
     // --- ops along axes -----------------------------------------------------------------

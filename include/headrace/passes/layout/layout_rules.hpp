@@ -13,26 +13,12 @@
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
+#include <headrace/passes/layout/matmul_layouts.hpp>
+#include <headrace/passes/layout/op_layouts.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
-
-/// The layouts of the tensors that an op reads and produces.
-struct op_layouts {
-    pmr_vector<layout> operands;  ///< of the data operands, which come first
-    layout result;
-
-    friend bool operator==(const op_layouts&, const op_layouts&) = default;
-};
-
-/// An operand of a node, or its result.
-struct node_port {
-    static constexpr std::size_t result = SIZE_MAX;
-
-    std::size_t index = result;  ///< index of the operand
-
-    [[nodiscard]] bool is_result() const { return index == result; }
-};
 
 namespace layout_rules {
 
@@ -46,12 +32,11 @@ enum class kind : std::uint8_t {
     window,     ///< a convolution: as `channels`, but independently for operand and result
     pointwise,  ///< a convolution of single pixels: also the pixels in any order, equal for both tensors
     matmul,     ///< rows, columns and the contracted axis in any order of factors; or everything transposed
+    matrices,   ///< a MATMUL whose matrices may also lie side by side
 };
 
 /// Ops that work along the single axis in their attribute, and keep or reduce it.
 inline constexpr trait along_axis = trait::reduction | trait::reversing;
-
-[[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
 
 [[nodiscard]] inline bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
 
@@ -111,6 +96,13 @@ inline constexpr trait along_axis = trait::reduction | trait::reversing;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 
+/// As above, on a target.
+[[nodiscard]] inline kind kind_of(const node& n, const target_preferences& target) {
+    const kind k = kind_of(n);
+    const bool separable = k == kind::matmul && shape_of(n.operand(0))[0] <= target.separate_matrices;
+    return separable ? kind::matrices : k;
+}
+
 /// An op of kind::axes by its axes: the shapes of its tensors, brought to one rank. Axes that a tensor lacks
 /// have size 1.
 struct axes_of_op {
@@ -154,10 +146,6 @@ struct axes_of_op {
     }
 };
 
-[[nodiscard]] inline sizes port_shape(const node& n, node_port port) {
-    return port.is_result() ? sizes(n.results[0].meta->shape) : shape_of(n.operand(port.index));
-}
-
 [[nodiscard]] inline std::optional<op_layouts> accommodate_move(
     const node& n, node_port port, const layout& wanted) {
     const auto* t = args_if<tosa::transpose>(n);
@@ -200,48 +188,14 @@ struct axes_of_op {
     return found;
 }
 
-// MATMUL's tensors share axes: batch, rows, columns, and the contracted one.
-[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(
-    const node& n, node_port port, const layout& wanted, const op_layouts& now) {
-    constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
-    struct tensor_axes {
-        node_port port;
-        std::size_t axes[3];
-    };
-    constexpr tensor_axes all[] = {
-        {{0}, {batch, rows, inner}}, {{1}, {batch, inner, columns}}, {{}, {batch, rows, columns}}};
-    const shape_builder straight{0, 1, 2};
-    const shape_builder swapped{0, 2, 1};
-    layout within_axis[4];
-    const auto read = [&](const tensor_axes& t, const layout& l, sizes order) {
-        const auto blocks = blocks_of(l, port_shape(n, t.port), order);
-        for (std::size_t d = 0; blocks && d != 3; ++d) within_axis[t.axes[d]] = (*blocks)[d];
-        return blocks.has_value();
-    };
-    // Axes that the wanted layout does not determine are unchanged.
-    for (const tensor_axes& t : all) {
-        const layout& l = t.port.is_result() ? now.result : now.operands[t.port.index];
-        if (!read(t, l, straight)) static_cast<void>(read(t, l, swapped));
-    }
-    const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
-    const bool as_is = read(given, wanted, straight);
-    if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
-    op_layouts found{pmr_vector<layout>(2), {}};
-    for (const tensor_axes& t : all) {
-        const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
-        (t.port.is_result() ? found.result : found.operands[t.port.index]) =
-            from_blocks(port_shape(n, t.port), blocks, as_is ? straight : swapped);
-    }
-    return found;
-}
-
 /// True if the layouts of an op's operand and result are independent.
 [[nodiscard]] inline bool is_split(kind k) { return k == kind::window; }
 
 /// Returns the layouts of an op if the tensor at `port` has layout `wanted`; none if the op cannot be
-/// computed that way. Layouts that this does not determine stay as they are `now`.
-[[nodiscard]] inline std::optional<op_layouts> accommodate(
-    const node& n, kind k, node_port port, const layout& wanted, const op_layouts& now) {
+/// computed that way. Layouts that this does not determine stay as they are `now`, except that a MATMUL's
+/// result lies as its rows do if `rows_follow`.
+[[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
+    const layout& wanted, const op_layouts& now, bool rows_follow = false) {
     switch (k) {
         case kind::fixed:
             return std::nullopt;
@@ -250,7 +204,8 @@ struct axes_of_op {
         case kind::axes:
             return accommodate_axes(n, port, wanted);
         case kind::matmul:
-            return accommodate_matmul(n, port, wanted, now);
+        case kind::matrices:
+            return accommodate_matmul(n, port, wanted, now, k == kind::matrices, rows_follow);
         default:
             break;
     }

@@ -30,14 +30,15 @@ public:
     /// Limits the work: in a long chain of transposes, each move could change all ops, which takes quadratic
     /// time in total. Once moves have proposed `proposals` layouts in all, each further move reaches only a
     /// few ops.
-    layout_search(graph& g, std::size_t proposals)
-        : layout_assignment(g),
+    layout_search(graph& g, std::size_t proposals, matrices m = matrices::separable)
+        : layout_assignment(g, m),
           proposals_(sites_.size(), -1),
           answers_(sites_.size()),
           proposals_left_(proposals) {}
 
     /// With a budget that only adversarial networks exhaust.
-    explicit layout_search(graph& g) : layout_search(g, (std::size_t{1} << 20) + 256 * g.size()) {}
+    explicit layout_search(graph& g, matrices m = matrices::separable)
+        : layout_search(g, (std::size_t{1} << 20) + 256 * g.size(), m) {}
 
     /// Makes moves until none is an improvement; returns the number of moves.
     std::size_t run() {
@@ -91,7 +92,8 @@ private:
         const auto index = static_cast<std::uint32_t>(port.index);
         if (by_itself && last.wanted == wanted && last.port == index) return last.record;
         const auto found = layout_rules::accommodate(
-            n, k, port, table_[wanted], by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+            n, k, port, table_[wanted], by_itself ? op_layouts{{{}}, {}} : layouts_now(n), rows_follow_);
+        meets_matrices_ = meets_matrices_ || (found && k == kind::matrices);
         const std::uint32_t record = found ? numbered(*found) : none;
         if (by_itself) last = {wanted, index, record};
         return record;
@@ -125,7 +127,19 @@ private:
         }
     }
 
+    // Products of matrices side by side, such as those of attention, may lie as their rows do or as they are:
+    // the scores of attention as they are, and what they select as the queries. So both are tried.
     bool improve(node& n, node_port port, number wanted) {
+        meets_matrices_ = false;
+        if (move(n, port, wanted)) return true;
+        if (!meets_matrices_) return false;
+        rows_follow_ = true;
+        const bool better = move(n, port, wanted);
+        rows_follow_ = false;
+        return better;
+    }
+
+    bool move(node& n, node_port port, number wanted) {
         pmr_vector<proposal> region;
         propose(region, n, port, wanted);
         const std::size_t most = std::max(proposals_left_, small_region);
@@ -235,6 +249,8 @@ private:
     pmr_vector<std::int32_t> proposals_;  // by site: its place in the region of the move, or -1
     pmr_vector<answer> answers_;          // by site
     std::size_t proposals_left_;
+    bool rows_follow_ = false;     // whether the results of MATMULs lie as their rows do in this move
+    bool meets_matrices_ = false;  // whether this move reaches a MATMUL whose matrices may lie side by side
 };
 
 }  // namespace headrace

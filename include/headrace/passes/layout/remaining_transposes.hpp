@@ -40,6 +40,7 @@ namespace detail {
         case layout_rules::kind::channels:
             return text_of({op, " has its channels last"});
         case layout_rules::kind::matmul:
+        case layout_rules::kind::matrices:
             return text_of({op, " multiplies rows by columns"});
         case layout_rules::kind::fixed:
             return text_of({op, " takes tensors as they are"});
