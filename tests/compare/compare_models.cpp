@@ -128,7 +128,10 @@ TEST_CASE("compare_models: the layer that loses most is the one with badly scale
 TEST_CASE("comparison_lines: the layers of a time step are one line, with the worst first", "[compare]") {
     model_comparison c;
     const auto add = [&](const char* name, double own) {
-        c.layers.push_back({.name = name, .op = "aten.add.Tensor", .own_sqnr = own});
+        layer_comparison& layer = c.layers.emplace_back();
+        layer.name = name;
+        layer.op = "aten.add.Tensor";
+        layer.own_sqnr = own;
     };
     add("gru_l0_t1of2_add", 40);
     add("gru_l0_t1of2_mul", 20);

@@ -51,7 +51,7 @@ void network(testing::program& p) {
                                         numbers.push_back(std::sin(i * 7 + static_cast<int>(seed)));
                                     return std::vector{tensor::of(dtype::float32, {1, 2, 4, 4}, numbers)};
                                 }};
-    REQUIRE(quantize_graph(p.g, context, {}, samples));
+    REQUIRE(quantize_graph(p.g, context, {.keep_branches = true}, samples));
     REQUIRE(context.diagnostics().empty());
 }
 

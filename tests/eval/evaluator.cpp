@@ -61,7 +61,8 @@ TEST_CASE("wrong inputs are refused") {
 TEST_CASE("an op without a kernel, and metadata that is wrong, are errors of the node") {
     graph g;
     const value x = add_input(g, {dtype::float32, {1, 2, 2}, {}});
-    const value custom = g.create<tosa::custom>({.inputs = {x}}, 1).result();
+    const value custom =
+        g.create<tosa::custom>({.inputs = {x}, .operator_name = "own", .domain_name = "test"}, 1).result();
     g.set_name(custom, "own");
     const tensor input(dtype::float32, {1, 2, 2});
     CHECK(evaluate_node(*custom.producer, std::vector{input}).error().message ==

@@ -521,6 +521,7 @@ TEST_CASE("corrected biases take the mean error away") {
         p.output(p.make<aten::conv2d>({.input = lifted, .weight = w, .bias = b}));
     };
     quantization_config config;
+    config.keep_branches = true;  // or the summand is part of the bias
     config.all.weight.lowest = -7;
     config.all.weight.highest = 7;
     const double plain = error_of(layer, config);
@@ -553,10 +554,16 @@ TEST_CASE("time steps after the first have the same parameters, and all inputs t
     const value weights[] = {ramp({3 * width, width}), ramp({3 * width, width})};
     const value x = p.input(dtype::float32, {1, steps, width});
     const value h = p.make<aten::zeros>({.size = {1, 1, width}});
-    p.output(
-        p.make_node<aten::gru_input>(
-             {.input = x, .hx = h, .params = list<value>(weights, 2), .num_layers = 1, .batch_first = true})
-            .result());
+    p.output(p.make_node<aten::gru_input>({.input = x,
+                                              .hx = h,
+                                              .params = list<value>(weights, 2),
+                                              .has_biases = false,
+                                              .num_layers = 1,
+                                              .dropout = 0,
+                                              .train = false,
+                                              .bidirectional = false,
+                                              .batch_first = true})
+                 .result());
     p.finish();
     quantize(p);
     std::set<double> scales;

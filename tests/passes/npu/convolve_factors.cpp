@@ -87,7 +87,7 @@ TEST_CASE("one factor, factors of rows, few pixels, other readers and other type
     }
 }
 
-TEST_CASE("it is for NPUs") {
+TEST_CASE("factors are convolved for NPUs alone") {
     CHECK(runs_for<convolve_factors>(u55_npu));
     CHECK(runs_for<convolve_factors>(u85_npu));
     CHECK_FALSE(runs_for<convolve_factors>(integer_target));

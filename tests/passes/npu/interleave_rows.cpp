@@ -103,7 +103,7 @@ TEST_CASE("wide sums, sums with several users and long strides stay") {
         is_left_alone_by<interleave_rows>());
 }
 
-TEST_CASE("it is for NPUs") {
+TEST_CASE("transposed convolutions are interleaved for NPUs alone") {
     CHECK(runs_for<interleave_rows>(u85_npu));
     CHECK_FALSE(runs_for<interleave_rows>(integer_target));
 }

@@ -93,8 +93,8 @@ class step_reader {
 public:
     [[nodiscard]] static linear_step read(const node& n) {
         linear_step s;
-        if (n.result_count == 0 || n.operand_count == 0 || !is_float32(n.operand(0)) || !is_float32({&at(n), 0}))
-            return s;
+        if (n.result_count == 0 || n.operand_count == 0) return s;
+        if (!is_float32(n.operand(0)) || !is_float32({&at(n), 0})) return s;
         const tensor_meta& type = *n.results[0].meta;
         if (type.rank() == 0 || type.checked_elements().value_or(0) <= 0) return s;
         for (std::uint32_t i = 1; i != n.result_count; ++i) {
