@@ -74,7 +74,7 @@ struct target_preferences {
     /// TRANSPOSE.
     bool reads_matrices_transposed = false;
     /// The maximum number of matrices of a MATMUL, such as the heads of an attention, that are multiplied one
-    /// by one if they lie side by side; 0 if it is faster to move them apart.
+    /// by one if they are stored side by side; 0 if it is faster to move them apart.
     std::int64_t separate_matrices = 0;
     /// The cost of writing an image plane by plane from a convolution, which grows with the number of planes
     /// per pixel: in hundredths, relative to a copy of the image, which has none of the weights; 0 if a copy

@@ -406,6 +406,51 @@ TEST_CASE("MATMUL of transposed matrices is the product in the other order") {
     CHECK(compare(build, 0) == "");
 }
 
+namespace {
+
+value zero_of(program& p) { return numbers(p, {1}, 0); }
+/// A pointwise convolution of an image as a matrix of pixels for each head: [heads, pixels, channels / heads].
+value by_heads(program& p, value image, std::int64_t heads, std::int64_t channels) {
+    const int_list s = meta_of(image)->shape;
+    const value v = convolved(p, image, heads * channels, 1);
+    return transposed(p, reshaped(p, v, {s[1] * s[2], heads, channels}), {1, 0, 2});
+}
+value multiplied(program& p, value a, value b) {
+    return p.make<tosa::matmul>(
+        {.a = a, .b = b, .a_zp = zero_of(p), .b_zp = zero_of(p), .output_type = fp32});
+}
+/// The convolution after an attention, of the heads' results side by side.
+value joined_heads(program& p, value v, const int_list& image) {
+    const int_list s = meta_of(v)->shape;
+    v = reshaped(p, transposed(p, v, {1, 0, 2}), {image[0], image[1], image[2], s[0] * s[2]});
+    return convolved(p, v, 8, 1);
+}
+
+}  // namespace
+
+TEST_CASE("linear attention among channels needs one transpose, that of the keys") {
+    const auto build = [](program& p) {
+        const int_list image{1, 12, 12, 8};
+        const value x = p.make<tosa::tanh>({.input = p.input(fp32, image)});
+        const value queries = by_heads(p, x, 4, 8), keys = by_heads(p, x, 4, 8),
+                    values = by_heads(p, x, 4, 8);
+        const value gathered = multiplied(p, transposed(p, keys, {0, 2, 1}), values);
+        p.output(joined_heads(p, multiplied(p, queries, gathered), image));
+    };
+    CHECK(compare(build, 1) == "");
+}
+
+TEST_CASE("targets that move matrices faster than they multiply them one by one do so") {
+    const auto build = [](program& p) {
+        p.g.set_target(*parse_target("TOSA-1.0+INT+u55"));
+        const int_list image{1, 12, 12, 8};
+        const value x = p.input(fp32, image);
+        const value queries = by_heads(p, x, 4, 8), keys = by_heads(p, x, 4, 8);
+        p.output(multiplied(p, queries, transposed(p, keys, {0, 2, 1})));
+    };
+    CHECK(count_after<tosa::matmul, fuse_transposes, choose_layouts, fold>(build) == 1);
+}
+
 TEST_CASE("a residual network in channels first needs no transpose inside") {
     const auto build = [](program& p) {
         value v = p.input(fp32, {1, 3, 8, 8});

@@ -273,7 +273,11 @@ private:
             shape.erase(0);
         }
         while (shape.size() < 3) shape.insert(0, 1);
-        const value a = reshape(p, v, shape);
+        value a = reshape(p, v, shape);
+        if (pick(0, 2) == 0) {  // as heads that lie side by side
+            std::swap(shape[0], shape[1]);
+            a = transpose(p, a, {1, 0, 2});
+        }
         const value b = pick(0, 1) == 0 ? transpose(p, a, {0, 2, 1}) : constant(p, {shape[0], shape[2], 6});
         values_.push_back(
             p.make<tosa::matmul>({.a = a, .b = b, .a_zp = zero(p), .b_zp = zero(p), .output_type = fp32}));

@@ -21,7 +21,7 @@ using matmul_ops = joined<reshape_ops, slice_ops, concat_ops, ops<tosa::matmul>>
 
 namespace detail {
 
-// Returns one of the matrices in a tensor. Those that lie side by side are ranges of columns.
+// Returns one of the matrices in a tensor. Those that are stored side by side are ranges of columns.
 inline value matrix_at(emit<matmul_ops> e, value v, std::size_t batch, std::int64_t number) {
     const shape_builder shape(e.shape(v));
     if (batch == 0) return slice(e, v, 0, number, 1);
@@ -42,7 +42,7 @@ inline value matmul_in(
         std::swap(a.a_zp, a.b_zp);
         std::swap(batch_of_a, batch_of_b);
     }
-    if (!layout_rules::lie_side_by_side(stored)) return e.make<tosa::matmul>(a);
+    if (!layout_rules::are_side_by_side(stored)) return e.make<tosa::matmul>(a);
     const value left = a.a, right = a.b;
     pmr_vector<value> products;
     for (std::int64_t i = 0; i != e.shape(left)[batch_of_a] && !e.failed(); ++i) {

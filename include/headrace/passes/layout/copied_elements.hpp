@@ -14,6 +14,7 @@
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/layout/matmul_layouts.hpp>
 #include <headrace/passes/layout/op_layouts.hpp>
+#include <headrace/passes/npu/preferring.hpp>
 
 namespace headrace::layout_rules {
 
@@ -30,7 +31,6 @@ namespace headrace::layout_rules {
 /// such parts itself.
 [[nodiscard]] inline bool is_written_in_place(const edge& part, bool is_inner = false) {
     constexpr auto moving = trait::permuting | trait::reshaping;
-    constexpr auto fused = ops_in<tosa::rescale, tosa::clamp, tosa::table>;
     constexpr int max_steps = 8;  // from the product to the CONCAT
     const edge* e = &part;
     for (int step = 0; step != max_steps && has_one_use(*e->slot); ++step) {
@@ -41,7 +41,7 @@ namespace headrace::layout_rules {
             return std::ranges::all_of(
                 n.operand_edges(), [](const edge& inner) { return is_written_in_place(inner, true); });
         }
-        if (!n.op->has(moving) && !fused.contains(*n.op)) return false;
+        if (!n.op->has(moving) && !fused_into_convolutions.contains(*n.op)) return false;
         e = &n.operands[0];
     }
     return false;
@@ -58,10 +58,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// Returns the cost of multiplying matrices one by one relative to transposes of as many bytes; 0 if they do
-/// not lie side by side. They are read with gaps, and the products are joined by copies.
+/// Returns the cost of multiplying matrices one by one relative to transposes of as many bytes; 0 if they are
+/// not stored side by side. They are read with gaps, and the products are joined by copies.
 [[nodiscard]] inline std::int64_t cost_of_matrices(const node& matmul, const matmul_matrices& stored) {
-    if (!lie_side_by_side(stored)) return 0;
+    if (!are_side_by_side(stored)) return 0;
     std::int64_t eighths = 3 * detail::narrow_bytes(matmul, {});
     for (std::size_t i = 0; i != 2; ++i) {
         if (stored[i].batch != 0) eighths += 2 * detail::narrow_bytes(matmul, {i});
@@ -74,7 +74,7 @@ namespace detail {
 /// Vela's estimates for an Ethos-U85.
 [[nodiscard]] inline std::int64_t time_of_matrices(const node& matmul, const matmul_matrices& stored) {
     constexpr std::int64_t copy = 512;  // of a few bytes
-    if (!lie_side_by_side(stored)) return 0;
+    if (!are_side_by_side(stored)) return 0;
     const std::size_t second = stored[0].transposed ? 0 : 1;
     const std::int64_t read = stored[second].batch != 0 ? detail::narrow_bytes(matmul, {second}) : 0;
     return read / 2 + detail::narrow_bytes(matmul, {}) + 2 * copy * shape_of(matmul.operand(0))[0];

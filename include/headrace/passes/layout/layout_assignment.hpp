@@ -62,7 +62,7 @@ class layout_assignment {
 public:
     using kind = layout_rules::kind;
 
-    /// Whether matrices of a MATMUL may lie side by side, if the graph's target gains from that.
+    /// Whether matrices of a MATMUL may be stored side by side, if the graph's target gains from that.
     enum class matrices : std::uint8_t { separable, whole };
 
     explicit layout_assignment(graph& g, matrices m = matrices::separable)
@@ -244,9 +244,8 @@ protected:
 private:
     static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
 
-    pmr_vector<kind> kinds_;  // by node id
-    bool has_heads_ =
-        false;  // matrices may lie side by side, and are then cut out of queries, keys and values
+    pmr_vector<kind> kinds_;                  // by node id
+    bool has_heads_ = false;                  // a node is of kind::matrices, and may read SLICEs
     flat_map<std::uint32_t> record_numbers_;  // of records_, from 1
 };
 

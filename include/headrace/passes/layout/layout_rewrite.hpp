@@ -107,7 +107,7 @@ private:
     void compute_in_shape(emitting& e, node& n, kind k) {
         if (k == kind::matmul || k == kind::matrices) {
             const auto stored = layout_rules::matrices_of(n, chosen_->layouts_now(n));
-            if (stored[0].transposed || layout_rules::lie_side_by_side(stored)) return multiply(e, n, stored);
+            if (stored[0].transposed || layout_rules::are_side_by_side(stored)) return multiply(e, n, stored);
         }
         if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
         if (is<tosa::depthwise_conv2d>(n)) {

@@ -32,7 +32,7 @@ enum class kind : std::uint8_t {
     window,     ///< a convolution: as `channels`, but independently for operand and result
     pointwise,  ///< a convolution of single pixels: also the pixels in any order, equal for both tensors
     matmul,     ///< rows, columns and the contracted axis in any order of factors; or everything transposed
-    matrices,   ///< a MATMUL whose matrices may also lie side by side
+    matrices,   ///< a MATMUL whose matrices may also be stored side by side
 };
 
 /// Ops that work along the single axis in their attribute, and keep or reduce it.
@@ -96,7 +96,7 @@ inline constexpr trait along_axis = trait::reduction | trait::reversing;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 
-/// As above, on a target.
+/// Returns the layouts in which an op can be computed on a target.
 [[nodiscard]] inline kind kind_of(const node& n, const target_preferences& target) {
     const kind k = kind_of(n);
     const bool separable = k == kind::matmul && shape_of(n.operand(0))[0] <= target.separate_matrices;
@@ -193,7 +193,7 @@ struct axes_of_op {
 
 /// Returns the layouts of an op if the tensor at `port` has layout `wanted`; none if the op cannot be
 /// computed that way. Layouts that this does not determine stay as they are `now`, except that a MATMUL's
-/// result lies as its rows do if `rows_follow`.
+/// result is stored like its rows if `rows_follow`.
 [[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
     const layout& wanted, const op_layouts& now, bool rows_follow = false) {
     switch (k) {

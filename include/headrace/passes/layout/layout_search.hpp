@@ -127,8 +127,8 @@ private:
         }
     }
 
-    // Products of matrices side by side, such as those of attention, may lie as their rows do or as they are:
-    // the scores of attention as they are, and what they select as the queries. So both are tried.
+    // Products of matrices that are stored side by side are stored like their rows, or as they were: the
+    // scores of attention as they were, and what they select like the queries. So both are tried.
     bool improve(node& n, node_port port, number wanted) {
         meets_matrices_ = false;
         if (move(n, port, wanted)) return true;
@@ -249,8 +249,9 @@ private:
     pmr_vector<std::int32_t> proposals_;  // by site: its place in the region of the move, or -1
     pmr_vector<answer> answers_;          // by site
     std::size_t proposals_left_;
-    bool rows_follow_ = false;     // whether the results of MATMULs lie as their rows do in this move
-    bool meets_matrices_ = false;  // whether this move reaches a MATMUL whose matrices may lie side by side
+    bool rows_follow_ = false;  // whether products are stored like their rows in this move
+    bool meets_matrices_ =
+        false;  // whether this move reaches a MATMUL whose matrices may be stored side by side
 };
 
 }  // namespace headrace

@@ -21,7 +21,7 @@ namespace layout_rules {
 
 /// The way in which the matrices of a MATMUL's tensor are stored.
 struct stored_matrices {
-    std::size_t batch;          ///< place of the batch among the axes: 0, or 1 if matrices lie side by side
+    std::size_t batch;          ///< place of the batch among the axes: 0, or 1 if matrices are side by side
     bool transposed;            ///< columns are stored before rows
     pmr_vector<layout> blocks;  ///< the layout within each axis
 
@@ -33,8 +33,8 @@ struct stored_matrices {
     }
 };
 
-/// Returns how the matrices of a tensor of shape [N, H, W] lie; none if their axes are mingled, or if they
-/// lie side by side and `separable` is false.
+/// Returns how the matrices of a tensor of shape [N, H, W] are stored; none if their axes are mingled, or if
+/// they are side by side and `separable` is false.
 [[nodiscard]] inline std::optional<stored_matrices> matrices_in(
     const layout& l, sizes shape, bool transposed, bool separable = true) {
     for (stored_matrices found{0, transposed, {}}; found.batch != (separable ? 2 : 1); ++found.batch) {
@@ -49,14 +49,14 @@ struct stored_matrices {
 /// How the operands and the result of a MATMUL are stored, in this order.
 using matmul_matrices = std::array<stored_matrices, 3>;
 
-/// True if matrices of any of the tensors lie side by side.
-[[nodiscard]] inline bool lie_side_by_side(const matmul_matrices& all) {
+/// True if matrices of any of the tensors are stored side by side.
+[[nodiscard]] inline bool are_side_by_side(const matmul_matrices& all) {
     return std::ranges::any_of(all, [](const stored_matrices& m) { return m.batch != 0; });
 }
 
 inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
 
-/// Returns how the tensors of a MATMUL lie in these layouts, of which it can be computed. All of them are
+/// Returns how the tensors of a MATMUL are stored in layouts in which it can be computed. All of them are
 /// transposed, or none is.
 [[nodiscard]] inline matmul_matrices matrices_of(const node& n, const op_layouts& layouts) {
     for (const bool transposed : {false, true}) {
@@ -72,8 +72,8 @@ inline constexpr node_port matmul_ports[] = {{0}, {1}, {}};
 /// batch, rows, columns, and the contracted one, each with its factors in any order. The matrices are stored
 /// as they are, or all of them transposed: the product is then that of the operands in the other order. In
 /// each tensor by itself, `separable` matrices may be stored side by side, such as the heads of an attention
-/// among its channels: they are then multiplied one by one. If `rows_follow`, rows that lie so give a result
-/// that lies so as well.
+/// among its channels: they are then multiplied one by one. If `rows_follow`, the result of such rows is
+/// stored like them.
 [[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
     const layout& wanted, const op_layouts& now, bool separable, bool rows_follow) {
     constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
