@@ -35,6 +35,8 @@ constexpr std::array independent{
     independence{"merge_linear_maps", "the linear layers of recurrent cells have gates between them"},
     independence{"join_groups", "a weight that takes a batch norm in is not quantized"},
     independence{"fuse_reshapes", "both runs are the same pass"},
+    independence{"mix_heads", "no convolution of blocks, of a selection or of a group is between heads"},
+    independence{"convolve_factors", "a convolution that moves planes has no factors before it"},
     independence{"merge_selections", "what moves planes reads a window of several elements"},
     independence{"strides_to_channels", "a merged selection leaves the stride of its reader as it is"},
     independence{"interleave_rows", "no transposed convolution is made"},

@@ -328,10 +328,17 @@ TEST_CASE("random graphs compute the same in the layouts that are chosen, and mo
         p.finish();
         pass_context context({.evaluator = &eval::folding});
         REQUIRE(remove_dead_code{}(p.g, context));
-        const std::int64_t before = layout_search(p.g).cost();
+        // Two costs are minimized, and one of the results is taken.
+        const auto costs = [&] {
+            return std::pair(
+                layout_search(p.g).cost(), layout_search(p.g, layout_search::matrices::whole).cost());
+        };
+        const auto [apart, whole] = costs();
         const std::size_t moves = choose_layouts{}(p.g, context).value();
         REQUIRE(fold_constants{}(p.g, context));
-        REQUIRE(layout_search(p.g).cost() <= before - static_cast<std::int64_t>(moves));
+        const auto [apart_now, whole_now] = costs();
+        const auto gain = static_cast<std::int64_t>(moves);
+        REQUIRE((apart_now <= apart - gain || whole_now <= whole - gain));
         improved += moves != 0;
     }
     CHECK(improved > 300);

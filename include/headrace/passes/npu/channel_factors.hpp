@@ -179,12 +179,14 @@ private:
         affine found{.factors = numbers(static_cast<std::size_t>(shape.back()), 1),
             .offsets = numbers(static_cast<std::size_t>(shape.back()), 0)};
         std::int64_t bits = 0;
+        bool differs = false;
         if (const auto* sum = match<tosa::add>(v); sum != nullptr && has_one_use(v)) {
             const auto term = split(sum->input1, sum->input2, shape, e);
             if (!term) return std::nullopt;
             found.offsets = term->constants;
             v = term->computed;
             bits = term->bits;
+            differs = term->differs;
         }
         if (const auto* product = match<tosa::mul>(v); product != nullptr && has_one_use(v)) {
             const auto term = split(product->input1, product->input2, shape, e);
@@ -192,12 +194,14 @@ private:
             found.factors = term->constants;
             v = term->computed;
             bits = std::max(bits, term->bits);
+            differs = differs || term->differs;
         }
         const auto* widened = match<tosa::rescale>(v);
         constexpr std::int64_t none = -1;
         const std::int64_t power = widened == nullptr ? none : widening_shift(*widened).value_or(none);
-        if (bits <= preferences_of(e.target()).factor_bits || power == none || power > max_power ||
-            e.dtype(widened->input) != dtype::int8 || shape_builder(e.shape(v)) != whole) {
+        if (!differs || bits <= preferences_of(e.target()).factor_bits || power == none ||
+            power > max_power || e.dtype(widened->input) != dtype::int8 ||
+            shape_builder(e.shape(v)) != whole) {
             return std::nullopt;
         }
         for (std::int64_t& factor : found.factors) factor *= std::int64_t{1} << power;
@@ -210,6 +214,7 @@ private:
         value computed{};
         numbers constants{};
         std::int64_t bits = 0;  // of the constants as they are stored
+        bool differs = false;   // by channel
     };
     // Returns the operand that is computed, and the constants of the other, one for each channel.
     static std::optional<term> split(value x, value y, sizes shape, emit<made> e) {
@@ -223,7 +228,7 @@ private:
             constants->resize(static_cast<std::size_t>(shape.back()), constants->front());
             const auto* widened = match<tosa::rescale>(before_moves(given));
             const dtype stored = e.dtype(widened == nullptr ? given : widened->input);
-            return term{computed, std::move(*constants), traits_of(stored).bits};
+            return term{computed, std::move(*constants), traits_of(stored).bits, count != 1};
         }
         return std::nullopt;
     }
