@@ -74,6 +74,11 @@ TEST_CASE("TILEs of longer axes, of channels that differ, and of what others rea
         p.output(p.make<tosa::exp>({.input1 = repeated(p, p.input(fp32, {2, 3}), {2, 1})}));
     };
     CHECK_THAT(copies, is_left_alone_by<broadcast_repeats>());
+    const auto indices = [](program& p) {  // a target with floats alone has no TILE of integers
+        const value rows = repeated(p, p.input(fp32, {1, 3}), {2, 1});
+        p.output(p.make<tosa::cast>({.input = rows, .output_type = dtype::int32}));
+    };
+    CHECK_THAT(indices, is_left_alone_by<broadcast_repeats>());
     const auto channels = [](program& p) {
         const value v = repeated(p, p.input(dtype::int8, {2, 1}), {1, 3});
         p.output(rescaled_by(p, v, {.multipliers = {1 << 30, 1 << 29, 1 << 28}}));

@@ -22,8 +22,10 @@ struct normalization {
     dtype type = dtype::int8;
 };
 value widened_factors(program& p, const normalization& n, const std::vector<std::int64_t>& numbers) {
-    const value given = integer_constant(p, n.are_bytes ? dtype::int8 : dtype::int32,
-        int_list{1, 1, 1, static_cast<std::int64_t>(numbers.size())}, numbers);
+    std::vector<std::int64_t> shape(n.image.size(), 1);
+    shape.back() = static_cast<std::int64_t>(numbers.size());
+    const value given =
+        integer_constant(p, n.are_bytes ? dtype::int8 : dtype::int32, int_list(shape), numbers);
     return n.are_bytes ? rescaled_by(p, given, {.input_zero = -1}) : given;
 }
 npu_builder normalized(const normalization& n, const target_spec& target = u55_npu) {
@@ -71,7 +73,8 @@ TEST_CASE("factors alone, offsets alone, a factor of 0, and bytes") {
     const std::vector<std::int64_t> factors{5, -9, 0, 127, -128, 64};
     for (const normalization& n :
         {normalization{.factors = factors, .shift = 36}, normalization{.offsets = factors, .shift = 31},
-            normalization{.factors = factors, .shift = 36, .are_bytes = true}}) {
+            normalization{.factors = factors, .shift = 36, .are_bytes = true},
+            normalization{.image = {20, 6}, .factors = factors, .shift = 36}}) {
         CHECK_THAT(normalized(n), computes_the_same<convolve_factors>().within(0));
     }
 }

@@ -65,12 +65,18 @@ private:
         return e.make<tosa::tile>({.input1 = once->result(), .multiples = tile->multiples});
     }
 
+    // True if a TILE takes `type` on a target on which it takes `other`: each profile has TILEs of booleans and
+    // of its own numbers.
+    static bool may_repeat(dtype type, dtype other) {
+        const bool is_number = is_floating(type) || is_signed_integral(type);
+        const bool is_like_other = is_floating(type) == is_floating(other) && !is_boolean(other);
+        return is_boolean(type) || (is_number && is_like_other);
+    }
     // True if repeating the result moves no more bytes than repeating `v`, or becomes a broadcast.
     static bool gains_before(emit<made> e, value v) {
         const dtype type = e.result_meta().dtype;
         const auto broadcasts = [](const edge& use) { return set_of<of_several>.contains(*use.target->op); };
-        const bool is_repeatable = type == dtype::boolean || is_floating(type) || is_signed_integral(type);
-        return is_repeatable &&
+        return may_repeat(type, e.dtype(v)) &&
             (traits_of(type).bits <= traits_of(e.dtype(v)).bits ||
                 std::ranges::all_of(e.current().uses(), broadcasts));
     }
