@@ -29,7 +29,7 @@ ON_DEVICE = {"core", "convolution", "memory_plan", "model", "scale", "tensor"}
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 FOLDER = re.compile(r"^\| `(\w+)/` \| (.*) \|$", re.M)
 NAMESPACE = re.compile(r"^namespace (headrace(?:::\w+)?) \{$(.*?)^\}  // namespace \1$", re.M | re.S)
-MAX_MEGABYTES = 10
+MAX_MEGABYTES = 12
 INDEXES = ("concepts", "functions", "namespacemembers", "annotated", "hierarchy", "classes")
 
 
