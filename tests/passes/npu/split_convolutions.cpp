@@ -61,7 +61,7 @@ npu_builder attended(const attention& a) {
 /// An image's channels in two halves of any size, optionally NCHW, looked up in a table.
 struct gates {
     int_list image{1, 3, 4, 5};
-    std::int64_t first = 8, second = 16;
+    std::int64_t first = 32, second = 16;
     bool is_first_plane = true, is_tabulated = true, overlaps = false;
 };
 npu_builder gated(const gates& s) {
@@ -122,7 +122,7 @@ TEST_CASE("halves of an image's channels, first or last") {
 TEST_CASE("channels that are read twice, or cut within, and parts that fill no lanes stay") {
     for (const npu_builder& build :
         {attended({.is_read_twice = true}), attended({.cuts_heads = true}), attended({.cuts_rows = true}),
-            gated({.overlaps = true}), gated({.first = 8, .is_first_plane = false}),
+            gated({.overlaps = true}), gated({.first = 8}), gated({.first = 8, .is_first_plane = false}),
             gated({.image = {1, 3, 4, 64}, .first = 1, .second = 1})}) {
         CHECK_THAT(build, is_left_alone_by<split_convolutions>());
     }

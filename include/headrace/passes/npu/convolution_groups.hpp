@@ -202,12 +202,12 @@ private:
         const shape_builder kernel(e.shape(convolution.weight));
         const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
         constexpr std::int64_t group = 16;
-        const bool is_last = at.channels == 1 && at.axis + 1 == e.rank(sliced);
+        const bool is_of_image = at.channels == 1 && e.rank(sliced) == 4;
         std::int64_t count = 0, idle = 0;
         for (const edge& use : sliced.producer->uses()) {
             const auto* slice = args_if<tosa::slice>(*use.target);
             const auto part = slice == nullptr ? std::nullopt : channels_of(*slice, at, e);
-            if (!part || (is_last && part->count < group)) return false;
+            if (!part || (is_of_image && part->count < group)) return false;
             count += part->count;
             idle += ceil_div(part->count, target.channels_at_once) * target.channels_at_once - part->count;
         }
