@@ -65,8 +65,8 @@ private:
         return e.make<tosa::tile>({.input1 = once->result(), .multiples = tile->multiples});
     }
 
-    // True if a TILE takes `type` wherever it takes `other`: each profile has TILEs of booleans and of its own
-    // numbers.
+    // True if a TILE takes `type` wherever it takes `other`: each profile has TILEs of booleans and of its
+    // own numbers.
     static bool may_repeat(dtype type, dtype other) {
         const bool is_number = is_floating(type) || is_signed_integral(type);
         const bool is_like_other = is_floating(type) == is_floating(other) && !is_boolean(other);
