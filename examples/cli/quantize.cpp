@@ -54,13 +54,6 @@ result<quantization_options> options_of(const calibration_options& options) {
     return chosen;
 }
 
-result<program> read_for(
-    const std::string& path, const size_choices& choices, const calibration_options& options) {
-    HEADRACE_TRY(model, read_model(path, choices));
-    if (options.keep_branches) keep_branches(*model.graph);
-    return std::move(model);
-}
-
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
     auto done = quantize_model(model, chosen);
     HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
@@ -81,7 +74,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 
 result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
-    HEADRACE_TRY(model, read_for(options.model, options.sizes, options.calibration));
+    HEADRACE_TRY(model, read_model(options.model, options.sizes));
     say_notes(options.model, *model.graph);
     HEADRACE_TRY(summary, quantize_by(model, chosen));
     HEADRACE_TRY(write_pt2(options.output, model));
@@ -100,7 +93,8 @@ result<void> quantize_to_file(const quantize_options& options) {
 
 result<program> read_and_quantize(
     const std::string& path, const size_choices& choices, const calibration_options& options) {
-    HEADRACE_TRY(model, read_for(path, choices, options));
+    HEADRACE_TRY(model, read_model(path, choices));
+    if (options.keep_branches) keep_branches(*model.graph);
     if (options.samples.empty()) return model;
     HEADRACE_TRY(chosen, options_of(options));
     HEADRACE_TRY(quantize_by(model, chosen));

@@ -17,7 +17,7 @@ namespace headrace::cli {
 [[nodiscard]] result<program> read_and_quantize(
     const std::string& path, const size_choices& choices, const calibration_options& options);
 
-/// Returns "12 nodes were merged into 3 layers, …"; empty if none were.
+/// Returns "12 linear nodes became 3 layers, …"; empty if none did.
 [[nodiscard]] std::string merges_text(const std::vector<merged_nodes>& merges);
 
 }  // namespace headrace::cli

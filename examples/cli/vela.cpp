@@ -132,6 +132,8 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     return said;
 }
 
+bool is_u85(const std::string& accelerator) { return accelerator.starts_with("ethos-u85"); }
+
 // Returns the KiB of constants in what Vela wrote; nothing if it leaves operators to a CPU, which has no such
 // file.
 std::optional<double> constant_kib(const scratch_directory& folder) {
@@ -176,12 +178,6 @@ std::vector<std::string> accelerators() {
 }
 
 bool is_accelerator(const std::string& delegate) { return delegate.starts_with("ethos-u"); }
-
-namespace {
-
-bool is_u85(const std::string& accelerator) { return accelerator.starts_with("ethos-u85"); }
-
-}  // namespace
 
 target_spec target_of_accelerator(const std::string& delegate) {
     return parse_target(is_u85(delegate) ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55")

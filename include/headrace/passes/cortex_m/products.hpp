@@ -34,8 +34,8 @@ private:
 
     // The RESCALE of a softmax to the program's steps is part of the product's if it only rounds.
     static std::optional<cortex_m::scaled_operand> shares_of(emit<made> e, value v, std::int64_t zero_point) {
-        const auto* const scaled = match<tosa::rescale>(cortex_m::without_reshapes(v));
-        const value shares = scaled != nullptr ? cortex_m::without_reshapes(scaled->input) : value();
+        const auto* const scaled = match<tosa::rescale>(build::without_reshapes(v));
+        const value shares = scaled != nullptr ? build::without_reshapes(scaled->input) : value();
         const auto factors = shares ? cortex_m::detail::factors_of(*scaled) : std::nullopt;
         const auto* const kernel = shares ? match<cortex_m::softmax>(shares) : nullptr;
         if (kernel == nullptr || !factors || factors->size() != 1 ||
@@ -73,7 +73,7 @@ private:
     // becomes the only one; select_moves leaves it out if nothing moves.
     static value transposed(emit<made> e, value v) {
         const shape_builder from(e.shape(v));
-        const value whole = cortex_m::without_reshapes(v);
+        const value whole = build::without_reshapes(v);
         const auto* const before = match<tosa::transpose>(whole);
         const bool keeps_matrices = before != nullptr && e.rank(whole) >= 2 &&
             e.shape(whole).back() == from[2] && e.shape(whole)[e.rank(whole) - 2] == from[1];

@@ -102,12 +102,6 @@ namespace detail {
     return scaled_result{std::move(*factors), *zero};
 }
 
-/// Returns the value before RESHAPEs.
-[[nodiscard]] inline value without_reshapes(value v) {
-    while (const auto* const a = match<tosa::reshape>(v)) v = a->input1;
-    return v;
-}
-
 /// True if the value is a constant whose elements are all equal, so that it may have any shape.
 [[nodiscard]] inline bool is_number(value v) {
     const auto numbers = constant_integers(v);

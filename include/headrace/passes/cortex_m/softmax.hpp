@@ -60,7 +60,7 @@ private:
     }
     template <class Op>
     static const args<Op>* match_through_views(value v) {
-        return match<Op>(cortex_m::without_reshapes(v));
+        return match<Op>(build::without_reshapes(v));
     }
     // True if each row of `whole`, along its last axis, has one element of `part`.
     static bool is_row_wise(const emitter& e, value part, value whole) {
@@ -86,7 +86,7 @@ private:
         const emitter& e, const cortex_m::scaled_operand& result, std::int64_t row) {
         const auto* const exp = match_through_views<tosa::table>(result.integers);
         const auto difference =
-            exp != nullptr ? narrowed_of(e, cortex_m::without_reshapes(exp->input1)) : std::nullopt;
+            exp != nullptr ? narrowed_of(e, build::without_reshapes(exp->input1)) : std::nullopt;
         const auto* const sub = difference ? match_through_views<tosa::sub>(difference->wide) : nullptr;
         if (sub == nullptr || !is_row_wise(e, sub->input2, sub->input1)) return std::nullopt;
         const auto x = cortex_m::scaled_operand_of(e, sub->input1);
@@ -95,7 +95,7 @@ private:
         if (!x || !highest || !table || table->size() != 256) return std::nullopt;
         const auto* const maximum = match_through_views<tosa::reduce_max>(highest->integers);
         const bool is_of_same = is_along_rows(e, maximum, row) && e.shape(sub->input1).back() == row &&
-            cortex_m::without_reshapes(maximum->input) == cortex_m::without_reshapes(x->integers) &&
+            build::without_reshapes(maximum->input) == build::without_reshapes(x->integers) &&
             highest->zero_point == x->zero_point && highest->factor == x->factor;
         const auto rate = cortex_m::exponent_of(*table, result.zero_point);
         if (!is_of_same || !rate) return std::nullopt;
@@ -107,15 +107,14 @@ private:
     static std::optional<double> steps_of_quotient(const emitter& e, const cortex_m::scaled_operand& x,
         const cortex_m::scaled_operand& y, std::int64_t row) {
         const auto* const reciprocal = match_through_views<tosa::table>(y.integers);
-        const auto sum = reciprocal != nullptr
-            ? narrowed_of(e, cortex_m::without_reshapes(reciprocal->input1))
-            : std::nullopt;
+        const auto sum = reciprocal != nullptr ? narrowed_of(e, build::without_reshapes(reciprocal->input1))
+                                               : std::nullopt;
         const auto* const reduced = sum ? match_through_views<tosa::reduce_sum>(sum->wide) : nullptr;
         if (!is_along_rows(e, reduced, row)) return std::nullopt;
         const auto summands = cortex_m::scaled_operand_of(e, reduced->input);
         const auto table = constant_integers(reciprocal->table);
         if (!summands || !table || table->size() != 256 || summands->zero_point != x.zero_point ||
-            cortex_m::without_reshapes(summands->integers) != cortex_m::without_reshapes(x.integers))
+            build::without_reshapes(summands->integers) != build::without_reshapes(x.integers))
             return std::nullopt;
         const auto numerator = cortex_m::numerator_of(*table, sum->zero_point, y.zero_point);
         if (!numerator) return std::nullopt;
@@ -146,7 +145,7 @@ private:
         const std::int64_t row = e.shape(x).back();
         const auto of = row <= max_row ? powers_of(e, *left, row) : std::nullopt;
         const auto quotient = of ? steps_of_quotient(e, *left, *right, row) : std::nullopt;
-        if (!quotient || !is_closed(e.current(), cortex_m::without_reshapes(of->integers).producer))
+        if (!quotient || !is_closed(e.current(), build::without_reshapes(of->integers).producer))
             return std::nullopt;
         const double steps = *quotient * to->factor();  // of the result, in 1
         const auto factor = cortex_m::requantization_of(

@@ -190,9 +190,7 @@ private:
             build::note_step(e, of, now.of[0], s.h, t, steps, i == 0);
             outputs[static_cast<std::size_t>(t)] = s.h;
         }
-        value_list all;
-        for (const value v : outputs) all.push_back(v);
-        return {build::concatenated(e, all, 1), s.h, s.c};
+        return {build::concatenated(e, outputs, 1), s.h, s.c};
     }
 };
 HEADRACE_COMPILED_PASS(decompose_recurrent);

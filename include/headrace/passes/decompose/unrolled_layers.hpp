@@ -95,7 +95,7 @@ inline value as_given(emit<ops<aten::view, aten::transpose_int>> e, value v, boo
     return e.make<aten::transpose_int>({.self = rows, .dim0 = 0, .dim1 = 1});
 }
 /// Returns tensors one after the other along an axis; a single one as it is.
-inline value concatenated(emit<ops<aten::cat>> e, const value_list& parts, std::int64_t axis) {
+inline value concatenated(emit<ops<aten::cat>> e, list<value> parts, std::int64_t axis) {
     return parts.size() == 1 ? parts[0] : e.make<aten::cat>({.tensors = parts, .dim = axis});
 }
 

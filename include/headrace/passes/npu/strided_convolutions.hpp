@@ -56,10 +56,7 @@ private:
         return e.make<tosa::conv2d>(a);
     }
 
-    static bool is_given(value v) {
-        while (const auto* reshaped = match<tosa::reshape>(v)) v = reshaped->input1;
-        return is<builtin::placeholder>(*v.producer);
-    }
+    static bool is_given(value v) { return is<builtin::placeholder>(*build::without_reshapes(v).producer); }
 };
 HEADRACE_COMPILED_PASS(pair_columns);
 

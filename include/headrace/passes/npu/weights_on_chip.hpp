@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_NPU_WEIGHTS_ON_CHIP_HPP
 #define HEADRACE_PASSES_NPU_WEIGHTS_ON_CHIP_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -88,15 +89,9 @@ private:
         return static_cast<double>(w.readers.size()) * saved > copied_byte * bytes;
     }
 
-    static node& first_of(const pmr_vector<node*>& nodes) {
-        node* first = nodes.front();
-        for (node* n : nodes) {
-            if (graph::is_before(*n, *first)) first = n;
-        }
-        return *first;
-    }
     static void multiply(graph& g, const shared_weight& w, pass_context& context) {
-        node& first = first_of(w.readers);
+        node& first = **std::ranges::min_element(
+            w.readers, [](const node* a, const node* b) { return graph::is_before(*a, *b); });
         emission at_first(g, &first, &first, context);
         emit<produces> copying(at_first);
         const value image = build::reshape(copying, w.weight, shape_builder{1, 1, w.rows, w.columns});

@@ -41,6 +41,12 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
 }
 
+/// Returns the value before RESHAPEs.
+[[nodiscard]] inline value without_reshapes(value v) {
+    while (const auto* const a = match<tosa::reshape>(v)) v = a->input1;
+    return v;
+}
+
 /// True if all of these strides, paddings or sizes equal the number.
 [[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
     return std::ranges::all_of(items, [&](std::int64_t item) { return item == number; });

@@ -49,12 +49,9 @@ private:
     }
     // Returns the operand made of a copy of the constant that it comes from, which a RESCALE widens.
     static std::optional<value> staged(emit<made> e, value operand) {
-        value wide = operand;
-        while (const auto* reshaped = match<tosa::reshape>(wide)) wide = reshaped->input1;
-        const auto* rescale = match<tosa::rescale>(wide);
+        const auto* rescale = match<tosa::rescale>(build::without_reshapes(operand));
         if (rescale == nullptr) return std::nullopt;
-        value narrow = rescale->input;
-        while (const auto* reshaped = match<tosa::reshape>(narrow)) narrow = reshaped->input1;
+        const value narrow = build::without_reshapes(rescale->input);
         const std::int64_t count = e.meta(narrow).elements();
         if (!is<builtin::constant>(*narrow.producer) || e.dtype(narrow) != dtype::int8 || count < 2 ||
             count > max_bytes || e.result_meta().elements() < std::max(min_elements, min_repeats * count)) {
