@@ -13,6 +13,7 @@ TEST_CASE("a target that names no NPU gets nothing that is good for one alone") 
         CHECK(plain.planes_by_convolution == 0);
         CHECK_FALSE(plain.rows_are_width);
         CHECK(plain.stride == target_preferences::any);
+        CHECK_FALSE(plain.interleaves_rows);
         CHECK(plain.pooled_maximum == 0);
         CHECK(plain.convolved_sum == 0);
         CHECK_FALSE(plain.sums_at_unit_scale);

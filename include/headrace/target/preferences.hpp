@@ -34,6 +34,8 @@ struct target_preferences {
     /// The maximum stride of a convolution. With a longer one, each pixel of the result is computed
     /// separately, so windows that do not overlap are turned into channels first.
     std::int64_t stride = any;
+    /// True if a transposed convolution is computed as one convolution for each row within its stride.
+    bool interleaves_rows = false;
     /// The maximum length of a last axis that a MAX_POOL2D over the height of an image reduces.
     std::int64_t pooled_maximum = 0;
     /// The maximum size of an image, in pixels, that is summed by a DEPTHWISE_CONV2D with weights of 1.
@@ -94,6 +96,7 @@ inline constexpr target_preferences u55_preferences{.whole_clamps = true,
     .crops_after_transpose = true,
     .rows_are_width = true,
     .stride = 3,
+    .interleaves_rows = true,
     .pooled_maximum = 256,
     .factor_bits = 0,
     .sums_at_unit_scale = true,
@@ -108,6 +111,7 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .crops_after_planes = true,
     .rows_are_width = true,
     .stride = 3,
+    .interleaves_rows = true,
     .pooled_maximum = 256,
     .convolved_sum = 4096,
     .factor_bits = 8,
@@ -128,8 +132,9 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
     .separate_matrices = 16,
     .slow_planes = 11};
 
-// A core moves elements as fast as it multiplies them, and its kernels widen their operands themselves.
-inline constexpr target_preferences core_preferences{.widens_per_reader = true};
+// A core moves elements as fast as it multiplies them, its kernels widen their operands themselves, and those
+// for transposed convolutions are the slowest: 2 to 25 times as many instructions as the rows take.
+inline constexpr target_preferences core_preferences{.interleaves_rows = true, .widens_per_reader = true};
 
 }  // namespace detail
 

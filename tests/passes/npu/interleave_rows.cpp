@@ -103,7 +103,9 @@ TEST_CASE("wide sums, sums with several users and long strides stay") {
         is_left_alone_by<interleave_rows>());
 }
 
-TEST_CASE("transposed convolutions are interleaved for NPUs alone") {
+TEST_CASE("transposed convolutions are interleaved for processors alone") {
+    CHECK(runs_for<interleave_rows>(u55_npu));
     CHECK(runs_for<interleave_rows>(u85_npu));
+    CHECK(runs_for<interleave_rows>(*parse_target("TOSA-1.0+INT+core")));
     CHECK_FALSE(runs_for<interleave_rows>(integer_target));
 }

@@ -22,8 +22,9 @@ struct stage_image;
 /// Computes a transposed convolution, with the RESCALE and the CLAMP or TABLE after it, as a convolution for
 /// each row within the stride. Vela spreads the image by zeros or unrolls the stride, and fuses no RESCALE
 /// with factors of its own for each channel into a TRANSPOSE_CONV2D. A kernel of 4 x 4 with stride 2 on
-/// 64 x 64 pixels of 32 channels takes a quarter of the cycles.
-struct interleave_rows : tuned_for<&target_preferences::stride> {
+/// 64 x 64 pixels of 32 channels takes a quarter of the cycles. Cores have faster kernels for ordinary
+/// convolutions, which write the narrow result instead of INT32.
+struct interleave_rows : tuned_for<&target_preferences::interleaves_rows> {
     using runs_before =
         pass_list<halve_windows, stage_image, pair_columns, read_last_column, remove_whole_clamps>;
     static constexpr std::string_view summary =
