@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/show/npu_fusion.hpp>
 #include <headrace/show/npu_placement.hpp>
@@ -210,7 +212,30 @@ private:
             target_.on_chip.bandwidth;
     }
     [[nodiscard]] double moved(const fused_operator& all) const {
-        return moves(image_of(all.head->operand(0)));
+        const double once = moves(image_of(all.head->operand(0)));
+        return target_.fuses_moves ? once : once * exchanges(args_of<tosa::transpose>(*all.head));
+    }
+    // Returns how often two axes are exchanged, one pair after the other, as Vela does for Ethos-U55: once less
+    // than each cycle of the permutation has axes.
+    static double exchanges(const args<tosa::transpose>& a) {
+        const tensor_meta* meta = meta_of(a.input1);
+        if (meta == nullptr) return 1;
+        const auto is_moved = [&](std::int64_t axis) {
+            return meta->shape[static_cast<std::size_t>(axis)] != 1;
+        };
+        pmr_vector<std::int64_t> order;
+        std::ranges::copy_if(a.perms, std::back_inserter(order), is_moved);
+        pmr_vector<std::int64_t> sorted = order;
+        std::ranges::sort(sorted);
+        int count = 0;
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            while (order[i] != sorted[i]) {
+                const auto home = std::ranges::lower_bound(sorted, order[i]) - sorted.begin();
+                std::swap(order[i], order[static_cast<std::size_t>(home)]);
+                ++count;
+            }
+        }
+        return std::max(count, 1);
     }
 
     [[nodiscard]] double elementwise(const fused_operator& all) const {

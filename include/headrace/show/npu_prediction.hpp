@@ -13,7 +13,7 @@ namespace headrace {
 
 /// An operator of an NPU: a TOSA operator and those that are fused into it.
 struct predicted_operator {
-    std::string op;    ///< "CONV2D"
+    std::string op;    ///< "tosa.CONV2D"
     std::string name;  ///< of its result, after all that is fused
     double cycles = 0;
 };
