@@ -371,6 +371,9 @@ int lower(const lower_options& options) {
     if (!options.vela.empty() && options.cost.empty())
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
+    if (!options.methods.empty() && std::filesystem::path(options.output).extension() == ".tosa")
+        return report_usage(
+            "a flatbuffer has one method: give -o a name that ends in .pte, or a directory for a package");
     if (packaged && !options.state.empty())
         return report_usage(
             "--state is for flatbuffers, not for a package; a .pte file keeps states by itself");

@@ -19,6 +19,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/show/refusal_lines.hpp>
 
+#include "process.hpp"
 #include "suggestions.hpp"
 
 namespace headrace::cli {
@@ -114,6 +115,7 @@ int guarded(const std::string& file, const std::function<int()>& command) {
     } catch (const std::length_error&) {
         return report_error(malformed(where + "not enough memory"));
     } catch (const std::system_error& e) {  // from fmt::print to a standard stream
+        if (e.code() == std::errc::broken_pipe) end_without_reader();
         return report_error(unwritable(e.what()));
     } catch (const std::exception& e) {
         return report_error(malformed(where + e.what()));

@@ -5,11 +5,13 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -57,9 +59,18 @@ void remove_temporary_files_at_end() {
     }).detach();
 }
 
+void end_without_reader() {
+    remove_temporary_files();
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+    std::abort();  // not reached, unless the signal is blocked
+}
+
 int flush_output(int status) {
     errno = 0;
     if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || status != status_ok) return status;
+    pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+    if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) end_without_reader();
     const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
     return report_error(unwritable("cannot write to standard output" + reason));
 }

@@ -18,8 +18,11 @@ void keep_freed_memory();
 /// called before any thread is started.
 void remove_temporary_files_at_end();
 
+/// Ends the program silently by SIGPIPE, as `headrace show | head` expects of each program in a pipe.
+[[noreturn]] void end_without_reader();
+
 /// Flushes standard output. Returns `status`, or the status for an output that cannot be written if nothing
-/// else has failed.
+/// else has failed. Ends the program if nobody reads the output any more.
 [[nodiscard]] int flush_output(int status);
 
 }  // namespace headrace::cli

@@ -102,8 +102,8 @@ int show_support(const show_options& options) {
         if (wanted == ops.end()) {
             std::vector<std::string_view> names(ops.size());
             std::ranges::transform(ops, names.begin(), &op_info::name);
-            return report_usage(
-                fmt::format("there is no op '{}'{}", options.op, did_you_mean(options.op, names)));
+            return report_usage(fmt::format("Headrace has no op '{}', so models with it are refused{}",
+                options.op, did_you_mean(options.op, names)));
         }
         ops = {*wanted};
     }
