@@ -9,10 +9,12 @@
 
 #include <boost/mp11/algorithm.hpp>
 
+#include <headrace/eval/complex_pairs.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
 
 namespace headrace::eval {
 
@@ -27,7 +29,8 @@ inline std::vector<std::size_t> copy_alone(
         node& input = g.create<builtin::placeholder>({}, &copy);
         g.set_meta(input.result(), *meta_of(n.operand(i)));
         g.set_operand(copy.operands[i], input.result());
-        inputs.push_back(e.input(n.operand(i)));
+        const tensor& given = e.input(n.operand(i));
+        inputs.push_back(is_complex(given.type()) ? as_pairs(given) : given);
     }
     std::vector<value> outputs;
     std::vector<std::size_t> given;
@@ -51,7 +54,9 @@ inline bool fits_in_memory(const node& n) {
     return true;
 }
 
-using evaluated_passes = boost::mp11::mp_push_back<composite_passes, decompose_bicubic>;
+using evaluated_passes =
+    boost::mp11::mp_push_back<boost::mp11::mp_push_front<composite_passes, decompose_complex>,
+        decompose_bicubic>;
 
 template <class... Passes>
 result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -85,7 +90,11 @@ void evaluate_decomposed(evaluation& e) {
     const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());
     // A result may be a constant of the graph, which is destroyed before the result is read.
-    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], duplicate(results.value()[i]));
+    for (std::size_t i = 0; i != given.size(); ++i) {
+        const tensor& t = results.value()[i];
+        const dtype type = e.output_type(given[i]);
+        e.set_output(given[i], is_complex(type) ? from_pairs(t, type) : duplicate(t));
+    }
 }
 
 }  // namespace headrace::eval

@@ -26,6 +26,10 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/quantized_states.hpp>
+#include <headrace/pass/pipeline.hpp>
+#include <headrace/passes/decompose/complex.hpp>
+#include <headrace/passes/fold/redundancies.hpp>
+#include <headrace/passes/normalize/variants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -155,6 +159,20 @@ sample_source source_of(const samples_of_inputs& inputs) {
             }};
 }
 
+// Takes complex numbers apart before samples are read: ranges are those of their parts, and complex inputs
+// become real ones.
+result<void> make_real(graph& g) {
+    if (!holds_complex_numbers(g)) return {};
+    HEADRACE_TRY(make_functional(g));
+    pass_context context(standard_functions);
+    HEADRACE_TRY(apply_pass(canonicalize_variants{}, g, context));
+    HEADRACE_TRY(apply_pass(decompose_complex{}, g, context));
+    HEADRACE_TRY(apply_pass(remove_dead_code{}, g, context));
+    if (context.diagnostics().empty()) return {};
+    const diagnostic& d = context.diagnostics().front();
+    return error{d.kind, diagnostic_text(d)};
+}
+
 // Refuses infinities in inputs that are not masks.
 result<void> check_infinities(
     const std::vector<input_samples>& inputs, const std::vector<std::string>& masks) {
@@ -179,6 +197,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     HEADRACE_TRY(refuse_unread(g));
     if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
+    HEADRACE_TRY(make_real(g));
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));
