@@ -22,6 +22,7 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
@@ -46,6 +47,7 @@ public:
             HEADRACE_TRY(refuse_mutations(p));
             graphs.emplace(name, p.graph.get());
             if (options_.partition) {
+                HEADRACE_TRY(make_real(*p.graph));
                 HEADRACE_TRY(options_.observer.begin(*p.graph));
             }
         }

@@ -41,6 +41,7 @@
 #include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/kernels/kernel_parts.hpp>
 #include <headrace/lowering/kernels/placement.hpp>
+#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
@@ -161,6 +162,7 @@ public:
         for (auto& [name, p] : made_.methods) {
             HEADRACE_TRY(check_states(p));
             states_[name] = states_as_inputs(p);
+            HEADRACE_TRY(of_method(name, make_real(*p.graph)));
             HEADRACE_TRY(of_method(name, options_.observer.begin(*p.graph)));
         }
         for (auto& [name, p] : made_.methods) {

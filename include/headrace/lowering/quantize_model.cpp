@@ -25,11 +25,10 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
+#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/pass/pipeline.hpp>
-#include <headrace/passes/decompose/complex.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
-#include <headrace/passes/normalize/variants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 
@@ -157,20 +156,6 @@ sample_source source_of(const samples_of_inputs& inputs) {
                 for (const input_samples& input : *inputs) sample.push_back(input[i]);
                 return sample;
             }};
-}
-
-// Takes complex numbers apart before samples are read: ranges are those of their parts, and complex inputs
-// become real ones.
-result<void> make_real(graph& g) {
-    if (!holds_complex_numbers(g)) return {};
-    HEADRACE_TRY(make_functional(g));
-    pass_context context(standard_functions);
-    HEADRACE_TRY(apply_pass(canonicalize_variants{}, g, context));
-    HEADRACE_TRY(apply_pass(decompose_complex{}, g, context));
-    HEADRACE_TRY(apply_pass(remove_dead_code{}, g, context));
-    if (context.diagnostics().empty()) return {};
-    const diagnostic& d = context.diagnostics().front();
-    return error{d.kind, diagnostic_text(d)};
 }
 
 // Refuses infinities in inputs that are not masks.

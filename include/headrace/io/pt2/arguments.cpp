@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/promotion.hpp>
 #include <headrace/io/file/json.hpp>
 #include <headrace/io/pt2/convert.hpp>
 #include <headrace/io/pt2/scope.hpp>
@@ -95,6 +96,7 @@ void store_number(std::span<std::byte> to, dtype type, const scalar& number) {
 [[nodiscard]] dtype type_beside(const scalar& number, dtype beside) {
     const bool integral = number.kind() == scalar::kind_type::integral;
     const dtype own = number.is_floating() ? dtype::float32 : integral ? dtype::int64 : dtype::boolean;
+    if (is_complex(beside)) return magnitude_of(beside);  // real numbers cost less, and promote likewise
     return traits_of(own).category <= traits_of(beside).category ? beside : own;
 }
 

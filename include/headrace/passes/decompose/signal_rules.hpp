@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 #include <headrace/passes/decompose/spectrogram.hpp>
 
@@ -114,6 +116,14 @@ private:
     value padded_ends(value v, const signal_frames& f, std::string_view mode) {
         if (f.padding == 0 || e_.failed()) return v;
         const int_list shape = e_.shape(v);
+        constexpr std::string_view modes[] = {"constant", "reflect", "replicate", "circular"};
+        if (std::ranges::find(modes, mode) == std::end(modes))
+            return e_.unsupported("pad_mode must be constant, reflect, replicate or circular");
+        const bool reaches = mode == "constant" || f.padding < shape[1] ||
+            (f.padding == shape[1] && mode == "circular") || mode == "replicate";
+        if (!reaches || (shape[1] == 0 && mode != "constant"))
+            return e_.unsupported(
+                "a signal shorter than its padding of n_fft / 2; use pad_mode=\"constant\" or center=False");
         const value planes = reshaped(e_, v, {shape[0], 1, shape[1]});
         const value padded =
             e_.make<aten::pad>({.self = planes, .pad = {f.padding, f.padding}, .mode = mode});
