@@ -28,7 +28,6 @@
 #include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/pass/pipeline.hpp>
-#include <headrace/passes/fold/redundancies.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 
