@@ -22,11 +22,11 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/lower.hpp>
-#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 

@@ -41,10 +41,10 @@
 #include <headrace/lowering/integer_signature.hpp>
 #include <headrace/lowering/kernels/kernel_parts.hpp>
 #include <headrace/lowering/kernels/placement.hpp>
-#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 

@@ -25,11 +25,11 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
-#include <headrace/lowering/make_real.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::make_real, which takes complex numbers apart before a graph is cut or observed.
-#ifndef HEADRACE_LOWERING_MAKE_REAL_HPP
-#define HEADRACE_LOWERING_MAKE_REAL_HPP
+#ifndef HEADRACE_RUN_MAKE_REAL_HPP
+#define HEADRACE_RUN_MAKE_REAL_HPP
 
 #include <headrace/base/result.hpp>
 #include <headrace/ir/dead_code.hpp>
