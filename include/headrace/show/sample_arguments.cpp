@@ -70,9 +70,9 @@ arguments small_arguments::draw(const op_info& op) {
     for (std::size_t d = 0; d != rank; ++d) base.push_back(pick<std::int64_t>({1, 2, 3, 4}));
     const dtype type =
         pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8});
-    const bool is_complex =
+    const bool takes_complex =
         std::ranges::find(ops_of_complex_numbers, op.name) != std::end(ops_of_complex_numbers);
-    return draw(op, is_complex ? dtype::complex64 : type, base);
+    return draw(op, takes_complex ? dtype::complex64 : type, base);
 }
 
 arguments small_arguments::draw(const op_info& op, dtype type, const integers& base) {
