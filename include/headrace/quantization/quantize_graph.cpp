@@ -198,6 +198,13 @@ std::optional<qparams> exact_factor(
     return choose_qparams({*number, *number}, free);
 }
 
+// True for a constant that a product of matrices reads: small numbers, such as those of a filter bank, carry
+// as much information as large ones.
+bool is_factor_matrix(const quantization_point& p) {
+    const auto reads = [](const edge* e) { return is<aten::mm>(*e->target) || is<aten::bmm>(*e->target); };
+    return is<builtin::constant>(*p.source.producer) && std::ranges::all_of(p.readers, reads);
+}
+
 value_range widened(value_range range, double factor) {
     if (range.empty() || factor == 1) return range;
     const auto f = static_cast<float>(factor);
@@ -267,7 +274,9 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
         // All elements of a constant are known; samples show only some of a computed tensor's numbers.
         if (!is<builtin::constant>(*first[k]->source.producer))
             range = widened(range, groups.scheme(k).headroom);
-        parameters[k] = choose_qparams(range, groups.scheme(k));
+        tensor_scheme scheme = groups.scheme(k);
+        if (is_factor_matrix(*first[k])) scheme.smallest_scale = 0x1p-100;
+        parameters[k] = choose_qparams(range, scheme);
         if (members[k] != 1) return;
         if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
             parameters[k] = *exact;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include <headrace/base/target_text.hpp>
 #include <headrace/eval/complex_pairs.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/passes/decompose/complex.hpp>
 #include <headrace/run/signature_tensors.hpp>
 
@@ -64,13 +66,16 @@ numbers_of transformed(const numbers_of& x, bool forward, double scale) {
 }
 
 /// Returns how the only output of the program differs from the expected numbers, after the pass in both
-/// drivers, for targets that have transforms in one step and in two.
+/// drivers, with transforms in one step, in two, and as products of matrices.
 template <class Build>
 std::pmr::string fault(const Build& build, const std::vector<tensor>& inputs, const tensor& expected) {
-    for (const char* target : {"", "TOSA-1.0+FP"}) {
+    enum class way : std::uint8_t { one_step, two_steps, products };
+    for (const way computed : {way::one_step, way::two_steps, way::products}) {
         const auto targeted = [&](program& p) {
-            if (*target != 0) p.g.set_target(*parse_target(target));
+            if (computed == way::two_steps) p.g.set_target(*parse_target("TOSA-1.0+FP"));
             build(p);
+            if (computed == way::products)
+                for_each_node(p.g, [&](node& n) { p.g.annotate(n, transforms_as_products{}); });
         };
         if (std::pmr::string changed = compare_runs<decompose_complex>(targeted, inputs); !changed.empty())
             return changed;
@@ -403,6 +408,12 @@ TEST_CASE("arithmetic of complex numbers") {
         [](number x, number y) { return std::polar(std::abs(x), std::arg(y)); });
     check(
         [](program& p, value x, value y) {
+            const value mask = p.make<aten::gt_scalar>({p.make<aten::real>({y}), 0});
+            return p.make<aten::masked_fill_scalar>({x, mask, 0.5});
+        },
+        [](number x, number y) { return y.real() > 0 ? 0.5 : x; });
+    check(
+        [](program& p, value x, value y) {
             return p.make<aten::complex>({p.make<aten::imag>({x}), p.make<aten::real>({y})});
         },
         [](number x, number y) { return number(x.imag(), y.real()); });
@@ -428,12 +439,45 @@ TEST_CASE("ops that move, add up and multiply matrices of complex numbers") {
     is_kept([&](program& p) { return p.make<aten::mean>({z(p)}); });
     is_kept([&](program& p) { return p.make<aten::fft_fftshift>({z(p)}); });
     is_kept([&](program& p) { return p.make<aten::expand>({z(p), {2, 3, 4}}); });
+    is_kept([&](program& p) { return p.make<aten::roll>({z(p), {1}, {1}}); });
     is_kept([&](program& p) { return p.make<aten::mm>({z(p), as_complex(p, {4, 5})}); });
+    is_kept([&](program& p) { return p.make<aten::outer>({as_complex(p, {2}), as_complex(p, {5})}); });
+    is_kept([&](program& p) {
+        const value operands[] = {z(p), as_complex(p, {5, 4})};
+        return p.make<aten::einsum>({"ij,kj->ik", operands});
+    });
     is_kept([&](program& p) {
         return p.make<aten::_to_copy>({.self = p.input(dtype::float32, {3, 4}), .dtype = dtype::complex64});
     });
     CHECK_THAT([&](program& p) { p.output(p.make<aten::imag>({p.make<aten::zeros_like>({.self = z(p)})})); },
         computes_the_same<decompose_complex>());
+}
+
+TEST_CASE("readers of a complex input see its shape, not that of its parts") {
+    const numbers_of x = noise_of(6);
+    const auto build = [](program& p) {
+        const value z = p.input(dtype::complex64, {6});
+        p.output(p.make<aten::fft_fft>({.self = z}));
+        p.output(p.make<aten::mul_tensor>({p.make<aten::view_as_real>({z}), p.input(dtype::float32, {})}));
+    };
+    program p;
+    const graph& g = lowered<decompose_complex>(p, build);
+    const auto given = run_graph(g, std::vector{pairs_of({6}, x), reals_of({})});
+    REQUIRE(given);
+    CHECK(tensor_difference(pairs_of({6}, transformed(x, true, 1)), given.value()[0], 1e-5) == "");
+    CHECK(given.value()[1].shape() == extents{6, 2});
+}
+
+TEST_CASE("products of matrices take the place of layers where a transform asks for them") {
+    const auto build = [](program& p) {
+        const value spectra = p.make<aten::stft>({.self = p.input(dtype::float32, {64}), .n_fft = 16});
+        p.output(spectra);
+        p.g.annotate(*spectra.producer, transforms_as_products{});
+    };
+    program p;
+    const graph& g = lowered<decompose_complex>(p, build);
+    CHECK(count_of<aten::mm>(g) == 2);
+    CHECK(count_of<aten::convolution>(g) == 0);
 }
 
 TEST_CASE("complex inputs, outputs and constants are pairs, along a last axis of two") {

@@ -139,6 +139,19 @@ TEST_CASE("parts of a cut whose indices go back overlap") {
               }) == "");
 }
 
+TEST_CASE("a reshaped tensor that nothing else reads may be a copy or not") {
+    CHECK_THAT(
+        [](program& p) {
+            const value turned = p.make<aten::t>({p.make<aten::neg>({p.input(dtype::float32, {3, 4})})});
+            const value square = p.make<aten::mul_tensor>({turned, turned});
+            p.g.set_meta(square, {fp32, {4, 3}, {1, 0}});
+            const value flat = p.make<aten::reshape>({square, {12}});
+            p.make<aten::mul_inplace_scalar>({flat, 2});
+            p.output(flat);
+        },
+        computes_the_same<functionalize, canonicalize_variants>());
+}
+
 TEST_CASE("what may or may not be a copy is refused") {
     CHECK_THAT(
         [](program& p) {

@@ -32,7 +32,7 @@ struct signal_frames {
 namespace detail {
 
 template <class Args>
-[[nodiscard]] result<signal_frames> frame_sizes(const Args& a) {
+[[nodiscard]] result<signal_frames> frame_sizes(const Args& a, dtype self) {
     signal_frames f;
     f.size = a.n_fft;
     HEADRACE_TRY(require_at_least("n_fft", f.size, 1));
@@ -43,6 +43,7 @@ template <class Args>
     if (a.window) {
         const tensor_meta& window = inference::of(*a.window);
         HEADRACE_TRY(require_shape("window", window.shape, shape_builder{f.window}));
+        HEADRACE_TRY(require_dtype("window", window.dtype, magnitude_of(self)));
     }
     if constexpr (requires { a.center; }) f.padding = a.center ? f.size / 2 : 0;
     return f;
@@ -55,10 +56,9 @@ template <one_of<ops<aten::stft, aten::stft_center>> Op>
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_rank("self", self.shape, 1, 2));
     HEADRACE_TRY(require_floating("self", self.dtype));
-    HEADRACE_TRY(f, detail::frame_sizes(a));
+    HEADRACE_TRY(f, detail::frame_sizes(a, self.dtype));
     if (a.align_to_window.value_or(false)) return invalid("align_to_window is not supported");
-    const bool complex_window = a.window && is_complex(inference::of(*a.window).dtype);
-    const bool complex = is_complex(self.dtype) || complex_window;
+    const bool complex = is_complex(self.dtype);
     f.onesided = a.onesided.value_or(!complex);
     if (f.onesided && complex) return invalid("spectra of complex numbers have two sides: onesided=False");
     f.gives_complex = a.return_complex.value_or(complex);
@@ -73,7 +73,7 @@ template <one_of<ops<aten::istft>> Op>
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_rank("self", self.shape, 2, 3));
     if (!is_complex(self.dtype)) return detail::other_dtype("self", self.dtype, "a type of complex numbers");
-    HEADRACE_TRY(f, detail::frame_sizes(a));
+    HEADRACE_TRY(f, detail::frame_sizes(a, self.dtype));
     const std::int64_t given = self.shape[self.rank() - 2];
     f.onesided = a.onesided.value_or(given != f.size);
     f.gives_complex = a.return_complex;

@@ -75,12 +75,13 @@ private:
 
     bool rewrite(node& n) {
         if (is<builtin::output>(n)) return give_pairs(n);
-        node* const before = is<builtin::placeholder>(n) ? first_computed(n) : &n;
-        emission made(graph_, &n, before, context_);
+        if (is<builtin::placeholder>(n)) return take_pairs(n);
+        emission made(graph_, &n, &n, context_);
         emit<rules::made> e(made);
-        if (is<builtin::placeholder>(n)) return take_pairs(e, n);
         if (is<builtin::constant>(n)) {
             parts_[n.result()] = parts_of_constant(e, n);
+        } else if (n.result_count == 0) {
+            // An assertion: types and shapes are known.
         } else if (!is_of_dialect<aten::dialect>(n) || holds_regions(*n.op)) {
             context_.report(n, no_complex_numbers);
             return false;
@@ -91,19 +92,21 @@ private:
         return true;
     }
 
-    // A complex input becomes a real one, with the parts side by side along a new last axis.
-    bool take_pairs(emit<rules::made> e, node& n) {
+    // A complex input becomes a real one, with the parts side by side along a new last axis. Its readers are
+    // given a view of complex numbers, since those that are not yet rewritten infer from its shape.
+    bool take_pairs(node& n) {
         if (graph_.parent() != nullptr) {
             context_.report(n, "complex numbers cannot be given to a branch or a loop; give their parts");
             return false;
         }
-        const tensor_meta& meta = *meta_of(n.result());
+        const tensor_meta meta = *meta_of(n.result());
         shape_builder shape(meta.shape);
         shape.push_back(2);
+        node& whole = graph_.create<aten::view_as_complex>({n.result()}, first_computed(n));
+        graph_.replace_all_uses(n.result(), whole.result(), &whole);
+        graph_.set_meta(whole.result(), meta);
         graph_.set_meta(n.result(), {magnitude_of(meta.dtype), int_list(shape), {}});
-        pairs_[n.result()] = n.result();
-        parts_[n.result()] = of_pairs(e, n.result());
-        return true;
+        return rewrite(whole);
     }
     static node* first_computed(node& input) {
         node* at = &input;

@@ -30,7 +30,12 @@ public:
 
     /// `parts_of` returns the parts of an operand; nothing if it has been refused.
     complex_rules(emit<made> e, const node& n, parts_of_value parts_of)
-        : e_(e), n_(n), parts_of_(parts_of), calculate_(e) {}
+        : e_(e),
+          n_(n),
+          parts_of_(parts_of),
+          calculate_(e),
+          form_(n.find_annotation<transforms_as_products>() == nullptr ? transform_form::layers
+                                                                       : transform_form::products) {}
 
     /// Returns the parts of all results; none if the node is refused, or if an operand was.
     pmr_vector<complex_parts> results() {
@@ -46,10 +51,11 @@ public:
 
 private:
     struct arithmetic {
-        using targeted_ops = ops<aten::real, aten::conj, aten::abs, aten::angle, aten::sgn, aten::add_tensor,
-            aten::sub_tensor, aten::rsub_tensor, aten::mul_tensor, aten::div_tensor, aten::add_scalar,
-            aten::sub_scalar, aten::rsub_scalar, aten::mul_scalar, aten::div_scalar, aten::pow_tensor_scalar,
-            aten::square, aten::reciprocal, aten::exp, aten::eq_tensor, aten::ne_tensor>;
+        using targeted_ops =
+            ops<aten::real, aten::conj, aten::abs, aten::angle, aten::sgn, aten::add_tensor, aten::sub_tensor,
+                aten::rsub_tensor, aten::mul_tensor, aten::div_tensor, aten::add_scalar, aten::sub_scalar,
+                aten::rsub_scalar, aten::mul_scalar, aten::div_scalar, aten::pow_tensor_scalar, aten::square,
+                aten::reciprocal, aten::exp, aten::eq_tensor, aten::ne_tensor, aten::masked_fill_scalar>;
     };
 
     complex_parts of(value v) { return *parts_of_(v); }
@@ -148,6 +154,14 @@ private:
         return {std::is_same_v<Op, aten::eq_tensor> ? e_.make<aten::logical_and>(re, im)
                                                     : e_.make<aten::logical_or>(re, im)};
     }
+    complex_parts rule(aten::masked_fill_scalar, const args<aten::masked_fill_scalar>& a) {
+        const complex_parts z = of(a.self);
+        const auto filled = [&](value v, scalar x) {
+            return v ? e_.make<aten::where_self>(a.mask, number(x, v), v) : v;
+        };
+        const value re = filled(z.re, a.value);
+        return {re, filled(z.im, 0)};
+    }
     complex_parts quotient(const complex_parts& x, const complex_parts& y) {
         if (y.im) return calculate_.product(x, calculate_.reciprocal(y));
         return for_parts(x, [&](value v) { return e_.make<aten::div_tensor>(v, y.re); });
@@ -166,17 +180,17 @@ private:
         const bool is_float = is_floating(e_.dtype(z.re));
         if (!is_float) z = {cast(e_, z.re, dtype::float32)};
         if (!z.im) {
-            if (const auto spectra = signal_rules(e_).of_frames(z.re, t.value())) return *spectra;
+            if (const auto spectra = signal_rules(e_, form_).of_frames(z.re, t.value())) return *spectra;
         }
-        return fourier_builder(e_).transform(t.value(), z);
+        return fourier_builder(e_, form_).transform(t.value(), z);
     }
     template <one_of<ops<aten::stft, aten::stft_center>> Op>
     complex_parts rule(Op, const args<Op>& a) {
-        const complex_parts spectra = signal_rules(e_).spectra<Op>(a, of(a.self));
+        const complex_parts spectra = signal_rules(e_, form_).spectra<Op>(a, of(a.self));
         return is_complex(e_.result_meta().dtype) ? spectra : complex_parts{as_pairs(e_, spectra)};
     }
     complex_parts rule(aten::istft, const args<aten::istft>& a) {
-        return signal_rules(e_).signal(a, of(a.self));
+        return signal_rules(e_, form_).signal(a, of(a.self));
     }
 
     // Rules by traits.
@@ -184,9 +198,12 @@ private:
     void by_traits() {
         if (n_.op->has(trait::casting) || is<aten::_to_copy>(n_)) return cast_parts();
         if (n_.op->has(trait::gives_zeros | trait::gives_ones)) return fill();
-        if (n_.op->has(trait::matrix_product) && n_.operand_count == 2) return multiply();
+        if (is_product() && n_.operand_count == 2) return multiply();
         if (is_linear()) return by_parts();
         e_.unsupported(no_complex_numbers);
+    }
+    bool is_product() const {
+        return n_.op->has(trait::matrix_product) || is<aten::einsum>(n_) || is<aten::outer>(n_);
     }
     // True if each part of the results is the same function of that part of the operands.
     bool is_linear() {
@@ -197,7 +214,7 @@ private:
     struct linear {
         using targeted_ops = ops<aten::neg, aten::sum, aten::sum_dim_intlist, aten::mean, aten::mean_dim,
             aten::cumsum, aten::tril, aten::triu, aten::where_self, aten::select_scatter, aten::slice_scatter,
-            aten::index_put, aten::fft_fftshift, aten::fft_ifftshift>;
+            aten::index_put, aten::roll, aten::fft_fftshift, aten::fft_ifftshift, aten::einsum>;
     };
 
     void cast_parts() {
@@ -276,6 +293,7 @@ private:
     const node& n_;
     parts_of_value parts_of_;
     complex_arithmetic calculate_;
+    transform_form form_;
     pmr_vector<complex_parts> results_;
 };
 

@@ -39,6 +39,15 @@ private:
     pmr_vector<double> cos_, sin_;
 };
 
+/// How products with constants are written: as layers with weights, or as products of two matrices.
+enum class transform_form : std::uint8_t { layers, products };
+
+/// Annotation of a node whose transforms shall be products of matrices: quantization gives their constants the
+/// type of activations, which may be int16, where weights of layers have 8 bits.
+struct transforms_as_products {
+    static constexpr bool inherited = false;
+};
+
 /// A transform along one axis.
 struct axis_transform {
     using half = fourier_transform::half;
@@ -103,10 +112,12 @@ struct transform_plan {
 class fourier_builder {
 public:
     using half = fourier_transform::half;
-    using made = ops<aten::linear, aten::cat, aten::flip, aten::neg, aten::add_tensor, aten::sub_tensor,
-        aten::mul_tensor, aten::narrow, aten::reshape, aten::transpose_int, aten::constant_pad_nd>;
+    using made =
+        ops<aten::linear, aten::mm, aten::cat, aten::flip, aten::neg, aten::add_tensor, aten::sub_tensor,
+            aten::mul_tensor, aten::narrow, aten::reshape, aten::transpose_int, aten::constant_pad_nd>;
 
-    explicit fourier_builder(emit<made> e) : e_(e) {}
+    explicit fourier_builder(emit<made> e, transform_form form = transform_form::layers)
+        : e_(e), form_(form) {}
 
     /// Transforms all axes. The last one is halved first, or made whole at the end.
     complex_parts transform(const fourier_transform& t, complex_parts z) {
@@ -127,7 +138,7 @@ public:
 
     /// Transforms the last axis, whose size is that of the operand.
     complex_parts last_axis(const axis_transform& t, const complex_parts& z) {
-        if (e_.failed()) return {};
+        if (e_.failed() || !e_.may_compute(t.length, e_.dtype(z.re))) return {};
         if (!z.im && t.halved == half::none) {
             const axis_transform first{t.length, half::of_result, t.forward, t.scale};
             return with_mirror(last_axis(first, z), t.length, e_.rank(z.re) - 1);
@@ -152,6 +163,30 @@ public:
         return {whole, cat(e_, im, axis)};
     }
 
+    /// Returns a linear layer over the last axis. Weight i of result r is `first(r, i)` for the first `operands`
+    /// ones, and `second(r, i - operands)` for the others.
+    template <class First, class Second>
+    value layer(
+        value v, std::int64_t results, std::int64_t operands, const First& first, const Second& second) {
+        if (e_.failed()) return {};
+        const std::int64_t width = e_.shape(v).back();
+        if (!e_.may_compute(saturating_mul(results, width), e_.dtype(v))) return {};
+        const auto number = [&](std::int64_t r, std::int64_t i) {
+            return i < operands ? first(r, i) : second(r, i - operands);
+        };
+        if (form_ == transform_form::layers) {
+            const value weight = real_constant(e_, e_.dtype(v), {results, width},
+                [&](std::int64_t at) { return number(at / width, at % width); });
+            return e_.make<aten::linear>({.input = v, .weight = weight});
+        }
+        const value matrix = real_constant(e_, e_.dtype(v), {width, results},
+            [&](std::int64_t at) { return number(at % results, at / results); });
+        shape_builder shape(e_.shape(v));
+        const value rows = reshaped(e_, v, {e_.meta(v).elements() / width, width});
+        shape.back() = results;
+        return reshaped(e_, e_.make<aten::mm>(rows, matrix), int_list(shape));
+    }
+
 private:
     // A product with the matrix of w^(r·i), with `results` rows and `operands` columns of a weight each.
     template <class Weight>
@@ -168,19 +203,6 @@ private:
         const value both = cat(e_, parts, e_.rank(z.re) - 1);
         const value re = layer(both, results, operands, cos, minus_sin);
         return {re, to_reals ? value{} : layer(both, results, operands, sin, cos)};
-    }
-    // A linear layer. Weights are those of the first part, and if there are two, those of the second.
-    template <class First, class Second>
-    value layer(
-        value v, std::int64_t results, std::int64_t operands, const First& first, const Second& second) {
-        if (e_.failed()) return {};
-        const std::int64_t width = e_.shape(v).back();
-        if (!e_.may_compute(saturating_mul(results, width), e_.dtype(v))) return {};
-        const value weight = real_constant(e_, e_.dtype(v), {results, width}, [&](std::int64_t at) {
-            const std::int64_t i = at % width;
-            return i < operands ? first(at / width, i) : second(at / width, i - operands);
-        });
-        return e_.make<aten::linear>({.input = v, .weight = weight});
     }
 
     complex_parts directly(const axis_transform& t, const complex_parts& z) {
@@ -258,6 +280,7 @@ private:
     }
 
     emit<made> e_;
+    transform_form form_;
 };
 
 }  // namespace headrace

@@ -19,7 +19,7 @@ public:
     using made = joined<spectrogram_builder::made,
         ops<aten::pad, aten::full, aten::div_tensor, aten::constant_pad_nd, aten::reshape>>;
 
-    explicit signal_rules(emit<made> e) : e_(e) {}
+    signal_rules(emit<made> e, transform_form form) : e_(e), form_(form) {}
 
     /// Returns the spectra that stft gives of a signal with these parts.
     template <one_of<ops<aten::stft, aten::stft_center>> Op>
@@ -34,7 +34,7 @@ public:
             return padded_ends(reshaped(e_, v, batches), f.value(), mode);
         });
         const frame_window window = window_of(a.window, f.value());
-        spectrogram_builder builder(e_, f.value(), scale_of(a, f.value()));
+        spectrogram_builder builder(e_, f.value(), scale_of(a, f.value()), form_);
         const int_list shape = with_batch(given, 1, {f.value().frequencies(), f.value().count});
         return for_parts(builder.spectra(padded, window), [&](value v) { return reshaped(e_, v, shape); });
     }
@@ -52,7 +52,7 @@ public:
         const complex_parts whole = z.im ? z : complex_parts{z.re, zeros(e_, z.re)};
         const frame_window window = window_of(a.window, f);
         spectrogram_builder builder(
-            e_, f, scale_of(a, f) / (a.normalized ? 1.0 : static_cast<double>(f.size)));
+            e_, f, scale_of(a, f) / (a.normalized ? 1.0 : static_cast<double>(f.size)), form_);
         const complex_parts sum = builder.signal(whole, window);
         const std::int64_t length = istft_length(a, f);
         const std::int64_t covered = std::min(length, f.signal - f.padding);
@@ -93,7 +93,7 @@ public:
         const int_list batches{e_.meta(a->self).elements() / std::max<std::int64_t>(f.signal, 1), f.signal};
         const frame_window window = window_of(factor ? std::optional(factor) : std::nullopt, f);
         const complex_parts spectra =
-            spectrogram_builder(e_, f, t.scale).spectra({reshaped(e_, a->self, batches)}, window);
+            spectrogram_builder(e_, f, t.scale, form_).spectra({reshaped(e_, a->self, batches)}, window);
         return for_parts(
             spectra, [&](value v) { return reshaped(e_, swapped(e_, v, 1, 2), e_.result_meta().shape); });
     }
@@ -132,6 +132,7 @@ private:
 
     // A window in the middle of a frame.
     frame_window window_of(const std::optional<value>& given, const signal_frames& f) {
+        if (!e_.may_compute(f.size, dtype::float64)) return {};
         const std::int64_t before = (f.size - f.window) / 2;
         const auto known = given ? constant_reals(*given)
                                  : std::optional(pmr_vector<double>(static_cast<std::size_t>(f.window), 1.0));
@@ -156,6 +157,7 @@ private:
             const value one = e_.splat(1.0, e_.dtype(sum), e_.rank(sum));
             return e_.make<aten::div_tensor>(one, sum);
         }
+        if (!e_.may_compute(saturating_mul(f.count, f.size), dtype::float32)) return {};
         pmr_vector<double> sums(static_cast<std::size_t>(f.signal), 0.0);
         for (std::int64_t i = 0; i != f.count; ++i) {
             for (std::int64_t k = 0; k != f.size; ++k)
@@ -170,6 +172,7 @@ private:
     }
 
     emit<made> e_;
+    transform_form form_;
 };
 
 }  // namespace headrace

@@ -29,17 +29,17 @@ struct frame_window {
 class spectrogram_builder {
 public:
     using half = fourier_transform::half;
-    using made = joined<fourier_builder::made, ops<aten::convolution, aten::slice_tensor>>;
+    using made = joined<fourier_builder::made, ops<aten::convolution, aten::slice_tensor, aten::unfold>>;
 
-    spectrogram_builder(emit<made> e, const signal_frames& f, double scale)
-        : e_(e), f_(f), scale_(scale), block_(std::gcd(f.size, f.hop)) {}
+    spectrogram_builder(emit<made> e, const signal_frames& f, double scale, transform_form form)
+        : e_(e), f_(f), scale_(scale), form_(form), block_(std::gcd(f.size, f.hop)) {}
 
     complex_parts spectra(const complex_parts& signal, const frame_window& window) {
         if (!fits(signal.re)) return {};
         if (signal.im || f_.onesided) return direct_spectra(signal, window);
         signal_frames first = f_;
         first.onesided = true;
-        const complex_parts found = spectrogram_builder(e_, first, scale_).spectra(signal, window);
+        const complex_parts found = spectrogram_builder(e_, first, scale_, form_).spectra(signal, window);
         return fourier_builder(e_).with_mirror(found, f_.size, 1);
     }
 
@@ -58,6 +58,14 @@ public:
         const complex_parts z =
             for_parts(spectra, [&](value v) { return resized(e_, v, 1, t.operand_size()); });
         const value both = channels(z);
+        if (form_ == transform_form::products) {
+            const auto of = [](const auto& root) {
+                return [&root](std::int64_t i, std::int64_t k) { return root(k, i); };
+            };
+            const value re = overlapped(both, t.operand_size(), of(cos), of(minus_sin), window);
+            if (!f_.gives_complex) return {re};
+            return {re, overlapped(both, t.operand_size(), of(sin), of(cos), window)};
+        }
         const value re = spread(both, synthesis(t.operand_size(), cos, minus_sin, window));
         if (!f_.gives_complex) return {re};
         return {re, spread(both, synthesis(t.operand_size(), sin, cos, window))};
@@ -84,6 +92,7 @@ private:
     complex_parts direct_spectra(const complex_parts& signal, const frame_window& window) {
         const complex_parts whole =
             for_parts(signal, [&](value v) { return resized(e_, v, 1, f_.size + (f_.count - 1) * f_.hop); });
+        if (form_ == transform_form::products && !signal.im) return by_products(whole.re, window);
         const half halved = f_.onesided ? half::of_result : half::none;
         const axis_transform t{f_.size, halved, true, scale_};
         const transform_plan plan = plan_of(t, true, 2 * f_.size, e_.target());
@@ -166,8 +175,51 @@ private:
             .groups = 1});
     }
 
-    // The frames themselves, side by side, and their transforms in two steps.
+    // The frames themselves, and their transforms in two steps.
     complex_parts of_frames(const axis_transform& t, value signal, const frame_window& window) {
+        const value factors = window.computed
+            ? window.computed
+            : real_constant(e_, type_, {f_.size}, [&](std::int64_t i) { return window(i); });
+        const value cut = frames(signal);
+        const value faded = e_.make<aten::mul_tensor>(cut, factors);
+        const complex_parts spectra = fourier_builder(e_).last_axis(t, {faded});
+        return for_parts(spectra, [&](value v) { return swapped(e_, v, 1, 2); });
+    }
+    // The frames themselves, and their products with the window and the transform.
+    complex_parts by_products(value signal, const frame_window& window) {
+        value cut = frames(signal);
+        if (window.computed) cut = e_.make<aten::mul_tensor>(cut, window.computed);
+        const unit_roots w(f_.size, true);
+        fourier_builder builder(e_, form_);
+        const auto part = [&](const auto& root) {
+            const value spectra = builder.layer(cut, f_.frequencies(), f_.size, root, root);
+            return e_.failed() ? value{} : swapped(e_, spectra, 1, 2);
+        };
+        const value re =
+            part([&](std::int64_t k, std::int64_t i) { return scale_ * window(i) * w.cos(k * i); });
+        return {re, part([&](std::int64_t k, std::int64_t i) { return scale_ * window(i) * w.sin(k * i); })};
+    }
+    // The sum of frames that are products of spectra with a matrix, each at its place.
+    template <class First, class Second>
+    value overlapped(value spectra, std::int64_t frequencies, const First& first, const Second& second,
+        const frame_window& window) {
+        if (e_.failed()) return {};
+        const value rows = swapped(e_, spectra, 1, 2);
+        value cut = fourier_builder(e_, form_).layer(rows, f_.size, frequencies, first, second);
+        if (window.computed) cut = e_.make<aten::mul_tensor>(cut, window.computed);
+        if (e_.failed()) return {};
+        const std::int64_t taps = f_.size / block_;
+        const value places = real_constant(e_, type_, {f_.size, block_, taps}, [&](std::int64_t at) {
+            const std::int64_t i = at % taps * block_ + at / taps % block_;
+            return at / taps / block_ == i ? 1.0 : 0.0;
+        });
+        return spread(swapped(e_, cut, 1, 2), places);
+    }
+    // [batch, frames, samples of a frame]: frames side by side.
+    value frames(value signal) {
+        if (e_.failed()) return {};
+        if (f_.size / block_ > max_slices)
+            return e_.make<aten::unfold>({.self = signal, .dimension = 1, .size = f_.size, .step = f_.hop});
         const int_list shape = e_.shape(signal);
         const value rows = reshaped(e_, signal, {shape[0], shape[1] / block_, block_});
         value_list parts;
@@ -176,18 +228,13 @@ private:
             parts.push_back(e_.make<aten::slice_tensor>(
                 {.self = rows, .dim = 1, .start = i, .end = i + (f_.count - 1) * step + 1, .step = step}));
         }
-        value frames = parts.size() == 1 ? parts[0] : e_.make<aten::cat>({.tensors = parts, .dim = 2});
-        const value factors = window.computed
-            ? window.computed
-            : real_constant(e_, type_, {f_.size}, [&](std::int64_t i) { return window(i); });
-        frames = e_.make<aten::mul_tensor>(frames, factors);
-        const complex_parts spectra = fourier_builder(e_).last_axis(t, {frames});
-        return for_parts(spectra, [&](value v) { return swapped(e_, v, 1, 2); });
+        return parts.size() == 1 ? parts[0] : e_.make<aten::cat>({.tensors = parts, .dim = 2});
     }
 
     emit<made> e_;
     const signal_frames& f_;
     double scale_;
+    transform_form form_;
     std::int64_t block_;
     dtype type_ = dtype::float32;
 };
