@@ -12,6 +12,7 @@
 #include <headrace/eval/complex_pairs.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
@@ -82,8 +83,12 @@ void evaluate_decomposed(evaluation& e) {
     if (!done) return e.fail(done.error());
     if (!context.diagnostics().empty())
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
+    // Of complex operands, the op is computed by its real form.
+    const bool of_complex = is_of_complex_numbers(n);
     for (const node& left : g.nodes()) {
-        if (left.op == &n.op->functional()) return e.fail("no pass decomposes this op with these arguments");
+        const bool is_same = left.op == &n.op->functional();
+        if (is_same && is_of_complex_numbers(left) == of_complex)
+            return e.fail("no pass decomposes this op with these arguments");
         if (!detail::fits_in_memory(left))
             return e.fail("the ops that it consists of have results of more than 2^31 elements");
     }

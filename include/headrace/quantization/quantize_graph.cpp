@@ -181,7 +181,7 @@ std::optional<float> sole_number(value v) {
     return tensor_of_constant(constant->data, *meta).data<float>()[0];
 }
 
-// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
+// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of the type.
 // The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
 // mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
 std::optional<qparams> exact_factor(
@@ -192,7 +192,8 @@ std::optional<qparams> exact_factor(
     const auto inverse = static_cast<float>(1 / chosen.scale);
     const std::int64_t q = quantized(*number, inverse, chosen.zero_point, scheme);
     const double got = chosen.scale * static_cast<double>(q - chosen.zero_point);
-    if (std::fabs(got / static_cast<double>(*number) - 1) < 1.0 / 512) return {};
+    const double half_step = 0.5 / static_cast<double>(scheme.highest - scheme.lowest + 1);
+    if (std::fabs(got / static_cast<double>(*number) - 1) < half_step) return {};
     tensor_scheme free = scheme;
     free.smallest_scale = 0x1p-100;
     return choose_qparams({*number, *number}, free);

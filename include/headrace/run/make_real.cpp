@@ -22,7 +22,7 @@ result<void> make_real(graph& g, function_ref<bool(const node&)> has_wide_activa
     pass_context context(standard_functions);
     HEADRACE_TRY(apply_pass(canonicalize_variants{}, g, context));
     for_each_node(g, [&](node& n) {
-        if (is_of_fourier_or_complex(n) && has_wide_activations(n))
+        if ((is_of_fourier_or_complex(n) || is_of_complex_numbers(n)) && has_wide_activations(n))
             n.owner->annotate(n, transforms_as_products{});
     });
     HEADRACE_TRY(apply_pass(decompose_complex{}, g, context));

@@ -172,8 +172,7 @@ private:
         if (root == nullptr) return;
         for (const edge& use : magnitude.producer->uses()) {
             node& reader = *use.target;
-            const auto* power = args_if<aten::pow_tensor_scalar>(reader);
-            if (!is<aten::square>(reader) && (power == nullptr || power->exponent.to_double() != 2)) continue;
+            if (!is_square(reader)) continue;
             graph_.replace_all_uses(reader.result(), root->self);
             replaced_.push_back(&reader);
         }

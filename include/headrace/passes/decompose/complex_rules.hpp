@@ -91,7 +91,10 @@ private:
 
     // Arithmetic.
 
-    complex_parts rule(aten::abs, const args<aten::abs>& a) { return {calculate_.magnitude(of(a.self))}; }
+    complex_parts rule(aten::abs, const args<aten::abs>& a) {
+        const bool folds = form_ == transform_form::products && !is_only_squared(n_);
+        return {folds ? calculate_.folded_magnitude(of(a.self)) : calculate_.magnitude(of(a.self))};
+    }
     complex_parts rule(aten::angle, const args<aten::angle>& a) { return {calculate_.angle(of(a.self))}; }
     complex_parts rule(aten::sgn, const args<aten::sgn>& a) { return calculate_.sign(of(a.self)); }
     complex_parts rule(aten::add_tensor, const args<aten::add_tensor>& a) {
@@ -107,7 +110,7 @@ private:
         return calculate_.product(of(a.self), of(a.other));
     }
     complex_parts rule(aten::div_tensor, const args<aten::div_tensor>& a) {
-        return quotient(of(a.self), of(a.other));
+        return calculate_.quotient(of(a.self), of(a.other));
     }
     complex_parts rule(aten::add_scalar, const args<aten::add_scalar>& a) {
         const complex_parts z = of(a.self);
@@ -126,7 +129,7 @@ private:
     }
     complex_parts rule(aten::div_scalar, const args<aten::div_scalar>& a) {
         const complex_parts z = of(a.self);
-        return quotient(z, real_number(a.other, z.re));
+        return calculate_.quotient(z, real_number(a.other, z.re));
     }
     complex_parts rule(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
         constexpr double most = 64;
@@ -161,10 +164,6 @@ private:
         };
         const value re = filled(z.re, a.value);
         return {re, filled(z.im, 0)};
-    }
-    complex_parts quotient(const complex_parts& x, const complex_parts& y) {
-        if (y.im) return calculate_.product(x, calculate_.reciprocal(y));
-        return for_parts(x, [&](value v) { return e_.make<aten::div_tensor>(v, y.re); });
     }
 
     // Transforms.
@@ -247,7 +246,7 @@ private:
         results_.push_back({re.re, calculate_.sum(mixed, product(x.im, y.re)).re});
     }
     void by_parts() {
-        if (gives_dtype() || pads_with_number()) {
+        if (gives_dtype() || pads_with_number(n_)) {
             e_.unsupported("complex numbers with a dtype, or a number other than 0 around them");
             return;
         }
@@ -282,11 +281,6 @@ private:
         return std::any_of(n_.op->begin(), n_.op->end(), [&](const field_info& f) {
             return f.kind == field_kind::element_type && f.item_in(n_.arguments) != nullptr;
         });
-    }
-    bool pads_with_number() {
-        const auto* a = args_if<aten::constant_pad_nd>(n_);
-        const auto* p = args_if<aten::pad>(n_);
-        return (a != nullptr && a->value.to_double() != 0) || (p != nullptr && p->value.value_or(0) != 0);
     }
 
     emit<made> e_;

@@ -42,8 +42,8 @@ private:
 /// How products with constants are written: as layers with weights, or as products of two matrices.
 enum class transform_form : std::uint8_t { layers, products };
 
-/// Annotation of a node whose transforms shall be products of matrices: quantization gives their constants the
-/// type of activations, which may be int16, where weights of layers have 8 bits.
+/// Annotation of a node that is to be quantized with activations of int16. Its transforms become products
+/// of matrices, whose constants have the type of activations, where weights of layers have 8 bits.
 struct transforms_as_products {
     static constexpr bool inherited = false;
 };
@@ -163,8 +163,8 @@ public:
         return {whole, cat(e_, im, axis)};
     }
 
-    /// Returns a linear layer over the last axis. Weight i of result r is `first(r, i)` for the first `operands`
-    /// ones, and `second(r, i - operands)` for the others.
+    /// Returns a linear layer over the last axis. Weight i of result r is `first(r, i)` for the first
+    /// `operands` ones, and `second(r, i - operands)` for the others.
     template <class First, class Second>
     value layer(
         value v, std::int64_t results, std::int64_t operands, const First& first, const Second& second) {
