@@ -264,7 +264,10 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
     std::vector<const quantization_point*> first(groups.size(), nullptr);
     std::vector<std::size_t> used;
     std::vector<std::size_t> members(groups.size(), 0);
+    std::vector<bool> feeds_layers(groups.size(), false);
     for (const quantization_point& p : points) {
+        if (std::ranges::any_of(p.readers, [](const edge* e) { return is_weighted_layer(*e->target); }))
+            feeds_layers[p.group] = true;
         if (++members[p.group] != 1) continue;
         first[p.group] = &p;
         used.push_back(p.group);
@@ -277,6 +280,9 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
             range = widened(range, groups.scheme(k).headroom);
         tensor_scheme scheme = groups.scheme(k);
         if (is_factor_matrix(*first[k])) scheme.smallest_scale = 0x1p-100;
+        // The smallest scale of int16 keeps biases of layers in int32; others, such as audio, have 16 bits.
+        if (scheme.type == dtype::int16 && !feeds_layers[k])
+            scheme.smallest_scale = std::min(scheme.smallest_scale, tensor_scheme{}.smallest_scale);
         parameters[k] = choose_qparams(range, scheme);
         if (members[k] != 1) return;
         if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
