@@ -83,7 +83,7 @@ void evaluate_decomposed(evaluation& e) {
     if (!done) return e.fail(done.error());
     if (!context.diagnostics().empty())
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
-    // Of complex operands, the op is computed by its real form.
+    // Complex results are computed by the same op, of real numbers.
     const bool of_complex = is_of_complex_numbers(n);
     for (const node& left : g.nodes()) {
         const bool is_same = left.op == &n.op->functional();
