@@ -65,6 +65,7 @@ template <one_of<ops<aten::stft, aten::stft_center>> Op>
     f.signal = saturating_add(self.shape.back(), saturating_mul(2, f.padding));
     HEADRACE_TRY(require_between("n_fft", f.size, 1, f.signal));
     f.count = (f.signal - f.size) / f.hop + 1;
+    if (f.count == 1) f.hop = f.size;  // no other frame follows, however far away
     return f;
 }
 
@@ -81,6 +82,7 @@ template <one_of<ops<aten::istft>> Op>
     HEADRACE_TRY(require_equal("the number of frequencies", given, f.frequencies()));
     f.count = self.shape.back();
     HEADRACE_TRY(require_at_least("the number of frames", f.count, 1));
+    if (f.count == 1) f.hop = f.size;
     f.signal = saturating_add(f.size, saturating_mul(f.hop, f.count - 1));
     return f;
 }

@@ -89,6 +89,7 @@ public:
         f.hop = a->step;
         f.signal = from.back();
         f.count = (f.signal - f.size) / f.hop + 1;
+        if (f.count == 1) f.hop = f.size;
         f.onesided = t.halved == fourier_transform::half::of_result;
         const int_list batches{e_.meta(a->self).elements() / std::max<std::int64_t>(f.signal, 1), f.signal};
         const frame_window window = window_of(factor ? std::optional(factor) : std::nullopt, f);
