@@ -340,6 +340,33 @@ TEST_CASE("branches to which different rules apply are quantized by their own") 
     CHECK(p.g.census().count(info_of<aten::linear>) == 2);
 }
 
+TEST_CASE("a batch times a matrix is quantized, and 16 bits keep numbers below the smallest scale") {
+    const auto filtered = [](program& p) {
+        const value x = p.input(dtype::float32, {2, 3, 2});
+        const value bank = p.constant(dtype::float32, {2, 2}, {0.003F, 0.001F, 0.0F, 0.002F});
+        p.output(p.make<aten::matmul>({x, bank}));
+    };
+    quantization_config config;
+    config.all.activation = {.type = dtype::int16,
+        .lowest = -32767,
+        .highest = 32767,
+        .symmetric = true,
+        .smallest_scale = 0x1p-12};
+    program p;
+    testing::builder{filtered}(p);
+    quantize(p, config);
+    CHECK(count_of<aten::mm>(p.g) == 1);
+    std::vector<double> scales;
+    for (const node& n : p.g.nodes()) {
+        if (const auto* q = args_if<qd::dequantize_per_tensor>(n)) scales.push_back(q->scale);
+    }
+    REQUIRE(!scales.empty());
+    CHECK(*std::ranges::min_element(scales) == Approx(0.003 / 32767).epsilon(0.05));  // of the matrix
+    CHECK(*std::ranges::max_element(scales) == Approx(1.0 / 32767).epsilon(0.05));    // of the input
+    CHECK(std::ranges::count(scales, 0x1p-16) != 0);                                  // of the product
+    CHECK(error_of(filtered, config) < 2e-5);
+}
+
 TEST_CASE("the result does not depend on the order in which work is done") {
     const auto listing_with = [](const parallel_for& in_parallel) {
         program p;

@@ -1808,10 +1808,173 @@ struct upsample_trilinear3d_vec
 
 // Fourier transforms.
 
-struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm", has_out> {
+struct fft_fft : op<dialect, "aten.fft_fft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_ifft : op<dialect, "aten.fft_ifft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_rfft : op<dialect, "aten.fft_rfft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_irfft : op<dialect, "aten.fft_irfft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_hfft : op<dialect, "aten.fft_hfft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_ihfft : op<dialect, "aten.fft_ihfft.default", "self, n, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<std::int64_t> n{}; std::int64_t dim = -1;
+        std::optional<std::string_view> norm{};
+    };
+};
+struct fft_fft2 : op<dialect, "aten.fft_fft2.default", "self, s, dim, norm", has_out, composite> {
     struct args {
         value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
     };
+};
+struct fft_ifft2 : op<dialect, "aten.fft_ifft2.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_irfft2 : op<dialect, "aten.fft_irfft2.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_fftn : op<dialect, "aten.fft_fftn.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}, dim{}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_ifftn : op<dialect, "aten.fft_ifftn.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}, dim{}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_rfftn : op<dialect, "aten.fft_rfftn.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}, dim{}; std::optional<std::string_view> norm{};
+    };
+};
+struct fft_irfftn : op<dialect, "aten.fft_irfftn.default", "self, s, dim, norm", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> s{}, dim{}; std::optional<std::string_view> norm{};
+    };
+};
+
+/// The transforms above in core form. `normalization` is 0 for none, 1 for 1/√n, 2 for 1/n.
+struct _fft_r2c : op<dialect, "aten._fft_r2c.default",
+         "self, dim, normalization, onesided", has_out, composite> {
+    struct args { value self; int_list dim; std::int64_t normalization; bool onesided; };
+};
+struct _fft_c2r : op<dialect, "aten._fft_c2r.default",
+         "self, dim, normalization, last_dim_size", has_out, composite> {
+    struct args { value self; int_list dim; std::int64_t normalization, last_dim_size; };
+};
+struct _fft_c2c : op<dialect, "aten._fft_c2c.default",
+         "self, dim, normalization, forward", has_out, composite> {
+    struct args { value self; int_list dim; std::int64_t normalization; bool forward; };
+};
+struct fft_fftfreq : op<dialect, "aten.fft_fftfreq.default", "n, d, dtype", has_out, composite> {
+    struct args { std::int64_t n; double d = 1; std::optional<headrace::dtype> dtype{}; };
+};
+struct fft_rfftfreq : op<dialect, "aten.fft_rfftfreq.default", "n, d, dtype", has_out, composite> {
+    struct args { std::int64_t n; double d = 1; std::optional<headrace::dtype> dtype{}; };
+};
+/// The spectra of windows of a signal; `center` pads the signal first.
+struct stft : op<dialect, "aten.stft.default",
+         "self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window",
+         composite> {
+    struct args {
+        value self; std::int64_t n_fft; std::optional<std::int64_t> hop_length{}, win_length{};
+        std::optional<value> window{}; bool normalized = false;
+        std::optional<bool> onesided{}, return_complex{}, align_to_window{};
+    };
+};
+struct stft_center : op<dialect, "aten.stft.center",
+         "self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, "
+         "return_complex, align_to_window", composite> {
+    struct args {
+        value self; std::int64_t n_fft; std::optional<std::int64_t> hop_length{}, win_length{};
+        std::optional<value> window{}; bool center = true; std::string_view pad_mode = "reflect";
+        bool normalized = false; std::optional<bool> onesided{}, return_complex{}, align_to_window{};
+    };
+};
+struct istft : op<dialect, "aten.istft.default",
+         "self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex",
+         composite> {
+    struct args {
+        value self; std::int64_t n_fft; std::optional<std::int64_t> hop_length{}, win_length{};
+        std::optional<value> window{}; bool center = true, normalized = false; std::optional<bool> onesided{};
+        std::optional<std::int64_t> length{}; bool return_complex = false;
+    };
+};
+
+// Complex numbers and their parts.
+
+struct complex : op<dialect, "aten.complex.default", "real, imag", has_out, composite> {
+    struct args { value real, imag; };
+};
+struct polar : op<dialect, "aten.polar.default", "abs, angle", has_out, composite> {
+    struct args { value abs, angle; };
+};
+struct imag : op<dialect, "aten.imag.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct view_as_real : op<dialect, "aten.view_as_real.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct view_as_real_copy : op<dialect, "aten.view_as_real_copy.default",
+         "self", view_copy_of<view_as_real>, has_out> {
+    struct args { value self; };
+};
+struct view_as_complex : op<dialect, "aten.view_as_complex.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct view_as_complex_copy : op<dialect, "aten.view_as_complex_copy.default",
+         "self", view_copy_of<view_as_complex>, has_out> {
+    struct args { value self; };
+};
+struct _conj : op<dialect, "aten._conj.default", "self", like_self, aliasing, composite> {
+    struct args { value self; };
+};
+struct _conj_copy : op<dialect, "aten._conj_copy.default", "self", view_copy_of<_conj>, has_out> {
+    struct args { value self; };
+};
+struct conj_physical : op<dialect, "aten.conj_physical.default", "self", like_self, has_out, composite> {
+    struct args { value self; };
+};
+struct _conj_physical : op<dialect, "aten._conj_physical.default", "self", like_self, has_out, composite> {
+    struct args { value self; };
+};
+struct resolve_conj : op<dialect, "aten.resolve_conj.default", "self", like_self, aliasing, composite> {
+    struct args { value self; };
+};
+struct resolve_neg : op<dialect, "aten.resolve_neg.default", "self", like_self, aliasing, composite> {
+    struct args { value self; };
 };
 
 // Creation.
@@ -2799,7 +2962,11 @@ struct dialect : dialect_of<"aten",
       upsample_nearest3d_vec, _upsample_nearest_exact1d, _upsample_nearest_exact1d_vec,
       _upsample_nearest_exact2d, _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d,
       _upsample_nearest_exact3d_vec, upsample_trilinear3d, upsample_trilinear3d_vec,
-      fft_rfft2,
+      fft_fft, fft_ifft, fft_rfft, fft_irfft, fft_hfft, fft_ihfft, fft_fft2, fft_ifft2, fft_rfft2,
+      fft_irfft2, fft_fftn, fft_ifftn, fft_rfftn, fft_irfftn, _fft_r2c, _fft_c2r, _fft_c2c, fft_fftfreq,
+      fft_rfftfreq, stft, stft_center, istft, complex, polar, imag, view_as_real, view_as_real_copy,
+      view_as_complex, view_as_complex_copy, _conj, _conj_copy, conj_physical, _conj_physical,
+      resolve_conj, resolve_neg,
       arange, arange_start, arange_start_step, empty_like, empty_memory_format, eye, eye_m, full, full_like,
       linspace, new_empty, new_full, new_ones, new_zeros, ones, ones_like, scalar_tensor, zeros, zeros_like,
       clone, contiguous, copy, copy_inplace, dropout, dropout_inplace, fill_inplace_scalar,

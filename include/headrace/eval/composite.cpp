@@ -9,10 +9,13 @@
 
 #include <boost/mp11/algorithm.hpp>
 
+#include <headrace/eval/complex_pairs.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
 
 namespace headrace::eval {
 
@@ -27,7 +30,8 @@ inline std::vector<std::size_t> copy_alone(
         node& input = g.create<builtin::placeholder>({}, &copy);
         g.set_meta(input.result(), *meta_of(n.operand(i)));
         g.set_operand(copy.operands[i], input.result());
-        inputs.push_back(e.input(n.operand(i)));
+        const tensor& given = e.input(n.operand(i));
+        inputs.push_back(is_complex(given.type()) ? as_pairs(given) : given);
     }
     std::vector<value> outputs;
     std::vector<std::size_t> given;
@@ -51,7 +55,9 @@ inline bool fits_in_memory(const node& n) {
     return true;
 }
 
-using evaluated_passes = boost::mp11::mp_push_back<composite_passes, decompose_bicubic>;
+using evaluated_passes =
+    boost::mp11::mp_push_back<boost::mp11::mp_push_front<composite_passes, decompose_complex>,
+        decompose_bicubic>;
 
 template <class... Passes>
 result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -77,15 +83,23 @@ void evaluate_decomposed(evaluation& e) {
     if (!done) return e.fail(done.error());
     if (!context.diagnostics().empty())
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
+    // Complex results are computed by the same op, of real numbers.
+    const bool of_complex = is_of_complex_numbers(n);
     for (const node& left : g.nodes()) {
-        if (left.op == &n.op->functional()) return e.fail("no pass decomposes this op with these arguments");
+        const bool is_same = left.op == &n.op->functional();
+        if (is_same && is_of_complex_numbers(left) == of_complex)
+            return e.fail("no pass decomposes this op with these arguments");
         if (!detail::fits_in_memory(left))
             return e.fail("the ops that it consists of have results of more than 2^31 elements");
     }
     const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());
     // A result may be a constant of the graph, which is destroyed before the result is read.
-    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], duplicate(results.value()[i]));
+    for (std::size_t i = 0; i != given.size(); ++i) {
+        const tensor& t = results.value()[i];
+        const dtype type = e.output_type(given[i]);
+        e.set_output(given[i], is_complex(type) ? from_pairs(t, type) : duplicate(t));
+    }
 }
 
 }  // namespace headrace::eval

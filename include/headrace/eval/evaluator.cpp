@@ -13,7 +13,9 @@
 #include <vector>
 
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/eval/composite.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/executorch.hpp>
 #include <headrace/eval/float_product.hpp>
@@ -32,6 +34,7 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/purity.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/memory/out_variant.hpp>
 
 namespace headrace::eval {
@@ -64,6 +67,8 @@ struct known_dialects {
 using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
     cortex_m::dialect, higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect,
     memory::dialect, builtin::dialect>;
+
+inline void evaluate_by_parts(const void*, evaluation& e) { evaluate_decomposed(e); }
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));
@@ -194,6 +199,7 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(
     const node& n, std::span<const tensor> operands, const run_state& state) {
     evaluation_kernel kernel = kernel_of(*n.op, state.own);
+    if (is_of_dialect<aten::dialect>(n) && is_of_complex_numbers(n)) kernel = &evaluate_by_parts;
     if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
     HEADRACE_TRY(check_operands(n, operands));

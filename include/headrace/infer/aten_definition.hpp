@@ -13,6 +13,7 @@
 #include <headrace/infer/aten/distance.hpp>
 #include <headrace/infer/aten/einsum.hpp>
 #include <headrace/infer/aten/elementwise.hpp>
+#include <headrace/infer/aten/fourier.hpp>
 #include <headrace/infer/aten/index.hpp>
 #include <headrace/infer/aten/join.hpp>
 #include <headrace/infer/aten/loss.hpp>

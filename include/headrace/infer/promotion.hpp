@@ -43,6 +43,20 @@ inline constexpr dtype default_float = dtype::float32;
     }
 }
 
+/// Returns the dtype of absolute values, and of the parts of complex numbers.
+[[nodiscard]] constexpr dtype magnitude_of(dtype t) {
+    switch (t) {
+        case dtype::complex32:
+            return dtype::float16;
+        case dtype::complex64:
+            return dtype::float32;
+        case dtype::complex128:
+            return dtype::float64;
+        default:
+            return t;
+    }
+}
+
 namespace detail {
 
 constexpr bool is_unsigned_without_promotion(dtype t) {

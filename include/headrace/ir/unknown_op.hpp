@@ -17,7 +17,7 @@
 namespace headrace {
 
 inline constexpr std::string_view no_complex_numbers =
-    "complex numbers, for which there is no lowering; compute with their real and imaginary parts";
+    "complex numbers, for which this op has no lowering; compute with their real and imaginary parts";
 
 /// True if the node has complex operands or results.
 [[nodiscard]] inline bool is_of_complex_numbers(const node& n) {

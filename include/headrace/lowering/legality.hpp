@@ -24,9 +24,12 @@ template <class Pipeline>
 void report_unlowered(graph& g, pass_context& context, std::string_view lacking, std::string_view illegal) {
     std::pmr::unordered_set<std::pmr::string> refused;
     for (const diagnostic& d : context.diagnostics()) refused.insert(d.node);
+    const bool refused_some = !refused.empty();
     Pipeline::for_each_illegal(g, [&](node& n) {
         // The pass that refused it has given the reason.
         if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
+        // So has it for these: complex numbers are left only beside a node that was refused.
+        if (refused_some && !is<builtin::opaque>(n) && is_of_complex_numbers(n)) return;
         context.report(n, is<builtin::opaque>(n) ? unknown_op_reason(n, lacking) : std::pmr::string(illegal));
     });
 }

@@ -26,6 +26,7 @@
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 
@@ -46,6 +47,7 @@ public:
             HEADRACE_TRY(refuse_mutations(p));
             graphs.emplace(name, p.graph.get());
             if (options_.partition) {
+                HEADRACE_TRY(make_real(*p.graph));
                 HEADRACE_TRY(options_.observer.begin(*p.graph));
             }
         }

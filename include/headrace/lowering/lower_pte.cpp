@@ -44,6 +44,7 @@
 #include <headrace/lowering/pte_delegates.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 
@@ -161,6 +162,7 @@ public:
         for (auto& [name, p] : made_.methods) {
             HEADRACE_TRY(check_states(p));
             states_[name] = states_as_inputs(p);
+            HEADRACE_TRY(of_method(name, make_real(*p.graph)));
             HEADRACE_TRY(of_method(name, options_.observer.begin(*p.graph)));
         }
         for (auto& [name, p] : made_.methods) {

@@ -28,6 +28,7 @@
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 
 namespace headrace {
 
@@ -179,6 +180,10 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     HEADRACE_TRY(refuse_unread(g));
     if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
+    HEADRACE_TRY(make_real(g, [&](const node& n) {
+        const auto scheme = scheme_of(n, options.config);
+        return scheme && scheme->activation.type == dtype::int16;
+    }));
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));

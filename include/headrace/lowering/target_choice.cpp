@@ -37,7 +37,7 @@ bool computes_with(const graph& g, const Predicate& is_such) {
 
 // True if the graph computes with integers, such as positions or a loop's count.
 bool computes_integers(const graph& g) {
-    return computes_with(g, [](dtype t) { return !is_floating(t) && !is_boolean(t); });
+    return computes_with(g, [](dtype t) { return !is_floating(t) && !is_complex(t) && !is_boolean(t); });
 }
 
 // True if an op reads or gives uint8, which only the integer profile reads as numbers.

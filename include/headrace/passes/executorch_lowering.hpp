@@ -31,9 +31,8 @@ namespace headrace {
 /// control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels = ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
-        aten::_scaled_dot_product_flash_attention_for_cpu, aten::fft_rfft2,
-        quantized_decomposed::quantize_per_channel_group, quantized_decomposed::dequantize_per_channel_group,
-        quantized_decomposed::quantize_per_tensor_tensor2,
+        aten::_scaled_dot_product_flash_attention_for_cpu, quantized_decomposed::quantize_per_channel_group,
+        quantized_decomposed::dequantize_per_channel_group, quantized_decomposed::quantize_per_tensor_tensor2,
         quantized_decomposed::dequantize_per_tensor_tensor2,
         quantized_decomposed::choose_qparams_symmetric_tensor, quantized_decomposed::choose_qparams_per_token,
         quantized_decomposed::fake_quant_per_channel>;
@@ -51,7 +50,7 @@ struct executorch_lowering
     : pipeline_of<from<executorch_source>,
           to<executorch::dialect, cortex_m::dialect, memory::dialect, higher_order::cond,
               higher_order::while_loop, functional, no_dead_code, nodes_sorted>,
-          pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
+          pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants, decompose_complex,
               canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
               canonicalize_convolutions, merge_linear_maps, decompose_batch_norm, store_empty_results,
               remove_dead_code, fold_constants, saturate_quantization, fit_kernels, select_kernels,

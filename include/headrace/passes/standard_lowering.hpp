@@ -30,19 +30,19 @@ namespace headrace {
 /// or quantized by PT2E, without the ops that no pass lowers. An op that is added to a dialect must be
 /// lowered or named here, or the pipeline does not compile.
 struct exported_program {
-    using not_lowered = ops<aten::fft_rfft2,
-        aten::_scaled_dot_product_flash_attention_for_cpu,  // returns statistics besides its result
-        aten::item, aten::_local_scalar_dense, aten::sym_numel,
-        aten::sym_size_int,  // numbers of the host
-        higher_order::map_impl, higher_order::scan,
-        // parameters that are computed, per token or per group
-        quantized_decomposed::quantize_per_channel_group, quantized_decomposed::quantize_per_token,
-        quantized_decomposed::dequantize_per_channel_group,
+    using not_lowered =
+        ops<aten::_scaled_dot_product_flash_attention_for_cpu,  // returns statistics besides its result
+            aten::item, aten::_local_scalar_dense, aten::sym_numel,
+            aten::sym_size_int,  // numbers of the host
+            higher_order::map_impl, higher_order::scan,
+            // parameters that are computed, per token or per group
+            quantized_decomposed::quantize_per_channel_group, quantized_decomposed::quantize_per_token,
+            quantized_decomposed::dequantize_per_channel_group,
 
-        quantized_decomposed::dequantize_per_token, quantized_decomposed::choose_qparams_per_token,
-        quantized_decomposed::choose_qparams_per_token_asymmetric,
-        quantized_decomposed::choose_qparams_symmetric_tensor, quantized_decomposed::choose_qparams_tensor,
-        quantized_decomposed::fake_quant_per_channel>;
+            quantized_decomposed::dequantize_per_token, quantized_decomposed::choose_qparams_per_token,
+            quantized_decomposed::choose_qparams_per_token_asymmetric,
+            quantized_decomposed::choose_qparams_symmetric_tensor,
+            quantized_decomposed::choose_qparams_tensor, quantized_decomposed::fake_quant_per_channel>;
     static constexpr auto set = every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
                                     quantized_decomposed::dialect> -
         set_of<not_lowered>;

@@ -69,9 +69,17 @@ struct expand_functions : pass {
                 [](auto x, auto y) {
                     const bool matrices = x.rank() == 2 && y.rank() == 2;
                     const bool batches = x.rank() >= 3 && y.rank() == x.rank();
+                    const bool rows = x.rank() >= 3 && y.rank() == 2;
                     return choose(
                         matrices, [&] { return call<aten::mm>(x, y); }, batches,
-                        [&] { return product(x, y); }, unchanged);
+                        [&] { return product(x, y); }, rows,
+                        [&] {
+                            const std::int64_t width = x.size(-1);
+                            const std::int64_t count = width == 0 ? 0 : x.meta().elements() / width;
+                            const auto flat = call<aten::reshape>(x, int_list{count, width});
+                            return call<aten::reshape>(call<aten::mm>(flat, y), x.result_meta().shape);
+                        },
+                        unchanged);
                 },
             on<aten::addmm> =
                 [](auto self, auto x, auto y, const auto& a) {

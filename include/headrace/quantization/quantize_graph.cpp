@@ -188,7 +188,7 @@ std::optional<float> sole_number(value v) {
     return tensor_of_constant(constant->data, *meta).data<float>()[0];
 }
 
-// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
+// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of the type.
 // The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
 // mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
 std::optional<qparams> exact_factor(
@@ -199,10 +199,18 @@ std::optional<qparams> exact_factor(
     const auto inverse = static_cast<float>(1 / chosen.scale);
     const std::int64_t q = quantized(*number, inverse, chosen.zero_point, scheme);
     const double got = chosen.scale * static_cast<double>(q - chosen.zero_point);
-    if (std::fabs(got / static_cast<double>(*number) - 1) < 1.0 / 512) return {};
+    const double half_step = 0.5 / static_cast<double>(scheme.highest - scheme.lowest + 1);
+    if (std::fabs(got / static_cast<double>(*number) - 1) < half_step) return {};
     tensor_scheme free = scheme;
     free.smallest_scale = 0x1p-100;
     return choose_qparams({*number, *number}, free);
+}
+
+// True for a constant that a product of matrices reads: small numbers, such as those of a filter bank, carry
+// as much information as large ones.
+bool is_factor_matrix(const quantization_point& p) {
+    const auto reads = [](const edge* e) { return is<aten::mm>(*e->target) || is<aten::bmm>(*e->target); };
+    return is<builtin::constant>(*p.source.producer) && std::ranges::all_of(p.readers, reads);
 }
 
 value_range widened(value_range range, double factor) {
@@ -280,7 +288,10 @@ std::vector<qparams> parameters_of(const graph& g, const quantization_groups& gr
     std::vector<const quantization_point*> first(groups.size(), nullptr);
     std::vector<std::size_t> used;
     std::vector<std::size_t> members(groups.size(), 0);
+    std::vector<bool> feeds_layers(groups.size(), false);
     for (const quantization_point& p : points) {
+        if (std::ranges::any_of(p.readers, [](const edge* e) { return is_weighted_layer(*e->target); }))
+            feeds_layers[p.group] = true;
         if (++members[p.group] != 1) continue;
         first[p.group] = &p;
         used.push_back(p.group);
@@ -291,7 +302,12 @@ std::vector<qparams> parameters_of(const graph& g, const quantization_groups& gr
         // All elements of a constant are known; samples show only some of a computed tensor's numbers.
         if (!is<builtin::constant>(*first[k]->source.producer))
             range = widened(range, groups.scheme(k).headroom);
-        parameters[k] = choose_qparams(range, groups.scheme(k));
+        tensor_scheme scheme = groups.scheme(k);
+        if (is_factor_matrix(*first[k])) scheme.smallest_scale = 0x1p-100;
+        // The smallest scale of int16 keeps biases of layers in int32; others, such as audio, have 16 bits.
+        if (scheme.type == dtype::int16 && !feeds_layers[k])
+            scheme.smallest_scale = std::min(scheme.smallest_scale, tensor_scheme{}.smallest_scale);
+        parameters[k] = choose_qparams(range, scheme);
         if (members[k] != 1) return;
         if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
             parameters[k] = *exact;

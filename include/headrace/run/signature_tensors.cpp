@@ -17,6 +17,7 @@
 #include <range/v3/view/indices.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <headrace/eval/complex_pairs.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
@@ -55,8 +56,10 @@ double element_difference(double x, double y, double granted) {
 std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
     std::vector<tensor> inputs;
     for (const node& n : g.inputs()) {
-        const tensor& given = exported[inputs.size()];
+        const tensor& exported_tensor = exported[inputs.size()];
         const tensor_meta& meta = *n.results[0].meta;
+        const bool in_pairs = is_complex(exported_tensor.type()) && !is_complex(meta.dtype);
+        const tensor given = in_pairs ? as_pairs(exported_tensor) : exported_tensor;
         const tensor real =
             is_channels_last(n, meta.rank()) ? eval::permuted(given, to_channels_last) : given;
         const auto* q = n.find_annotation<signature_quantization>();
@@ -98,7 +101,9 @@ std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     if (exported == nullptr || exported->types.size() != given.size()) return given;
     for (std::size_t k = 0; k != given.size(); ++k) {
         const dtype type = exported->types[k];
-        if (type != dtype::unknown && type != given[k].type()) given[k] = given[k].cast(type);
+        if (type == dtype::unknown || type == given[k].type()) continue;
+        const bool in_pairs = is_complex(type) && given[k].rank() != 0 && given[k].shape().back() == 2;
+        given[k] = in_pairs ? from_pairs(given[k], type) : given[k].cast(type);
     }
     return given;
 }
@@ -119,8 +124,11 @@ double largest_difference(
     for (std::size_t i = 0; i != std::min(a.size(), b.size()); ++i) {
         if (a[i].shape() != b[i].shape()) return std::numeric_limits<double>::infinity();
         const double grant = i < granted.size() ? granted[i] : 0;
-        for (std::int64_t k = 0; k != a[i].size(); ++k) {
-            largest = std::max(largest, element_difference(a[i].real(k), b[i].real(k), grant));
+        const auto numbers = [](const tensor& t) { return is_complex(t.type()) ? as_pairs(t) : t; };
+        const tensor x = numbers(a[i]);
+        const tensor y = numbers(b[i]);
+        for (std::int64_t k = 0; k != std::min(x.size(), y.size()); ++k) {
+            largest = std::max(largest, element_difference(x.real(k), y.real(k), grant));
         }
     }
     return largest;

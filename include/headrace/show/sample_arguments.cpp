@@ -3,6 +3,9 @@
 
 #include <headrace/show/sample_arguments.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace headrace::samples {
 
 namespace {
@@ -41,7 +44,12 @@ const std::vector<std::pair<std::string_view, shape_lists>> fitting_shapes{
     {"aten._embedding_bag_forward_only.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
     {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
+    {"aten.istft.default", {{{2, 2, 4}}, {{2}}}},
 };
+
+// Ops that take nothing but complex numbers.
+constexpr std::string_view ops_of_complex_numbers[] = {
+    "aten.istft.default", "aten.imag.default", "aten.view_as_real.default", "aten.view_as_real_copy.default"};
 
 // Lists of numbers that must fit those shapes.
 const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
@@ -60,9 +68,11 @@ arguments small_arguments::draw(const op_info& op) {
     integers base;
     const std::size_t rank = pick<std::size_t>({0, 1, 2, 2, 3, 3, 4, 4, 5});
     for (std::size_t d = 0; d != rank; ++d) base.push_back(pick<std::int64_t>({1, 2, 3, 4}));
-    return draw(op,
-        pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8}),
-        base);
+    const dtype type =
+        pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8});
+    const bool takes_complex =
+        std::ranges::find(ops_of_complex_numbers, op.name) != std::end(ops_of_complex_numbers);
+    return draw(op, takes_complex ? dtype::complex64 : type, base);
 }
 
 arguments small_arguments::draw(const op_info& op, dtype type, const integers& base) {

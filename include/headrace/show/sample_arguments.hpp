@@ -87,7 +87,7 @@ private:
     }
     static dtype type_of(const field_info& field, dtype type) {
         if (holds_indices(field)) return dtype::int64;
-        return is_floating(type) ? type : dtype::float32;
+        return is_floating(type) || is_complex(type) ? type : dtype::float32;
     }
 
     template <class T>

@@ -139,6 +139,21 @@ TEST_CASE("parts of a cut whose indices go back overlap") {
               }) == "");
 }
 
+TEST_CASE("a reshaped tensor that nothing else reads may be a copy or not") {
+    const auto flat_of = [](program& p, value x) {
+        const value y = tripled(p, x);
+        p.g.set_meta(y, {fp32, {3, 4}, {1, 0}});  // it is not contiguous, so reshape may copy it
+        return p.make<aten::reshape>({y, {12}});
+    };
+    CHECK(compare(
+              [&](program& p, value x) {
+                  const value flat = flat_of(p, x);
+                  p.make<aten::neg_inplace>({flat});
+                  p.output(flat);
+              },
+              [&](program& p, value x) { p.output(p.make<aten::neg>({flat_of(p, x)})); }) == "");
+}
+
 TEST_CASE("what may or may not be a copy is refused") {
     CHECK_THAT(
         [](program& p) {

@@ -166,6 +166,12 @@ TEST_CASE("functions of 16 bits") {
     CHECK(compare(third, 3e-4, {1, 0.35}) == "");
 }
 
+TEST_CASE("a square of 16 bits is left to MUL, which is exact") {
+    const auto square = [](program& p, value v) { return p.make<aten::mul_tensor>({v, v}); };
+    CHECK(tables_of(applied(square, wide, int16_codes(3e-3))) == 0);
+    CHECK(tables_of(applied(square, a, b)) == 1);
+}
+
 TEST_CASE("a table of 16 bits is not read through: it is no function of codes alone") {
     const auto twice = [](program& p) {
         const value s =

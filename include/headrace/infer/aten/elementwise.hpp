@@ -67,19 +67,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
-/// Returns the dtype of absolute values; those of complex numbers are real.
-[[nodiscard]] constexpr dtype magnitude_of(dtype t) {
-    switch (t) {
-        case dtype::complex32:
-            return dtype::float16;
-        case dtype::complex64:
-            return dtype::float32;
-        case dtype::complex128:
-            return dtype::float64;
-        default:
-            return t;
-    }
-}
 template <one_of<ops<aten::abs>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

@@ -96,24 +96,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, shape);
 }
 
-template <one_of<ops<aten::fft_rfft2>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(axes_of(a.dim, self.rank(), no_axes::none));
-    if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
-    if (a.s) {
-        HEADRACE_TRY(require_count("s", a.s->size(), a.dim.size()));
-    }
-    shape_builder shape(self.shape);
-    for (std::size_t i = 0; i != a.dim.size(); ++i) {
-        const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
-        if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
-        HEADRACE_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
-        if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
-    }
-    return add_result(out, complex_of(self.dtype), shape);
-}
-
 template <one_of<ops<aten::fft_fftshift, aten::fft_ifftshift>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

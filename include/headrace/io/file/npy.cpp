@@ -43,7 +43,7 @@ struct npy_type {
 constexpr npy_type npy_types[] = {{"b1", dtype::boolean}, {"i1", dtype::int8}, {"i2", dtype::int16},
     {"i4", dtype::int32}, {"i8", dtype::int64}, {"u1", dtype::uint8}, {"u2", dtype::uint16},
     {"u4", dtype::uint32}, {"u8", dtype::uint64}, {"f2", dtype::float16}, {"f4", dtype::float32},
-    {"f8", dtype::float64},
+    {"f8", dtype::float64}, {"c8", dtype::complex64},
     {"V2", dtype::bfloat16}};  // NumPy has no such type and saves the arrays of ml_dtypes as two bytes
 
 /// Returns the header's text after `'key':`, without leading spaces; empty if it has no such key.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/promotion.hpp>
 #include <headrace/io/file/json.hpp>
 #include <headrace/io/pt2/convert.hpp>
 #include <headrace/io/pt2/scope.hpp>
@@ -95,6 +96,7 @@ void store_number(std::span<std::byte> to, dtype type, const scalar& number) {
 [[nodiscard]] dtype type_beside(const scalar& number, dtype beside) {
     const bool integral = number.kind() == scalar::kind_type::integral;
     const dtype own = number.is_floating() ? dtype::float32 : integral ? dtype::int64 : dtype::boolean;
+    if (is_complex(beside)) return magnitude_of(beside);  // real numbers cost less, and promote likewise
     return traits_of(own).category <= traits_of(beside).category ? beside : own;
 }
 
@@ -104,6 +106,14 @@ void store_number(std::span<std::byte> to, dtype type, const scalar& number) {
     const dtype type = type_beside(number, beside);
     return create_constant(g, tensor_meta{type, {}, {}}, nullptr,
         [&](std::span<std::byte> data) { store_number(data, type, number); });
+}
+
+/// Makes a constant of a Python number with an imaginary part.
+[[nodiscard]] value complex_constant(graph& g, simdjson::dom::element parts) {
+    return create_constant(g, tensor_meta{dtype::complex64, {}, {}}, nullptr, [&](std::span<std::byte> data) {
+        store(data, static_cast<float>(json_get<double>(parts, "real")));
+        store(data.subspan(sizeof(float)), static_cast<float>(json_get<double>(parts, "imag")));
+    });
 }
 
 }  // namespace
@@ -256,6 +266,7 @@ void argument_reader::place_numbers() {
 
 value argument_reader::as_number(value element, dtype beside) {
     const dtype own = meta_of(element)->dtype;
+    if (is_complex(own)) return element;  // it promotes, whatever stands beside it
     const scalar kind = is_floating(own) ? scalar(0.0)
         : own == dtype::boolean          ? scalar(false)
                                          : scalar(std::int64_t{0});
@@ -285,6 +296,11 @@ void argument_reader::put(const field_info& field, const argument& a) {
         // Schemas with `int[2]? x=None`: the struct has an empty list for None.
     } else if (const value element = tensor_of_number(a); field.kind == field_kind::tensor && element) {
         elements_.emplace_back(&field, element);
+    } else if (a.is("as_complex")) {
+        if (field.kind != field_kind::tensor)
+            fail_unsupported(
+                "it is a complex number, where only tensors are lowered; give it as torch.tensor(1j)");
+        elements_.emplace_back(&field, complex_constant(names_.owner(), a.content));
     } else if (scalar number; field.kind == field_kind::tensor && convert(a, number)) {
         numbers_.emplace_back(&field, number);
     } else if (T converted = initial<T>(field); convert(a, converted)) {

@@ -117,7 +117,7 @@ HEADRACE_COMPILED_PASS(decompose_diagonals);
 /// affine grid is the product of a constant grid and the given matrix.
 struct decompose_tables : pass_in<decomposition> {
     static constexpr std::string_view summary =
-        "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
+        "windows, frequencies, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
 
     static auto rewrites() {
         return rules(
@@ -143,6 +143,8 @@ struct decompose_tables : pass_in<decomposition> {
                     "lower it to a .pte file, where they are float32");
             }),
             on<aten::logspace> = code<logarithmic>(),
+            on<aten::fft_fftfreq, aten::fft_rfftfreq> =
+                code<made>([](auto op, emit<made> e, const auto& a) { return frequencies(op, e, a); }),
             on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
                 const std::size_t axes = a.size.size() - 2;
                 const sizes image = sizes(a.size).subspan(2);
@@ -201,6 +203,16 @@ private:
         const double step = a.steps > 1 ? (a.end.to_double() - start) / static_cast<double>(a.steps - 1) : 0;
         return e.constant_of(e.result_meta().dtype, e.result_meta().shape,
             [&](std::size_t i) { return scalar(std::pow(a.base, start + step * static_cast<double>(i))); });
+    }
+    // 0, 1, … and, of a whole spectrum, the negative frequencies after them, in cycles per unit.
+    template <op_tag Op>
+    static value frequencies(Op, emit<made> e, const args<Op>& a) {
+        const std::int64_t positive = std::is_same_v<Op, aten::fft_rfftfreq> ? a.n : (a.n - 1) / 2;
+        const double span = static_cast<double>(a.n) * a.d;
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
+            const auto k = static_cast<std::int64_t>(i);
+            return scalar(static_cast<double>(k <= positive ? k : k - a.n) / span);
+        });
     }
     static value indices(emit<made> e, const auto& a, bool lower) {
         const std::int64_t count = e.result_meta().shape[1];

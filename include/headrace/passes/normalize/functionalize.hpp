@@ -150,7 +150,7 @@ private:
         };
         switch (w.kind) {
             case sharing::reshaped:
-                if (!sure(w)) break;
+                if (!sure(w) && !unread_beside(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
             case sharing::permuted: {
                 const result<shape_builder> order = order_of_view(n, meta.rank());
@@ -202,6 +202,11 @@ private:
     /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.
     bool sure(const view& w) {
         return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
+    }
+    /// True if nothing but the view reads its tensor: whether that shares memory makes no difference then.
+    bool unread_beside(const view& w) {
+        return view_of(w.parent) == nullptr && !is<builtin::placeholder>(*w.parent.producer) &&
+            !is<builtin::constant>(*w.parent.producer) && has_one_use(w.parent);
     }
     bool contiguous(value v) {
         const view* const w = view_of(v);

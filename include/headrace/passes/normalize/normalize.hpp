@@ -6,6 +6,7 @@
 #include <headrace/passes/properties.hpp>
 #ifdef HEADRACE_DEFINES_PASSES
 #include <headrace/passes/decompose/arithmetic.hpp>
+#include <headrace/passes/decompose/complex.hpp>
 #include <headrace/passes/normalize/casts_and_copies.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/narrow_types.hpp>
@@ -17,10 +18,10 @@
 
 namespace headrace {
 
-using normalize_passes =
-    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
-        canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
-        scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
+using normalize_passes = pass_list<inline_regions, move_constants_into_regions, functionalize,
+    canonicalize_variants, decompose_complex, canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
+    remove_noop, hoist_casts, scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions,
+    canonicalize_pooling>;
 
 }  // namespace headrace
 

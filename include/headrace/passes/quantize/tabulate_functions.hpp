@@ -44,6 +44,7 @@ private:
         if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
         if (a.dtype == dtype::int8)
             return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
+        if (f.is_square()) return std::nullopt;
         // TABLE of INT16 returns INT32 with seven fractional bits.
         constexpr int step = 128;
         const value table = table_of(e, f, dtype::int32, -32768, step, 513);
@@ -58,6 +59,18 @@ private:
         }
         [[nodiscard]] bool is_worth_a_table() const { return is_sound_ && computes_; }
         [[nodiscard]] value source() const { return source_; }
+        /// True for x · x, which a MUL computes exactly: a TABLE of INT16 has straight lines, all of them
+        /// above the parabola.
+        [[nodiscard]] bool is_square() const {
+            const node* sole = nullptr;
+            for (const node* n : nodes_) {
+                if (!functions.contains(*n->op)) continue;
+                if (sole != nullptr) return false;
+                sole = n;
+            }
+            return sole != nullptr && is<aten::mul_tensor>(*sole) && !is_number(sole->operand(0)) &&
+                !is_number(sole->operand(1));
+        }
 
         /// Applies the quantized function to `integers` in place of its source, in tensors of that shape.
         value applied(emit<made> e, value integers, const shape_builder& shape) const {
