@@ -145,6 +145,18 @@ struct quantize_options {
 };
 [[nodiscard]] int quantize(const quantize_options& options);
 
+struct stream_command_options {
+    std::string model;
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
+    std::string output;
+    std::string axis;         ///< "x:2", or "2" if there is one input
+    std::int64_t step = 0;    ///< elements of the axis
+    std::int64_t window = 0;  ///< elements that ops over all of an axis keep; 0: they are refused
+    bool verify = false;
+    std::string report;  ///< JSON; empty: none
+};
+[[nodiscard]] int stream(const stream_command_options& options);
+
 struct compare_options {
     std::string reference;
     std::string other;
