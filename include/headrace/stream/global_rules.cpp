@@ -122,7 +122,7 @@ result<node_rule> flow_analysis::recurrence(node& n) {
             return global(n, "its first state is of the stream");
         made.states.push_back({i, i});
         made.results[i] = flow{.kind = flow_kind::latest, .remembers = true};
-        made.results[i].comparable = f.size == f.rate * size_;
+        made.results[i].comparable = ratio(f.size) == f.rate * size_;
     }
     return made;
 }
