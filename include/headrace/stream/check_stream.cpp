@@ -183,14 +183,9 @@ private:
             const std::int64_t step = n / output.elements;
             if (n < 0 || step >= static_cast<std::int64_t>(made_.size())) continue;
             // The last elements may be computed from the window's end, which the stream does not have.
-            if (n >= first + limit(output)) break;
+            if (n >= first + output.flow.end) break;
             compared.compare(expected, j, made_[static_cast<std::size_t>(step)][o], n % output.elements, n);
         }
-    }
-
-    // Returns the number of elements that the window's own elements give.
-    [[nodiscard]] std::int64_t limit(const stream_output& o) const {
-        return (o.flow.rate * summary_.window).numerator() / (o.flow.rate * summary_.window).denominator();
     }
 
     const graph& whole_;

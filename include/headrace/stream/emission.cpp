@@ -44,6 +44,11 @@ void set_integer(const node& n, argument_bytes& arguments, std::string_view name
     headrace::detail::member_at<std::int64_t>(arguments.data(), *n.op->find(name)) = to;
 }
 
+// Returns the operand that a node forwards: the only stream among operands that are joined.
+std::uint32_t forwarded(const node_rule& rule) {
+    return rule.spatial == SIZE_MAX ? 0 : static_cast<std::uint32_t>(rule.spatial);
+}
+
 }  // namespace
 
 result<std::vector<state>> step_emission::run(std::span<node* const> nodes) {
@@ -70,16 +75,22 @@ value step_emission::stepped(value v) const {
 }
 
 std::pair<value, std::int64_t> step_emission::root_of(value v) const {
-    if (const auto* q = match<quantized_decomposed::quantize_per_tensor>(v)) return {v, q->zero_point};
-    for (value at = v; flows_.rule_of(*at.producer) != nullptr; at = at.producer->operand(0)) {
+    value kept = v;
+    bool moved = false;
+    for (value at = v; flows_.rule_of(*at.producer) != nullptr;) {
         const node& n = *at.producer;
         const node_rule& rule = *flows_.rule_of(n);
         if (const auto* dq = args_if<quantized_decomposed::dequantize_per_tensor>(n)) return {dq->input, dq->zero_point};
-        const bool moves = n.op->has(trait::permuting | trait::reshaping) && !rule.readings.empty() &&
-            !rule.readings[0] && flows_.of(at).rate == flows_.of(n.operand(0)).rate;
-        if (!moves) break;
+        const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n);
+        if (q != nullptr && !moved) return {at, q->zero_point};
+        const bool moves = n.op->has(trait::permuting | trait::reshaping) && !rule.readings[0] &&
+            flows_.of(at).rate == flows_.of(n.operand(0)).rate && flows_.of(n.operand(0)).kind == flow_kind::flowing;
+        if (!rule.forwards && !moves) break;
+        at = n.operand(forwarded(rule));
+        moved = moved || moves;
+        if (!moved) kept = at;
     }
-    return {v, 0};
+    return {kept, 0};
 }
 
 void step_emission::note_histories(node& n) {
@@ -150,11 +161,13 @@ result<value> step_emission::at_length(
     value v, value root, value made, std::int64_t length, node& before) {
     if (v == root) return made;
     node& n = *v.producer;
+    const node_rule& rule = *flows_.rule_of(n);
+    if (rule.forwards) return at_length(n.operand(forwarded(rule)), root, made, length, before);
     HEADRACE_TRY(from, at_length(n.operand(0), root, made, length, before));
     std::vector<value> operands;
     for (const edge& e : n.operand_edges()) operands.push_back(stepped(*e.slot));
     operands[0] = from;
-    HEADRACE_TRY(copy, emit(n, operands, *flows_.rule_of(n), length));
+    HEADRACE_TRY(copy, emit(n, operands, rule, length));
     graph_.move_before(*copy, &before);
     return copy->result(v.result);
 }
@@ -219,7 +232,7 @@ result<void> step_emission::replace(node& n) {
     const node_rule* const rule = flows_.rule_of(n);
     if (rule == nullptr) return {};
     if (rule->forwards) {
-        made_[n.result()] = stepped(n.operand(rule->spatial == SIZE_MAX ? 0 : static_cast<std::uint32_t>(rule->spatial)));
+        made_[n.result()] = stepped(n.operand(forwarded(*rule)));
         return {};
     }
     std::vector<value> operands;

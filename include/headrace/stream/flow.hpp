@@ -33,6 +33,8 @@ struct flow {
     std::int64_t exact = 0;
     /// The first element that depends on nothing before the stream's first element.
     std::int64_t interior = 0;
+    /// The whole model has the elements before this one, and its window's end does not affect them.
+    std::int64_t end = 0;
     /// All elements are exact, and those before the first one are zero.
     bool zero_before = false;
     /// Depends on all elements since the first one.

@@ -74,7 +74,7 @@ result<node_rule> flow_analysis::gathered(node& n, std::int64_t elements_kept) {
         made_flow.remembers = made_flow.remembers || f.remembers;
         // The whole model's last element is made by the last step, and nothing is there of edges.
         made_flow.comparable = made_flow.comparable && f.comparable && f.exact <= std::max(std::int64_t{0}, f.delay) &&
-            elements_kept == f.size && f.size + delay == (f.rate * size_).numerator() / (f.rate * size_).denominator();
+            elements_kept == f.size && f.size + delay == whole_elements(f) && f.end == f.size + f.delay;
     }
     made.results.assign(n.result_count, made_flow);
     return made;
@@ -92,7 +92,7 @@ result<node_rule> flow_analysis::newest(node& n, std::int64_t from_end) {
         made_flow.exact = (needed + made_in_step - 1) / made_in_step - 1;
     }
     made_flow.comparable = f.comparable && f.exact <= std::max(std::int64_t{0}, f.delay) &&
-        f.size + f.delay == (f.rate * size_).numerator() / (f.rate * size_).denominator();
+        f.size + f.delay == whole_elements(f) && f.end + from_end >= f.size + f.delay;
     made.results.assign(n.result_count, made_flow);
     return made;
 }

@@ -96,6 +96,7 @@ result<node_rule> flow_analysis::reshape(node& n) {
         made.readings.push_back(reading{offset, elements(f)});
         const auto frames = [&](std::int64_t first) { return first <= 0 ? 0 : (first - offset + frame - 1) / frame; };
         f.rate /= frame;
+        f.end = (f.end - offset) / frame;
         f.exact = frames(f.exact);
         f.interior = frames(f.interior);
         f.delay = delay;
@@ -112,6 +113,7 @@ result<node_rule> flow_analysis::reshape(node& n) {
         r.delay *= joined;
         r.exact *= joined;
         r.interior *= joined;
+        r.end *= joined;
         made.reshapes = true;
         return made;
     }

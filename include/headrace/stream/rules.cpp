@@ -88,7 +88,10 @@ result<void> flow_analysis::visit(node& n) {
     made.readings.resize(n.operand_count);
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         flow& f = made.results[i];
-        if (f.kind == flow_kind::flowing && n.results[i].meta != nullptr) f.size = n.results[i].meta->shape[f.axis];
+        if (f.kind == flow_kind::flowing && n.results[i].meta != nullptr) {
+            f.size = n.results[i].meta->shape[f.axis];
+            f.end = std::min(f.end, f.size + f.delay);
+        }
         HEADRACE_TRY(check_flow(n, f));
         flows_[n.result(i)] = f;
     }
@@ -196,7 +199,7 @@ result<node_rule> flow_analysis::pointwise(node& n) {
 result<node_rule> flow_analysis::aligned(node& n, std::size_t from_right) {
     node_rule made;
     made.readings.resize(n.operand_count);
-    flow all;
+    flow all{.end = INT64_MAX};
     bool zeros = true;
     for (std::uint32_t i = 0; i != n.operand_count; ++i) {
         const flow f = of(n.operand(i));
@@ -222,6 +225,7 @@ result<node_rule> flow_analysis::aligned(node& n, std::size_t from_right) {
         const bool exact_from_start = f.zero_before && (wait == 0 || all.delay <= 0);
         all.exact = std::max(all.exact, exact_from_start ? std::int64_t{0} : f.exact + wait);
         all.interior = std::max(all.interior, f.interior + wait);
+        all.end = std::min(all.end, f.end + wait);
         zeros = zeros && exact_from_start;
     }
     all.zero_before = zeros && all.delay <= 0 && (all.delay == 0 || keeps_zero(n));

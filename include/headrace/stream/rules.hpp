@@ -69,6 +69,10 @@ private:
     result<node_rule> newest(node& n, std::int64_t from_end);
     result<node_rule> gathered(node& n, std::int64_t elements_kept);
 
+    // Returns the elements that as many steps make as the whole model's window has.
+    [[nodiscard]] std::int64_t whole_elements(const flow& f) const {
+        return boost::rational_cast<std::int64_t>(f.rate * size_);
+    }
     [[nodiscard]] const tensor_meta& meta(const node& n, std::uint32_t operand) const;
     [[nodiscard]] result<void> check_flow(const node& n, const flow& f);
 

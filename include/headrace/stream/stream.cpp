@@ -131,7 +131,7 @@ result<stream_summary> make_stream(program& p, const stream_options& options) {
 
     flow_analysis flows(options.step, size, options.window);
     flows.define(input->result(),
-        flow{.kind = flow_kind::flowing, .axis = *axis, .size = size, .zero_before = true});
+        flow{.kind = flow_kind::flowing, .axis = *axis, .size = size, .end = size, .zero_before = true});
     std::vector<node*> nodes;
     for (node& n : g.nodes()) {
         nodes.push_back(&n);

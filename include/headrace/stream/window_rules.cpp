@@ -55,6 +55,7 @@ result<node_rule> flow_analysis::windowed(node& n, const moving_window& w, std::
     const bool edges_agree = from.zero_before && (w.before == 0 || w.pads_with_zeros);
     f.exact = edges_agree ? std::max(std::int64_t{0}, f.delay) : from_element(from.exact);
     f.interior = from_element(from.interior);
+    f.end = floor_div(from.end - offset - w.extent(), w.stride) + 1;
     f.zero_before = edges_agree && f.delay == 0;
     node_rule made;
     made.results.assign(n.result_count, f);
@@ -76,6 +77,7 @@ result<node_rule> flow_analysis::transposed(node& n, const moving_window& w) {
     };
     f.exact = from.zero_before ? std::max(std::int64_t{0}, f.delay) : from_element(from.exact);
     f.interior = from_element(from.interior);
+    f.end = from.end * w.stride;
     f.zero_before = from.zero_before && f.delay == 0;
     node_rule made;
     made.results.assign(n.result_count, f);
