@@ -64,6 +64,9 @@ struct lower_options {
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
     bool io_files = false;              ///< for a batch: the file of `io`, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
+    std::string stream;                 ///< "x:2": the model is computed in steps along this axis of input x
+    std::int64_t step = 0;              ///< elements of that axis
+    std::int64_t window = 0;            ///< elements that ops over all of an axis keep
 };
 [[nodiscard]] int lower(const lower_options& options);
 

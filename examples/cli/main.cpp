@@ -152,6 +152,9 @@ constexpr const char* graph_output_help =
     R"(File to write: .hr is text that can be read again (its large constants are in FILE.data), .pt2 what
 torch.export.load reads, .tosa a flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing
 on standard output)";
+constexpr const char* stream_help =
+    R"(Lower a step of the model along this axis of an input, with states, as `headrace stream` makes it; a
+flatbuffer needs --state)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if the name ends in .html, a page for the
 browser with the graph after each pass, refused nodes, transposes and memory; for --batch, a table)";
@@ -206,7 +209,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--kernels", "--plan-memory",
-             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize"}) {
+             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -317,6 +320,15 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_flag("--strict", o.strict, strict_help);
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
+    CLI::Option* axis = lower->add_option("--stream", o.stream, stream_help);
+    axis->type_name("NAME:AXIS");
+    CLI::Option* step =
+        lower->add_option("--step", o.step, "With --stream: elements of the axis in each step");
+    step->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))->needs(axis);
+    axis->needs(step);
+    lower->add_option("--window", o.window, "With --stream: elements that ops over all of an axis keep")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+        ->needs(axis);
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
@@ -513,7 +525,8 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
 void add_stream(CLI::App& app, stream_command_options& o, int& status) {
     CLI::App* stream = app.add_subcommand(
         "stream", "Turn a .pt2 model of a window into one that computes a step of it and keeps states");
-    stream->add_option("model", o.model, "Model written by torch.export.save (.pt2), float or quantized")->required();
+    stream->add_option("model", o.model, "Model written by torch.export.save (.pt2), float or quantized")
+        ->required();
     stream->add_option("--axis", o.axis, "Input and axis that are a stream: x:2, or 2 if there is one input")
         ->required()
         ->type_name("NAME:AXIS");
@@ -525,7 +538,8 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
             "Elements that ops over all of an axis, such as a mean, keep; otherwise they are refused")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
     add_sizes(*stream, o.sizes);
-    stream->add_option("-o,--output", o.output, "Model to write (.pt2): its buffers are the states")->required();
+    stream->add_option("-o,--output", o.output, "Model to write (.pt2): its buffers are the states")
+        ->required();
     stream->add_flag("--verify", o.verify, "Execute both on random numbers, and compare what must be equal");
     stream->add_option("--report", o.report, "Write delays, states and multiply-accumulates (JSON)");
     write_by(*stream, {"--output", "--report"});

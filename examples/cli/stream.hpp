@@ -14,8 +14,8 @@ namespace headrace::cli {
 /// Parses "x:2", or "2" for a model with one input, into the options. Returns false for other texts.
 [[nodiscard]] bool parse_stream_axis(const std::string& text, stream_options& options);
 
-/// Makes the model one of a step if the options have a step.
-[[nodiscard]] result<void> stream_model(program& model, const stream_options& options);
+/// Reads a model, quantizes it if the options name samples, and makes it one of a step if they have an axis.
+[[nodiscard]] result<program> read_for_lowering(const std::string& path, const lower_options& options);
 
 }  // namespace headrace::cli
 

@@ -55,7 +55,8 @@ public:
     /// Eighths, so that sums of products are exact in float32.
     value weights(std::initializer_list<std::int64_t> shape) {
         std::uniform_int_distribution<int> eighths(-4, 4);
-        std::vector<double> numbers(static_cast<std::size_t>(eval::elements_in({std::data(shape), shape.size()})));
+        std::vector<double> numbers(
+            static_cast<std::size_t>(eval::elements_in({std::data(shape), shape.size()})));
         for (double& w : numbers) w = eighths(random_) / 8.0;
         const tensor t = tensor::of(dtype::float32, shape, numbers);
         const value made = create_constant(g(), {dtype::float32, int_list(shape), {}}, nullptr,
@@ -74,8 +75,8 @@ public:
             .dilation = {dilation}});
     }
     value quantized(value v) {
-        const value q = add<quantized_decomposed::quantize_per_tensor>(
-            {v, 1.0 / 8, 3, -128, 127, dtype::int8});
+        const value q =
+            add<quantized_decomposed::quantize_per_tensor>({v, 1.0 / 8, 3, -128, 127, dtype::int8});
         return add<quantized_decomposed::dequantize_per_tensor>({q, 1.0 / 8, 3, -128, 127, dtype::int8});
     }
 

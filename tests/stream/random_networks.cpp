@@ -52,7 +52,8 @@ private:
         is_causal_ = false;
         const std::int64_t kernel = 2 + pick(2);
         if (pick(2) == 0) {
-            now_ = n.add<aten::max_pool1d>({.self = now_, .kernel_size = {kernel}, .stride = {2}, .padding = {pick(2)}});
+            now_ = n.add<aten::max_pool1d>(
+                {.self = now_, .kernel_size = {kernel}, .stride = {2}, .padding = {pick(2)}});
         } else {
             now_ = n.add<aten::avg_pool1d>({.self = now_, .kernel_size = {2}, .stride = {2}});
         }
@@ -69,7 +70,8 @@ private:
     void join() {
         std::vector<value> fitting;
         for (const value v : known_) {
-            if (std::ranges::equal(stream_network::shape(v), stream_network::shape(now_))) fitting.push_back(v);
+            if (std::ranges::equal(stream_network::shape(v), stream_network::shape(now_)))
+                fitting.push_back(v);
         }
         if (fitting.empty()) return;
         const value other = fitting[static_cast<std::size_t>(pick(static_cast<int>(fitting.size())))];
@@ -83,16 +85,31 @@ private:
     }
     void add_layer() {
         switch (pick(10)) {
-            case 0: now_ = n.add<aten::relu>({now_}); return;
-            case 1: now_ = n.add<aten::hardtanh>({now_}); return;
-            case 2: add_pool(); return;
-            case 3: add_upsampling(); return;
-            case 4: case 5: join(); return;
-            case 6: add_rows(); return;
+            case 0:
+                now_ = n.add<aten::relu>({now_});
+                return;
+            case 1:
+                now_ = n.add<aten::hardtanh>({now_});
+                return;
+            case 2:
+                add_pool();
+                return;
+            case 3:
+                add_upsampling();
+                return;
+            case 4:
+            case 5:
+                join();
+                return;
+            case 6:
+                add_rows();
+                return;
             case 7:
                 if (is_causal_ && !quantizes_) now_ = n.add<aten::cumsum>({now_, 2});
                 return;
-            default: add_window(); return;
+            default:
+                add_window();
+                return;
         }
     }
 

@@ -7,7 +7,8 @@ using namespace headrace;
 
 namespace {
 
-std::string refusal(stream_network& n, std::int64_t step = 4, std::int64_t window = 0, std::int64_t axis = 2) {
+std::string refusal(
+    stream_network& n, std::int64_t step = 4, std::int64_t window = 0, std::int64_t axis = 2) {
     const auto made = n.stream(step, window, axis);
     REQUIRE(!made);
     return std::string(made.error().message);

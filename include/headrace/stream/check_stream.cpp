@@ -40,8 +40,8 @@ tensor random_tensor(const tensor_meta& m, std::int64_t axis, std::int64_t lengt
 tensor part_of(const tensor& t, std::size_t axis, std::int64_t begin, std::int64_t count) {
     eval::extents shape = t.shape();
     const std::span<const std::int64_t> sizes(shape);
-    const auto inner = static_cast<std::size_t>(eval::elements_in(sizes.subspan(axis + 1))) *
-        eval::element_bytes(t.type());
+    const auto inner =
+        static_cast<std::size_t>(eval::elements_in(sizes.subspan(axis + 1))) * eval::element_bytes(t.type());
     const auto outer = static_cast<std::size_t>(eval::elements_in(sizes.first(axis)));
     const std::size_t row = static_cast<std::size_t>(shape[axis]) * inner;
     shape[axis] = count;
@@ -69,8 +69,9 @@ public:
             const auto of_state = annotated == nullptr
                 ? states.end()
                 : std::ranges::find(states, annotated->name, &initial_state::name);
-            inputs_.push_back(of_state != states.end() ? eval::tensor_of_constant(of_state->data, of_state->meta)
-                                                       : others[other++]);
+            inputs_.push_back(of_state != states.end()
+                    ? eval::tensor_of_constant(of_state->data, of_state->meta)
+                    : others[other++]);
             names_.push_back(annotated == nullptr ? std::string_view() : annotated->name);
         }
     }
@@ -146,7 +147,8 @@ public:
         const tensor x = random_tensor(given, axis, windows * steps * summary_.step, random);
         step_runner runner(steps_, inputs);
         for (std::int64_t i = 0; i != windows * steps; ++i) {
-            HEADRACE_TRY(made, runner.run(place, part_of(x, summary_.axis, i * summary_.step, summary_.step)));
+            HEADRACE_TRY(
+                made, runner.run(place, part_of(x, summary_.axis, i * summary_.step, summary_.step)));
             made_.push_back(std::move(made));
         }
         for (std::int64_t w = 0; w != windows; ++w) {
@@ -178,7 +180,8 @@ private:
         if (window != 0 && output.flow.remembers) return;
         const std::int64_t first = window * steps * output.elements;
         const std::int64_t begin = window == 0 ? output.flow.exact : output.flow.interior;
-        for (std::int64_t j = std::max(std::int64_t{0}, begin - output.flow.delay); j < output.flow.size; ++j) {
+        for (std::int64_t j = std::max(std::int64_t{0}, begin - output.flow.delay); j < output.flow.size;
+             ++j) {
             const std::int64_t n = first + j + output.flow.delay;
             const std::int64_t step = n / output.elements;
             if (n < 0 || step >= static_cast<std::int64_t>(made_.size())) continue;

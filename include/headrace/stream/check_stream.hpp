@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// What check_stream found.
+/// The findings of check_stream.
 struct stream_check {
     std::uint64_t compared = 0;   ///< elements
     std::uint64_t different = 0;  ///< elements that are not equal to the last bit

@@ -10,9 +10,7 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/eval/evaluator.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/ir/purity.hpp>
 #include <headrace/run/execution.hpp>
 
 namespace headrace::streams {
@@ -80,11 +78,13 @@ std::pair<value, std::int64_t> step_emission::root_of(value v) const {
     for (value at = v; flows_.rule_of(*at.producer) != nullptr;) {
         const node& n = *at.producer;
         const node_rule& rule = *flows_.rule_of(n);
-        if (const auto* dq = args_if<quantized_decomposed::dequantize_per_tensor>(n)) return {dq->input, dq->zero_point};
+        if (const auto* dq = args_if<quantized_decomposed::dequantize_per_tensor>(n))
+            return {dq->input, dq->zero_point};
         const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n);
         if (q != nullptr && !moved) return {at, q->zero_point};
         const bool moves = n.op->has(trait::permuting | trait::reshaping) && !rule.readings[0] &&
-            flows_.of(at).rate == flows_.of(n.operand(0)).rate && flows_.of(n.operand(0)).kind == flow_kind::flowing;
+            flows_.of(at).rate == flows_.of(n.operand(0)).rate &&
+            flows_.of(n.operand(0)).kind == flow_kind::flowing;
         if (!rule.forwards && !moves) break;
         at = n.operand(forwarded(rule));
         moved = moved || moves;
@@ -122,43 +122,8 @@ result<value> step_emission::part(
     return add(info_of<aten::slice_tensor>, &a, before);
 }
 
-value step_emission::add_buffer(
-    const tensor_meta& meta, std::span<const std::byte> bytes, std::string_view of, node& before) {
-    const std::string name = join_text("stream_state_", states_.size());
-    const value buffer = create_constant(
-        graph_, meta, &before, [&](std::span<std::byte> data) { std::ranges::copy(bytes, data.begin()); });
-    graph_.set_name(buffer, "b_" + name);
-    states_.push_back({name, std::string(of), tensor_meta{meta.dtype, graph_.own(meta.shape), {}}});
-    return buffer;
-}
-
-result<value> step_emission::full_history(value root, node& before) {
-    history& kept = histories_.at(root);
-    if (kept.full) return kept.full;
-    const flow f = flows_.of(root);
-    const value now = stepped(root);
-    tensor_meta meta = *meta_of(now);
-    std::vector<std::int64_t> shape(meta.shape.begin(), meta.shape.end());
-    shape[f.axis] = kept.length;
-    meta = {meta.dtype, graph_.own(int_list(shape)), {}};
-    const std::optional<std::int64_t> count = meta.checked_elements();
-    if (!count || *count > (std::int64_t{1} << 31U))
-        return unsupported(join_text(message_prefix(*root.producer), "its state would be too large"));
-    eval::tensor first(meta.dtype, shape);
-    if (kept.fill != 0)
-        first.assign(std::vector<std::int64_t>(static_cast<std::size_t>(*count), kept.fill));
-    const value buffer = add_buffer(meta, first.bytes(), origin_name(*root.producer), before);
-    const value both[]{buffer, now};
-    const args<aten::cat> joined{.tensors = both, .dim = static_cast<std::int64_t>(f.axis)};
-    HEADRACE_TRY(full, add(info_of<aten::cat>, &joined, before));
-    kept.full = full;
-    updates_.push_back({buffer, root});
-    return full;
-}
-
 // Computes `v` again from more elements of the value that is kept.
-result<value> step_emission::at_length(
-    value v, value root, value made, std::int64_t length, node& before) {
+result<value> step_emission::at_length(value v, value root, value made, std::int64_t length, node& before) {
     if (v == root) return made;
     node& n = *v.producer;
     const node_rule& rule = *flows_.rule_of(n);
@@ -209,7 +174,8 @@ result<node*> step_emission::emit(
             set_entry(n, arguments, "size", to.axis, shape.size(), length);
         if (is<aten::select_int>(n) && rule.readings[0]) set_integer(n, arguments, "index", 0);
         made = &graph_.create(*n.op, arguments.data(), n.result_count, &n);
-        for (std::uint32_t i = 0; i != n.operand_count; ++i) graph_.set_operand(made->operands[i], operands[i]);
+        for (std::uint32_t i = 0; i != n.operand_count; ++i)
+            graph_.set_operand(made->operands[i], operands[i]);
     }
     inference inferred(graph_.arena());
     HEADRACE_TRY(infer_node(*made, inferred));
@@ -222,8 +188,8 @@ result<node*> step_emission::emit(
     made->annotations = n.annotations;
     const sizes found = made->results[0].meta->shape;
     if (!rule.crop && !std::ranges::equal(found, shape)) {
-        return unsupported(join_text(message_prefix(n), "a step of it gives ", shape_text(found), " instead of ",
-            shape_text(shape), ", so it cannot be computed in steps"));
+        return unsupported(join_text(message_prefix(n), "a step of it gives ", shape_text(found),
+            " instead of ", shape_text(shape), ", so it cannot be computed in steps"));
     }
     return made;
 }
@@ -255,61 +221,6 @@ result<void> step_emission::replace(node& n) {
     }
     if (rule->sums_up) return add_sum(n, *made);
     return {};
-}
-
-// A sum goes on where the step before ended.
-result<void> step_emission::add_sum(node& n, node& made) {
-    const flow f = flows_.of(n.result());
-    const tensor_meta& m = *made.results[0].meta;
-    std::vector<std::int64_t> shape(m.shape.begin(), m.shape.end());
-    shape[f.axis] = 1;
-    const eval::tensor zero(m.dtype, shape);
-    const tensor_meta meta{m.dtype, graph_.own(int_list(shape)), {}};
-    const value buffer = add_buffer(meta, zero.bytes(), origin_name(n), n);
-    const args<aten::add_tensor> sum{.self = made.result(), .other = buffer};
-    HEADRACE_TRY(all, add(info_of<aten::add_tensor>, &sum, n));
-    const std::int64_t length = flows_.elements(f);
-    HEADRACE_TRY(last, part(all, f.axis, length - 1, length, n));
-    updates_.push_back({buffer, last});
-    made_[n.result()] = all;
-    return {};
-}
-
-result<eval::tensor> step_emission::evaluate(value v) {
-    node& n = *v.producer;
-    if (const auto* constant = args_if<builtin::constant>(n))
-        return eval::tensor_of_constant(constant->data, *meta_of(v));
-    if (is<builtin::placeholder>(n) || !is_pure(n))
-        return unsupported(join_text(message_prefix(n), "it is the first state of a recurrence, which must be a "
-            "constant: export the model without that input"));
-    std::vector<eval::tensor> operands;
-    for (const edge& e : n.operand_edges()) {
-        HEADRACE_TRY(operand, evaluate(*e.slot));
-        operands.push_back(operand);
-    }
-    HEADRACE_TRY(results, eval::evaluate_node(n, operands));
-    return results[v.result];
-}
-
-result<value> step_emission::first_value(value v) {
-    HEADRACE_TRY(first, evaluate(v));
-    const tensor_meta& meta = *meta_of(v);
-    return add_buffer(meta, first.bytes(), origin_name(*v.producer), *graph_.first());
-}
-
-void step_emission::write_outputs() {
-    node& old = *graph_.output();
-    std::vector<value> values;
-    for (const value v : args_of<builtin::output>(old).values) values.push_back(stepped(v));
-    for (const update& u : updates_) {
-        const std::string_view tensor = u.buffer.producer->name();
-        program_.mutations.push_back({mutation::kind_type::buffer, std::string(tensor.substr(2)), values.size(),
-            std::string(tensor)});
-        values.push_back(u.next);
-    }
-    node& made = graph_.create<builtin::output>({.values = list<value>(values)}, &old);
-    made.annotations = old.annotations;
-    graph_.erase(old);
 }
 
 }  // namespace headrace::streams

@@ -54,7 +54,8 @@ private:
     result<void> add_sum(node& n, node& made);
     result<value> first_value(value v);
     result<eval::tensor> evaluate(value v);
-    value add_buffer(const tensor_meta& meta, std::span<const std::byte> bytes, std::string_view of, node& before);
+    value add_buffer(
+        const tensor_meta& meta, std::span<const std::byte> bytes, std::string_view of, node& before);
     result<value> add(const op_info& op, const void* arguments, node& before);
     result<value> part(value v, std::size_t axis, std::int64_t begin, std::int64_t end, node& before);
     void write_outputs();

@@ -63,10 +63,11 @@ struct node_rule {
     bool forwards = false;                           ///< the result is the first operand
     bool reshapes = false;
     bool sums_up = false;
-    std::size_t spatial = SIZE_MAX;  ///< position of the stream axis among the window's; its padding becomes 0
-    std::size_t padded = SIZE_MAX;   ///< position in a list of padding that becomes 0
-    std::optional<reading> crop{};   ///< of the results
-    std::int64_t extra = 0;          ///< output padding of a transposed convolution
+    std::size_t spatial =
+        SIZE_MAX;                   ///< position of the stream axis among the window's; its padding becomes 0
+    std::size_t padded = SIZE_MAX;  ///< position in a list of padding that becomes 0
+    std::optional<reading> crop{};  ///< of the results
+    std::int64_t extra = 0;         ///< output padding of a transposed convolution
     std::vector<carried> states{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the rules of ops that need all elements of the stream axis, and of those that hand a state on.
+// Defines the rules of ops that need all elements of the stream axis, and of recurrences and sums.
 
 #include <algorithm>
 #include <utility>
@@ -39,14 +39,16 @@ result<node_rule> flow_analysis::global(node& n, std::string_view what) {
         axis = f.axis;
     }
     if (window_ == 0) {
-        return unsupported(join_text(message_prefix(n), what, "; or keep a window of its last elements, of which the "
-            "exported model has ", size, ": --window ", size));
+        return unsupported(join_text(message_prefix(n), what,
+            "; or keep a window of its last elements, of which the "
+            "exported model has ",
+            size, ": --window ", size));
     }
     if (equal && window_ == size) return gathered(n, size);
     if (takes_any_size(n, axis)) return gathered(n, window_);
     return unsupported(join_text(message_prefix(n), what, "; its window cannot have ", window_,
-        " elements, as the exported model computes it of ", size, ": export it with an input whose axis gives it ",
-        window_));
+        " elements, as the exported model computes it of ", size,
+        ": export it with an input whose axis gives it ", window_));
 }
 
 // Keeps the last elements, of which the node makes a new result in each step.
@@ -69,12 +71,14 @@ result<node_rule> flow_analysis::gathered(node& n, std::int64_t elements_kept) {
         if (made_in_step <= 0) continue;  // the step is refused for that
         const std::int64_t wait = delay - f.delay;
         made.readings[i] = reading{made_in_step - elements_kept - wait, elements_kept};
-        const std::int64_t needed = std::max(f.exact, std::max(std::int64_t{0}, f.delay)) + elements_kept + wait;
+        const std::int64_t needed =
+            std::max(f.exact, std::max(std::int64_t{0}, f.delay)) + elements_kept + wait;
         made_flow.exact = std::max(made_flow.exact, (needed + made_in_step - 1) / made_in_step - 1);
         made_flow.remembers = made_flow.remembers || f.remembers;
         // The whole model's last element is made by the last step, and nothing is there of edges.
-        made_flow.comparable = made_flow.comparable && f.comparable && f.exact <= std::max(std::int64_t{0}, f.delay) &&
-            elements_kept == f.size && f.size + delay == whole_elements(f) && f.end == f.size + f.delay;
+        made_flow.comparable = made_flow.comparable && f.comparable &&
+            f.exact <= std::max(std::int64_t{0}, f.delay) && elements_kept == f.size &&
+            f.size + delay == whole_elements(f) && f.end == f.size + f.delay;
     }
     made.results.assign(n.result_count, made_flow);
     return made;
@@ -100,12 +104,14 @@ result<node_rule> flow_analysis::newest(node& n, std::int64_t from_end) {
 result<node_rule> flow_analysis::recurrence(node& n) {
     const flow f = of(n.operand(0));
     if (boolean_argument(n, "bidirectional"))
-        return global(n, "one of its directions begins at the end, which a stream never has; train it with one");
+        return global(
+            n, "one of its directions begins at the end, which a stream never has; train it with one");
     const std::size_t time = meta(n, 0).rank() == 3 && boolean_argument(n, "batch_first") ? 1 : 0;
     if (f.axis != time) return global(n, "the stream is not its time axis");
     if (f.delay > 0 || f.exact > 0) {
         return unsupported(join_text(message_prefix(n), "what it remembers would begin with ",
-            std::max(f.delay, f.exact), " elements that the exported model does not have, as a layer before it looks "
+            std::max(f.delay, f.exact),
+            " elements that the exported model does not have, as a layer before it looks "
             "back or ahead without causal padding; pad that layer on the left alone, by its dilation · (kernel - 1)"));
     }
     node_rule made;
@@ -130,7 +136,8 @@ result<node_rule> flow_analysis::recurrence(node& n) {
 result<node_rule> flow_analysis::cumulative_sum(node& n) {
     const flow f = of(n.operand(0));
     if (f.delay != 0 || f.exact > 0) {
-        return unsupported(join_text(message_prefix(n), "its sum would begin with elements that the exported model "
+        return unsupported(join_text(message_prefix(n),
+            "its sum would begin with elements that the exported model "
             "does not have, as a layer before it looks back or ahead without causal padding; pad that layer on the "
             "left alone"));
     }

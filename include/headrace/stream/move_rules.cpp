@@ -94,7 +94,9 @@ result<node_rule> flow_analysis::reshape(node& n) {
         node_rule made;
         made.reshapes = true;
         made.readings.push_back(reading{offset, elements(f)});
-        const auto frames = [&](std::int64_t first) { return first <= 0 ? 0 : (first - offset + frame - 1) / frame; };
+        const auto frames = [&](std::int64_t first) {
+            return first <= 0 ? 0 : (first - offset + frame - 1) / frame;
+        };
         f.rate /= frame;
         f.end = (f.end - offset) / frame;
         f.exact = frames(f.exact);
@@ -139,14 +141,17 @@ result<node_rule> flow_analysis::slice(node& n) {
     if (!dim) return global(n, "its axis is out of range");
     const bool removes = is<aten::select_int>(n) || is<aten::unbind_int>(n);
     if (*dim != from.axis) return like_operand(n, 0, removes && *dim < from.axis ? -1 : 0);
-    const auto from_start = [&](std::int64_t i) { return std::clamp(i < 0 ? i + from.size : i, std::int64_t{0}, from.size); };
+    const auto from_start = [&](std::int64_t i) {
+        return std::clamp(i < 0 ? i + from.size : i, std::int64_t{0}, from.size);
+    };
     if (const auto* one = args_if<aten::select_int>(n)) {
         const std::int64_t index = one->index < 0 ? one->index + from.size : one->index;
         return newest(n, from.size - 1 - index);
     }
     if (const auto* part = args_if<aten::slice_tensor>(n); part != nullptr && part->step == 1)
         return shifted(n, from_start(part->start.value_or(0)), part->start.value_or(0) == 0);
-    if (const auto* part = args_if<aten::narrow>(n)) return shifted(n, from_start(part->start), part->start == 0);
+    if (const auto* part = args_if<aten::narrow>(n))
+        return shifted(n, from_start(part->start), part->start == 0);
     return global(n, "it takes the axis apart");
 }
 
@@ -220,8 +225,8 @@ result<node_rule> flow_analysis::reduction(node& n) {
         if (dim == from.axis) break;
         before += dim && *dim < from.axis ? 1 : 0;
     }
-    const bool over_axis = std::ranges::any_of(
-        dims, [&](std::int64_t d) { return normalized_axis(d, rank) == from.axis; });
+    const bool over_axis =
+        std::ranges::any_of(dims, [&](std::int64_t d) { return normalized_axis(d, rank) == from.axis; });
     if (dims.empty() || over_axis) return global(n, "it reduces all of the axis; use a running one");
     return like_operand(n, 0, boolean_argument(n, "keepdim") ? 0 : -before);
 }
@@ -239,7 +244,8 @@ result<node_rule> flow_analysis::product(node& n) {
     if (a_flows && place_a == 1) return global(n, "it sums over all of the axis");
     if (is<aten::linear>(n)) return like_operand(n, 0);
     if (a_flows && b_flows) {
-        if (place_a != place_b || place_a < 3) return global(n, "it multiplies each element of the axis by all others");
+        if (place_a != place_b || place_a < 3)
+            return global(n, "it multiplies each element of the axis by all others");
         return aligned(n, place_a);
     }
     if (b_flows && place_b == 2) return global(n, "it sums over all of the axis");

@@ -24,7 +24,7 @@ namespace {
 // Delays and rates beyond this are refused, so that sums and products of a few do not overflow.
 constexpr std::int64_t largest = std::int64_t{1} << 31U;
 
-// Of zero they give zero, so a state of zeros is still what was before the first element.
+// True for ops that map zero to zero, so that a state of zeros stands for the padding before them.
 bool keeps_zero(const node& n) {
     return n.op->has(trait::quantizing | trait::dequantizing | trait::rearranging | trait::copying) ||
         is<aten::relu>(n) || is<aten::relu6>(n) || is<aten::tanh>(n) || is<aten::silu>(n) ||
@@ -119,8 +119,7 @@ result<node_rule> flow_analysis::named_rule(node& n) {
     if (n.op->has(trait::quantizing | trait::dequantizing)) {
         const auto axis = integer_argument(n, "axis");
         const bool by_token = is<quantized_decomposed::quantize_per_token>(n);
-        if ((axis && *axis == axis_of(0)) || by_token)
-            return global(n, "its scales vary along the axis");
+        if ((axis && *axis == axis_of(0)) || by_token) return global(n, "its scales vary along the axis");
         return like_operand(n, 0);
     }
     if (is<aten::layer_norm>(n) || is<aten::native_layer_norm>(n) || is<aten::rms_norm>(n)) {

@@ -90,7 +90,8 @@ result<void> check_step(const stream_options& options, const flow_analysis& flow
 result<void> check_mutations(const program& p, const flow_analysis& flows) {
     for (const mutation& m : p.mutations) {
         if (flows.of(p.graph->outputs()[m.position]).kind == flow_kind::independent) continue;
-        return unsupported(join_text(printable(m.name), ": the model keeps a state of the stream itself, as models that are "
+        return unsupported(join_text(printable(m.name),
+            ": the model keeps a state of the stream itself, as models that are "
             "computed in steps already do"));
     }
     return {};
@@ -140,7 +141,8 @@ result<stream_summary> make_stream(program& p, const stream_options& options) {
     HEADRACE_TRY(check_step(options, flows));
     HEADRACE_TRY(check_mutations(p, flows));
 
-    stream_summary made{.input = std::string(input->name()), .axis = *axis, .step = options.step, .window = size};
+    stream_summary made{
+        .input = std::string(input->name()), .axis = *axis, .step = options.step, .window = size};
     for (std::size_t i = 0; i != p.user_outputs; ++i) {
         const value v = g.outputs()[i];
         const flow f = flows.of(v);

@@ -31,7 +31,8 @@ std::int64_t entry(const std::vector<std::int64_t>& items, std::size_t i, std::i
 }
 
 result<void> check(const node& n, const window& w) {
-    const bool fits = w.sound() && w.extent() < (1 << 30) && w.stride < (1 << 30) && std::abs(w.before) < (1 << 30);
+    const bool fits =
+        w.sound() && w.extent() < (1 << 30) && w.stride < (1 << 30) && std::abs(w.before) < (1 << 30);
     if (!fits) return unsupported(join_text(message_prefix(n), "its window is too large for a stream"));
     return {};
 }
@@ -126,7 +127,8 @@ result<node_rule> flow_analysis::pooling(node& n) {
         const std::int64_t count = entry(bins, w.spatial, 1);
         if (count == 1) return global(n, "it pools all of the axis");
         if (count == from.size) return like_operand(n, 0);
-        return global(n, "it pools parts of the axis that depend on its size; use a pooling with a kernel size");
+        return global(
+            n, "it pools parts of the axis that depend on its size; use a pooling with a kernel size");
     }
     const std::vector kernel = integers_argument(n, "kernel_size");
     w.kernel = entry(kernel, w.spatial, 1);
