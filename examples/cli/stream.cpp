@@ -57,8 +57,9 @@ std::string json_of(const stream_summary& s) {
     }
     std::string states;
     for (const streams::state& state : s.states) {
-        states += fmt::format(R"({}{{"name": "{}", "of": "{}", "bytes": {}}})", states.empty() ? "" : ", ",
-            state.name, printable(state.of), packed_bytes(state.meta));
+        states += fmt::format(R"({}{{"name": "{}", "of": "{}", "bytes": {}, "first_value": {}}})",
+            states.empty() ? "" : ", ", state.name, printable(state.of), packed_bytes(state.meta),
+            state.fill);
     }
     return fmt::format(
         R"({{"input": "{}", "axis": {}, "step": {}, "window": {}, "outputs": [{}], "first_exact_step": {}, "states": [{}], )"

@@ -23,6 +23,7 @@ struct state {
     std::string name;
     std::string of;  ///< the value whose past elements it holds, or the node that hands it on
     tensor_meta meta{};
+    std::int64_t fill = 0;  ///< all its elements before the first step, unless it is a recurrence's
 };
 
 /// Replaces each node that a stream reaches by its step. A value whose earlier elements are read gets one

@@ -21,7 +21,7 @@ value step_emission::add_buffer(
     const std::string name = join_text("stream_state_", states_.size());
     const value buffer = create_constant(
         graph_, meta, &before, [&](std::span<std::byte> data) { std::ranges::copy(bytes, data.begin()); });
-    graph_.set_name(buffer, "b_" + name);
+    graph_.set_name(buffer, name);
     states_.push_back({name, std::string(of), tensor_meta{meta.dtype, graph_.own(meta.shape), {}}});
     return buffer;
 }
@@ -45,6 +45,7 @@ result<value> step_emission::full_history(value root, node& before) {
     const args<aten::cat> joined{.tensors = both, .dim = static_cast<std::int64_t>(f.axis)};
     HEADRACE_TRY(full, add(info_of<aten::cat>, &joined, before));
     kept.full = full;
+    states_.back().fill = kept.fill;
     updates_.push_back({buffer, root});
     return full;
 }
@@ -97,7 +98,7 @@ void step_emission::write_outputs() {
     for (const update& u : updates_) {
         const std::string_view tensor = u.buffer.producer->name();
         program_.mutations.push_back(
-            {mutation::kind_type::buffer, std::string(tensor.substr(2)), values.size(), std::string(tensor)});
+            {mutation::kind_type::buffer, std::string(tensor), values.size(), std::string(tensor)});
         values.push_back(u.next);
     }
     node& made = graph_.create<builtin::output>({.values = list<value>(values)}, &old);
