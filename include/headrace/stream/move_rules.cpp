@@ -202,7 +202,11 @@ result<node_rule> flow_analysis::join(node& n) {
     }
     std::uint32_t place = 0;
     while (of(n.operand(place)).kind != flow_kind::flowing) ++place;
-    if (streams != 1) return global(n, "it joins streams one after the other");
+    if (streams != 1) {
+        return unsupported(join_text(message_prefix(n),
+            "it joins parts of the stream one after the other, as a recurrence does that was unrolled by `quantize`; "
+            "make the stream of the float model, and quantize that"));
+    }
     if (place != 0) {
         flow f = of(n.operand(place));
         f.delay -= before;
