@@ -66,3 +66,36 @@ TEST_CASE("an input or axis that is not there is refused", "[stream]") {
     CHECK_THAT(refusal(n, 4, 0, 3), Catch::Matchers::Contains("no axis 3"));
     CHECK_THAT(refusal(n, 4, 0, 0), Catch::Matchers::Contains("several steps"));
 }
+
+TEST_CASE("a model that keeps a state of the stream is refused, any other state stays", "[stream]") {
+    stream_network n(2, 24);
+    const value count = n.weights({1});
+    n.g().set_name(count, "count");
+    const value next = n.add<aten::add_scalar>({count, 1});
+    n.g().create<builtin::output>({.values = {n.add<aten::mul_tensor>({n.x(), count}), next}});
+    n.program().user_outputs = 1;
+    n.program().mutations.push_back({mutation::kind_type::buffer, "count", 1, "count"});
+    const auto made = n.stream(4);
+    REQUIRE(made);
+    CHECK(n.program().mutations.size() == 1);
+
+    stream_network other(2, 24);
+    const value last = other.weights({1, 2, 24});
+    other.g().set_name(last, "last");
+    other.g().create<builtin::output>({.values = {other.add<aten::relu>({other.x()}), other.x()}});
+    other.program().user_outputs = 1;
+    other.program().mutations.push_back({mutation::kind_type::buffer, "last", 1, "last"});
+    CHECK_THAT(refusal(other), Catch::Matchers::Contains("keeps a state of the stream"));
+}
+
+TEST_CASE("what a window of the stream scales is equal once the window is full", "[stream]") {
+    stream_network n(2, 24);
+    const value mean = n.add<aten::mean_dim>({.self = n.x(), .dim = int_list{2}, .keepdim = true});
+    n.end(n.add<aten::mul_tensor>({n.x(), mean}));
+    const auto made = n.stream(4, 24);
+    REQUIRE(made);
+    CHECK(made.value().outputs[0].flow.exact == 20);
+    const auto check = n.check(made.value());
+    REQUIRE(check);
+    CHECK(check.value().skipped == 1);
+}

@@ -39,7 +39,7 @@ struct flow {
     bool zero_before = false;
     /// Depends on all elements since the first one.
     bool remembers = false;
-    /// Equals the whole model's value when the stream has had as many elements as that. For `latest`.
+    /// The whole model says it: a `latest` value when the stream has had as many elements as its window.
     bool comparable = true;
 };
 

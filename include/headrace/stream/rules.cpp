@@ -215,9 +215,11 @@ result<node_rule> flow_analysis::aligned(node& n, std::size_t from_right) {
         all.kind = flow_kind::flowing;
         all.rate = f.rate;
         all.remembers = all.remembers || f.remembers;
+        all.comparable = all.comparable && f.comparable;
     }
     for (std::uint32_t i = 0; i != n.operand_count; ++i) {
         const flow f = of(n.operand(i));
+        if (f.kind == flow_kind::latest) all.exact = std::max(all.exact, f.exact * elements(all));
         if (f.kind != flow_kind::flowing) continue;
         const std::int64_t wait = all.delay - f.delay;
         if (wait != 0) made.readings[i] = reading{-wait, elements(f)};
@@ -230,7 +232,6 @@ result<node_rule> flow_analysis::aligned(node& n, std::size_t from_right) {
     all.zero_before = zeros && all.delay <= 0 && (all.delay == 0 || keeps_zero(n));
     const std::size_t rank = n.results[0].meta->rank();
     all.axis = rank - from_right;
-    if (!all.comparable) all.remembers = true;
     made.results.assign(n.result_count, all);
     return made;
 }

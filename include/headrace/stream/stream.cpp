@@ -12,6 +12,7 @@
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
+#include <headrace/lowering/state.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/normalize/variants.hpp>
 #include <headrace/passes/normalize/windows.hpp>
@@ -112,6 +113,7 @@ std::int64_t stream_summary::first_exact_step() const {
 
 result<stream_summary> make_stream(program& p, const stream_options& options) {
     graph& g = *p.graph;
+    declare_writes(p);
     eliminate_dead_code(g);
     HEADRACE_TRY(refuse_unread(g));
     HEADRACE_TRY(normalize(g));
