@@ -124,7 +124,7 @@ private:
 
 TEST_CASE("random networks are equal in steps", "[stream]") {
     const char* const asked = std::getenv("HEADRACE_RANDOM_STREAMS");
-    const auto count = static_cast<std::uint32_t>(asked != nullptr ? std::atoi(asked) : 300);
+    const auto count = static_cast<std::uint32_t>(asked != nullptr ? std::atoi(asked) : 1000);
     std::uint64_t compared = 0;
     for (std::uint32_t seed = 0; seed != count; ++seed) {
         random_network network(seed);

@@ -81,6 +81,19 @@ TEST_CASE("frames are windows or a split axis", "[stream]") {
     CHECK(require_stream(split, 8).outputs[0].elements == 2);
 }
 
+TEST_CASE("frames of padding that a function makes other than zero are exact after it", "[stream]") {
+    stream_network n(1, 32);
+    const value padded = n.add<aten::sigmoid>({n.add<aten::constant_pad_nd>({n.x(), {4, 0}})});
+    const value rows = n.add<aten::view>({padded, {1, 9, 4}});
+    n.end(n.add<aten::linear>({rows, n.weights({3, 4})}));
+    CHECK(require_stream(n, 8).first_exact_step() == 0);
+
+    stream_network odd(1, 29);
+    const value three = odd.add<aten::sigmoid>({odd.add<aten::constant_pad_nd>({odd.x(), {3, 0}})});
+    odd.end(odd.add<aten::linear>({odd.add<aten::view>({three, {1, 8, 4}}), odd.weights({3, 4})}));
+    CHECK(require_stream(odd, 4).first_exact_step() == 1);
+}
+
 TEST_CASE("recurrences and sums hand their state on", "[stream]") {
     stream_network n(4, 20);
     const value rows = n.add<aten::permute>({n.x(), {0, 2, 1}});

@@ -94,12 +94,13 @@ result<node_rule> flow_analysis::reshape(node& n) {
         node_rule made;
         made.reshapes = true;
         made.readings.push_back(reading{offset, elements(f)});
+        // A frame is exact, or in the stream alone, if its first element is.
         const auto frames = [&](std::int64_t first) {
-            return first <= 0 ? 0 : (first - offset + frame - 1) / frame;
+            return std::max(std::int64_t{0}, (first - offset + frame - 1) / frame);
         };
         f.rate /= frame;
         f.end = (f.end - offset) / frame;
-        f.exact = frames(f.exact);
+        f.exact = f.zero_before ? 0 : frames(f.exact);
         f.interior = frames(f.interior);
         f.delay = delay;
         f.zero_before = f.zero_before && delay <= 0;

@@ -6,8 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include <headrace/base/strings.hpp>
@@ -110,8 +109,7 @@ result<node_rule> flow_analysis::rule(node& n) {
     if (n.operand_count != 0 && of(n.operand(0)).kind == flow_kind::flowing && of(n.operand(0)).size == 1 &&
         n.op->has(trait::reshaping | trait::reduction))
         return gathered(n, 1);
-    HEADRACE_TRY(found, named_rule(n));
-    return found;
+    return named_rule(n);
 }
 
 result<node_rule> flow_analysis::named_rule(node& n) {

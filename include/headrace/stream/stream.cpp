@@ -13,7 +13,7 @@
 #include <headrace/io/unread_nodes.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/state.hpp>
-#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/normalize/variants.hpp>
 #include <headrace/passes/normalize/windows.hpp>
 #include <headrace/run/execution.hpp>
