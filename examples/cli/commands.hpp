@@ -65,6 +65,9 @@ struct lower_options {
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
     bool io_files = false;              ///< for a batch: the file of `io`, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
+    std::string stream;                 ///< "x:2": the model is computed in steps along this axis of input x
+    std::int64_t step = 0;              ///< elements of that axis
+    std::int64_t window = 0;            ///< elements that ops over all of an axis keep
 };
 [[nodiscard]] int lower(const lower_options& options);
 
@@ -145,6 +148,18 @@ struct quantize_options {
     calibration_options calibration{};
 };
 [[nodiscard]] int quantize(const quantize_options& options);
+
+struct stream_command_options {
+    std::string model;
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
+    std::string output;
+    std::string axis;         ///< "x:2", or "2" if there is one input
+    std::int64_t step = 0;    ///< elements of the axis
+    std::int64_t window = 0;  ///< elements that ops over all of an axis keep; 0: they are refused
+    bool verify = false;
+    std::string report;  ///< JSON; empty: none
+};
+[[nodiscard]] int stream(const stream_command_options& options);
 
 struct compare_options {
     std::string reference;

@@ -24,7 +24,7 @@
 #include "messages.hpp"
 #include "notes.hpp"
 #include "package.hpp"
-#include "quantize.hpp"
+#include "stream.hpp"
 
 namespace headrace::cli {
 
@@ -85,7 +85,7 @@ std::optional<target_spec> target_of_core(std::optional<target_spec> asked) {
 }
 
 lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
-    return try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+    return try_lowering([&] { return read_for_lowering(options.model, options); },
         {.target = target_of_core(target),
             .beside = features_of_cores,
             .verify = options.verify,

@@ -30,6 +30,7 @@
 #include "pte.hpp"
 #include "quantize.hpp"
 #include "stages.hpp"
+#include "stream.hpp"
 #include "vela.hpp"
 
 namespace headrace::cli {
@@ -80,13 +81,12 @@ result<void> write_lower_reproducer(const lower_options& options, const std::opt
         progress.ended(pass.name);
         return keep(g);
     };
-    static_cast<void>(
-        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-            {.target = target,
-                .channels_last = options.io_layout == "nhwc",
-                .observer = std::move(observer),
-                .state = state_of(options),
-                .streams = true}));
+    static_cast<void>(try_lowering([&] { return read_for_lowering(options.model, options); },
+        {.target = target,
+            .channels_last = options.io_layout == "nhwc",
+            .observer = std::move(observer),
+            .state = state_of(options),
+            .streams = true}));
     return done;
 }
 
@@ -179,7 +179,7 @@ file_outcome lower_and_write(
         .texts = stage_texts(options.ir_directory, names_in(options.ir_around))};
     bool has_warned = false;
     const auto source = [&]() -> result<program> {
-        HEADRACE_TRY(model, read_and_quantize(options.model, options.sizes, options.calibration));
+        HEADRACE_TRY(model, read_for_lowering(options.model, options));
         if (options.state.empty() && !std::exchange(has_warned, true))
             warn_of_written_inputs(options.model, model);
         return std::move(model);

@@ -94,6 +94,10 @@ constexpr const char* quantize_examples =
     R"(Examples:
   headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
   headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2 --observer mse --best 60)";
+constexpr const char* stream_examples =
+    R"(Examples:
+  headrace stream model.pt2 --axis x:2 --step 160 -o model_stream.pt2 --verify
+  headrace stream model.pt2 --axis x:2 --step 160 --window 98 -o model_stream.pt2)";
 constexpr const char* compare_examples =
     R"(Examples:
   headrace compare model.pt2 model_int8.pt2 --in test.npy --top 10
@@ -148,6 +152,9 @@ constexpr const char* graph_output_help =
     R"(File to write: .hr is text that can be read again (its large constants are in FILE.data), .pt2 what
 torch.export.load reads, .tosa a flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing
 on standard output)";
+constexpr const char* stream_help =
+    R"(Lower a step of the model along this axis of an input, with states, as `headrace stream` makes it; a
+flatbuffer needs --state)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if the name ends in .html, a page for the
 browser with the graph after each pass, refused nodes, transposes and memory; for --batch, a table)";
@@ -202,7 +209,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--kernels", "--plan-memory",
-             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize"}) {
+             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -317,6 +324,15 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_flag("--strict", o.strict, strict_help);
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
+    CLI::Option* axis = lower->add_option("--stream", o.stream, stream_help);
+    axis->type_name("NAME:AXIS");
+    CLI::Option* step =
+        lower->add_option("--step", o.step, "With --stream: elements of the axis in each step");
+    step->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))->needs(axis);
+    axis->needs(step);
+    lower->add_option("--window", o.window, "With --stream: elements that ops over all of an axis keep")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+        ->needs(axis);
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
@@ -510,6 +526,32 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     quantize->callback([&] { status = guarded(o.model, [&] { return headrace::cli::quantize(o); }); });
 }
 
+void add_stream(CLI::App& app, stream_command_options& o, int& status) {
+    CLI::App* stream = app.add_subcommand(
+        "stream", "Turn a .pt2 model of a window into one that computes a step of it and keeps states");
+    stream->add_option("model", o.model, "Model written by torch.export.save (.pt2), float or quantized")
+        ->required();
+    stream->add_option("--axis", o.axis, "Input and axis that are a stream: x:2, or 2 if there is one input")
+        ->required()
+        ->type_name("NAME:AXIS");
+    stream->add_option("--step", o.step, "Elements of the axis that each step takes")
+        ->required()
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
+    stream
+        ->add_option("--window", o.window,
+            "Elements that ops over all of an axis, such as a mean, keep; otherwise they are refused")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
+    add_sizes(*stream, o.sizes);
+    stream->add_option("-o,--output", o.output, "Model to write (.pt2): its buffers are the states")
+        ->required();
+    stream->add_flag("--verify", o.verify, "Execute both on random numbers, and compare what must be equal");
+    stream->add_option("--report", o.report, "Write delays, states and multiply-accumulates (JSON)");
+    write_by(*stream, {"--output", "--report"});
+    add_quiet(*stream);
+    stream->footer(stream_examples);
+    stream->callback([&] { status = guarded(o.model, [&] { return headrace::cli::stream(o); }); });
+}
+
 void add_compare(CLI::App& app, compare_options& o, int& status) {
     CLI::App* compare = app.add_subcommand(
         "compare", "Compare two forms of a model layer by layer: float, quantized, lowered");
@@ -594,6 +636,7 @@ int run_program(int argc, char** argv) {
     plan_options plan;
     run_model_options run;
     quantize_options quantize;
+    stream_command_options stream;
     compare_options compare;
     embed_options embed;
     contract_options contract;
@@ -605,6 +648,7 @@ int run_program(int argc, char** argv) {
         {"plan", [&] { add_plan(app, plan, status); }},
         {"run", [&] { add_run(app, run, status); }},
         {"quantize", [&] { add_quantize(app, quantize, status); }},
+        {"stream", [&] { add_stream(app, stream, status); }},
         {"compare", [&] { add_compare(app, compare, status); }},
         {"embed", [&] { add_embed(app, embed, status); }},
         {"contract", [&] { add_contract(app, contract, status); }},

@@ -21,7 +21,7 @@
 #include "messages.hpp"
 #include "notes.hpp"
 #include "pte.hpp"
-#include "quantize.hpp"
+#include "stream.hpp"
 
 namespace headrace::cli {
 
@@ -39,7 +39,7 @@ result<int> write_package(
     const lower_options& options, const std::optional<target_spec>& target, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        HEADRACE_TRY(model, read_for_lowering(path, options));
         warn_of_written_inputs(path, model);
         programs.emplace(name, std::move(model));
     }

@@ -34,7 +34,7 @@
 #include "notes.hpp"
 #include "package.hpp"
 #include "placements.hpp"
-#include "quantize.hpp"
+#include "stream.hpp"
 #include "vela.hpp"
 
 namespace headrace::cli {
@@ -152,7 +152,7 @@ void say_verified(const file_map& models, const std::vector<checked_method>& fin
 result<int> write_pte(const lower_options& options, const pte_choices& choices, const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        HEADRACE_TRY(model, read_for_lowering(path, options));
         // Delegates hold the names, and keep those that they had in earlier versions.
         if (!options.calibration.samples.empty() && !delegates(options)) name_as_written(*model.graph);
         say_notes(path, *model.graph);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "stream.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/pt2/writer.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/run/models.hpp>
+#include <headrace/stream/check_stream.hpp>
+
+#include "messages.hpp"
+#include "notes.hpp"
+#include "quantize.hpp"
+
+namespace headrace::cli {
+
+namespace {
+
+using streams::flow_kind;
+
+constexpr std::string_view axis_form = "give the input's name and the number of its axis, such as x:2";
+
+std::string text_of(const stream_output& o) {
+    if (o.flow.kind == flow_kind::latest) return fmt::format("{}: one for each step", printable(o.name));
+    if (o.flow.kind == flow_kind::independent) return fmt::format("{}: not of the stream", printable(o.name));
+    return fmt::format("{}: {} of axis {} for each step, delayed by {}", printable(o.name),
+        counted_text(static_cast<std::size_t>(o.elements), "element"), o.flow.axis, o.flow.delay);
+}
+
+void print_summary(std::FILE* out, const stream_summary& s) {
+    fmt::print(out, "input {}: {} of axis {} for each step; the whole model takes {}\n", printable(s.input),
+        counted_text(static_cast<std::size_t>(s.step), "element"), s.axis, s.window);
+    for (const stream_output& o : s.outputs) fmt::print(out, "output {}\n", text_of(o));
+    fmt::print(out, "equal to the whole model from step {} on\n", s.first_exact_step());
+    fmt::print(out, "{} in {}\n", format_size(s.state_bytes), counted_text(s.states.size(), "state"));
+    fmt::print(out, "{} multiply-accumulates for each step, at least {} are needed; {} for a window\n",
+        s.step_macs, s.least_macs, s.window_macs);
+}
+
+std::string json_of(const stream_summary& s) {
+    std::string outputs;
+    for (const stream_output& o : s.outputs) {
+        outputs +=
+            fmt::format(R"({}{{"name": "{}", "elements": {}, "axis": {}, "delay": {}, "exact_from": {}}})",
+                outputs.empty() ? "" : ", ", printable(o.name), o.elements, o.flow.axis, o.flow.delay,
+                o.flow.exact);
+    }
+    std::string states;
+    for (const streams::state& state : s.states) {
+        states += fmt::format(R"({}{{"name": "{}", "of": "{}", "bytes": {}, "first_value": {}}})",
+            states.empty() ? "" : ", ", state.name, printable(state.of), packed_bytes(state.meta),
+            state.fill);
+    }
+    return fmt::format(
+        R"({{"input": "{}", "axis": {}, "step": {}, "window": {}, "outputs": [{}], "first_exact_step": {}, "states": [{}], )"
+        R"("state_bytes": {}, "step_macs": {}, "least_macs": {}, "window_macs": {}}})"
+        "\n",
+        printable(s.input), s.axis, s.step, s.window, outputs, s.first_exact_step(), states, s.state_bytes,
+        s.step_macs, s.least_macs, s.window_macs);
+}
+
+result<void> check_steps(
+    std::FILE* out, const graph& whole, const program& steps, const stream_summary& summary) {
+    HEADRACE_TRY(check, check_stream(whole, steps, summary));
+    if (!check.agrees()) {
+        return error{error_kind::invalid,
+            std::pmr::string(fmt::format("{} of {} elements differ from the whole model's, most by {} ({})",
+                check.different, check.compared, check.largest, check.where))};
+    }
+    fmt::print(out, "verified: {} compared, {} not equal to the last bit, most by {:.2g}\n",
+        counted_text(check.compared, "element"), check.different, check.largest);
+    if (check.skipped != 0)
+        fmt::print(out, "not verified: {}, as the whole model pads its window's edges\n",
+            counted_text(check.skipped, "output"));
+    return {};
+}
+
+result<void> stream_to_file(const stream_command_options& options, const stream_options& chosen) {
+    HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    say_notes(options.model, *model.graph);
+    graph whole;
+    if (options.verify) copy_graph(*model.graph, whole);
+    auto made = make_stream(model, chosen);
+    HEADRACE_TRY(model.file.check());
+    if (!made) return made.error();
+    const stream_summary& summary = made.value();
+    std::FILE* const out = report_stream(options.output);
+    if (!is_quiet()) print_summary(out, summary);
+    if (options.verify) {
+        HEADRACE_TRY(check_steps(out, whole, model, summary));
+    }
+    HEADRACE_TRY(write_pt2(options.output, model));
+    HEADRACE_TRY(model.file.check());
+    if (options.report.empty()) return {};
+    return write_atomically(options.report, json_of(summary));
+}
+
+}  // namespace
+
+bool parse_stream_axis(const std::string& text, stream_options& options) {
+    const std::size_t colon = text.rfind(':');
+    const std::size_t at = colon == std::string::npos ? 0 : colon + 1;
+    options.input = colon == std::string::npos ? "" : text.substr(0, colon);
+    const char* const end = text.data() + text.size();
+    return at != text.size() && std::from_chars(text.data() + at, end, options.axis).ptr == end;
+}
+
+result<program> read_for_lowering(const std::string& path, const lower_options& options) {
+    HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+    if (options.stream.empty()) return std::move(model);
+    stream_options chosen{.step = options.step, .window = options.window};
+    if (!parse_stream_axis(options.stream, chosen)) return malformed("--stream: " + std::string(axis_form));
+    auto made = make_stream(model, chosen);
+    HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
+    if (!made) return made.error();
+    return std::move(model);
+}
+
+int stream(const stream_command_options& options) {
+    stream_options chosen{.step = options.step, .window = options.window};
+    if (!parse_stream_axis(options.axis, chosen)) return report_usage("--axis: " + std::string(axis_form));
+    if (const int status = check_distinct_files(std::vector{options.output, options.report}, options.model);
+        status != status_ok)
+        return status;
+    if (const int status = check_extension(options.output, {".pt2"}); status != status_ok) return status;
+    const result<void> done = stream_to_file(options, chosen);
+    return done ? status_ok : report_error(done.error());
+}
+
+}  // namespace headrace::cli

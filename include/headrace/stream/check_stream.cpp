@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::check_stream.
+
+#include <headrace/stream/check_stream.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/ir/state.hpp>
+#include <headrace/lowering/state.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/run/models.hpp>
+
+namespace headrace {
+
+namespace {
+
+using streams::flow_kind;
+
+tensor random_tensor(const tensor_meta& m, std::int64_t axis, std::int64_t length, std::mt19937& random) {
+    eval::extents shape(m.shape.begin(), m.shape.end());
+    shape[static_cast<std::size_t>(axis)] = length;
+    std::vector<double> numbers(static_cast<std::size_t>(eval::elements_in(shape)));
+    std::normal_distribution<double> normal;
+    std::uniform_int_distribution<int> integer(is_boolean(m.dtype) ? 0 : -100, is_boolean(m.dtype) ? 1 : 100);
+    for (double& x : numbers) x = is_floating(m.dtype) ? normal(random) : integer(random);
+    return tensor::of(m.dtype, shape, numbers);
+}
+
+// Returns some elements of an axis.
+tensor part_of(const tensor& t, std::size_t axis, std::int64_t begin, std::int64_t count) {
+    eval::extents shape = t.shape();
+    const std::span<const std::int64_t> sizes(shape);
+    const auto inner =
+        static_cast<std::size_t>(eval::elements_in(sizes.subspan(axis + 1))) * eval::element_bytes(t.type());
+    const auto outer = static_cast<std::size_t>(eval::elements_in(sizes.first(axis)));
+    const std::size_t row = static_cast<std::size_t>(shape[axis]) * inner;
+    shape[axis] = count;
+    tensor part(t.type(), shape);
+    const std::size_t bytes = static_cast<std::size_t>(count) * inner;
+    for (std::size_t i = 0; i != outer; ++i) {
+        const auto from = t.bytes().subspan(i * row + static_cast<std::size_t>(begin) * inner, bytes);
+        std::ranges::copy(from, part.mutable_bytes().subspan(i * bytes).begin());
+    }
+    return part;
+}
+
+// Executes steps, and keeps the states between them.
+class step_runner {
+public:
+    step_runner(const program& p, std::span<const tensor> others) {
+        steps_.graph = std::make_unique<graph>();
+        steps_.user_outputs = p.user_outputs;
+        steps_.mutations = p.mutations;
+        copy_graph(*p.graph, *steps_.graph);
+        const std::vector<initial_state> states = expose_states(steps_);
+        std::size_t other = 0;
+        for (const node& n : steps_.graph->inputs()) {
+            const auto* annotated = n.find_annotation<input_state>();
+            const auto of_state = annotated == nullptr
+                ? states.end()
+                : std::ranges::find(states, annotated->name, &initial_state::name);
+            inputs_.push_back(of_state != states.end()
+                    ? eval::tensor_of_constant(of_state->data, of_state->meta)
+                    : others[other++]);
+            names_.push_back(annotated == nullptr ? std::string_view() : annotated->name);
+        }
+    }
+
+    result<std::vector<tensor>> run(std::size_t place, const tensor& x) {
+        inputs_[place] = x;
+        HEADRACE_TRY(made, execute(*steps_.graph, inputs_));
+        const auto* of_outputs = steps_.graph->output()->find_annotation<output_states>();
+        for (std::size_t i = 0; of_outputs != nullptr && i != made.size(); ++i) {
+            const std::string_view name = of_outputs->names[i];
+            if (name.empty()) continue;
+            if (const auto at = std::ranges::find(names_, name); at != names_.end())
+                inputs_[static_cast<std::size_t>(at - names_.begin())] = made[i];
+        }
+        return made;
+    }
+
+private:
+    program steps_{};
+    std::vector<tensor> inputs_;
+    std::vector<std::string_view> names_;
+};
+
+// Compares some elements of an axis of the whole model's output with those that steps made.
+class comparison {
+public:
+    comparison(const stream_output& output, stream_check& check) : output_(output), check_(check) {}
+
+    void compare(const tensor& whole, std::int64_t element, const tensor& step, std::int64_t in_step,
+        std::int64_t number) {
+        const std::size_t axis = output_.flow.axis;
+        const tensor a = output_.elements == 0 ? whole : part_of(whole, axis, element, 1);
+        const tensor b = output_.elements == 0 ? step : part_of(step, axis, in_step, 1);
+        const std::vector<double> expected = a.to<double>();
+        const std::vector<double> found = b.to<double>();
+        const std::vector<double> all = whole.to<double>();
+        double scale = 0;
+        for (const double x : all) scale = std::max(scale, std::isfinite(x) ? std::abs(x) : 0);
+        for (std::size_t i = 0; i != std::min(expected.size(), found.size()); ++i) {
+            ++check_.compared;
+            if (expected[i] == found[i] || (std::isnan(expected[i]) && std::isnan(found[i]))) continue;
+            ++check_.different;
+            double difference = std::abs(expected[i] - found[i]);
+            if (is_floating(whole.type())) difference /= std::max(scale, 1e-3);
+            if (std::isnan(difference)) difference = INFINITY;
+            if (difference <= check_.largest) continue;
+            check_.largest = difference;
+            check_.where = join_text(printable(output_.name), ", element ", number);
+        }
+    }
+
+private:
+    const stream_output& output_;
+    stream_check& check_;
+};
+
+class stream_comparison {
+public:
+    stream_comparison(const graph& whole, const program& steps, const stream_summary& summary)
+        : whole_(whole), steps_(steps), summary_(summary) {}
+
+    result<stream_check> run(std::uint32_t seed, std::int64_t windows) {
+        const std::int64_t steps = (summary_.window + summary_.step - 1) / summary_.step;
+        std::mt19937 random(seed);
+        HEADRACE_TRY(inputs, model_inputs(whole_, {}));
+        std::size_t place = 0;
+        for (const node& n : whole_.inputs()) {
+            if (n.name() == summary_.input) break;
+            ++place;
+        }
+        const auto axis = static_cast<std::int64_t>(summary_.axis);
+        const tensor_meta given{inputs[place].type(), int_list(inputs[place].shape()), {}};
+        const tensor x = random_tensor(given, axis, windows * steps * summary_.step, random);
+        step_runner runner(steps_, inputs);
+        for (std::int64_t i = 0; i != windows * steps; ++i) {
+            HEADRACE_TRY(
+                made, runner.run(place, part_of(x, summary_.axis, i * summary_.step, summary_.step)));
+            made_.push_back(std::move(made));
+        }
+        for (std::int64_t w = 0; w != windows; ++w) {
+            const std::int64_t first = w * steps * summary_.step;
+            if (first + summary_.window > x.dim(summary_.axis)) break;
+            inputs[place] = part_of(x, summary_.axis, first, summary_.window);
+            HEADRACE_TRY(expected, execute(whole_, inputs));
+            for (std::size_t o = 0; o != summary_.outputs.size(); ++o) compare(o, expected[o], w, steps);
+        }
+        for (const stream_output& o : summary_.outputs) check_.skipped += is_compared(o) ? 0 : 1;
+        return std::move(check_);
+    }
+
+private:
+    [[nodiscard]] bool is_compared(const stream_output& o) const {
+        if (o.flow.kind == flow_kind::independent) return true;
+        return o.flow.comparable && (o.elements != 0 || summary_.window % summary_.step == 0);
+    }
+
+    void compare(std::size_t o, const tensor& expected, std::int64_t window, std::int64_t steps) {
+        const stream_output& output = summary_.outputs[o];
+        comparison compared(output, check_);
+        if (output.elements == 0) {
+            if (window == 0 && is_compared(output))
+                compared.compare(expected, 0, made_[static_cast<std::size_t>(steps - 1)][o], 0, steps - 1);
+            return;
+        }
+        if (!output.flow.comparable || (window != 0 && output.flow.remembers)) return;
+        const std::int64_t first = window * steps * output.elements;
+        const std::int64_t begin = window == 0 ? output.flow.exact : output.flow.interior;
+        for (std::int64_t j = std::max(std::int64_t{0}, begin - output.flow.delay); j < output.flow.size;
+             ++j) {
+            const std::int64_t n = first + j + output.flow.delay;
+            const std::int64_t step = n / output.elements;
+            if (n < 0 || step >= static_cast<std::int64_t>(made_.size())) continue;
+            // The last elements may be computed from the window's end, which the stream does not have.
+            if (n >= first + output.flow.end) break;
+            compared.compare(expected, j, made_[static_cast<std::size_t>(step)][o], n % output.elements, n);
+        }
+    }
+
+    const graph& whole_;
+    const program& steps_;
+    const stream_summary& summary_;
+    std::vector<std::vector<tensor>> made_;
+    stream_check check_;
+};
+
+}  // namespace
+
+result<stream_check> check_stream(const graph& whole, const program& steps, const stream_summary& summary,
+    std::uint32_t seed, std::int64_t windows) {
+    return stream_comparison(whole, steps, summary).run(seed, windows);
+}
+
+}  // namespace headrace

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/stream/stream.hpp.
+
+#include <headrace/stream/stream.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/lowering/state.hpp>
+#include <headrace/pass/pipeline.hpp>
+#include <headrace/passes/normalize/variants.hpp>
+#include <headrace/passes/normalize/windows.hpp>
+#include <headrace/run/execution.hpp>
+#include <headrace/stream/rules.hpp>
+
+namespace headrace {
+
+namespace {
+
+using streams::flow;
+using streams::flow_analysis;
+using streams::flow_kind;
+
+// Gives each op the one form that the rules know.
+result<void> normalize(graph& g) {
+    HEADRACE_TRY(make_functional(g));
+    pass_context context(standard_functions);
+    HEADRACE_TRY(apply_pass(canonicalize_variants{}, g, context));
+    const bool pads_by_name = g.census().count(info_of<aten::conv1d_padding>) != 0 ||
+        g.census().count(info_of<aten::conv2d_padding>) != 0;
+    if (pads_by_name) {
+        HEADRACE_TRY(apply_pass(canonicalize_convolutions{}, g, context));
+    }
+    if (!context.diagnostics().empty()) {
+        const diagnostic& d = context.diagnostics().front();
+        return error{d.kind, diagnostic_text(d)};
+    }
+    eliminate_dead_code(g);
+    return complete_metadata(g);
+}
+
+result<node*> find_input(const graph& g, const std::string& name) {
+    node* found = nullptr;
+    std::string names;
+    for (node& n : g.inputs()) {
+        if (name.empty() && found != nullptr)
+            return malformed("the model has several inputs; say which one is a stream: --axis NAME:AXIS");
+        if (name.empty() || n.name() == name) found = &n;
+        names += join_text(names.empty() ? "" : ", ", printable(n.name()));
+    }
+    if (found == nullptr)
+        return malformed(join_text("the model has no input ", printable(name), "; its inputs are ", names));
+    return found;
+}
+
+std::uint64_t all_macs(const graph& g) {
+    std::uint64_t sum = 0;
+    for (const node& n : g.nodes()) sum += multiply_accumulates(n);
+    return sum;
+}
+
+// Returns the multiply-accumulates of the elements that a step makes, each computed once.
+std::uint64_t least_macs(const graph& g, const flow_analysis& flows) {
+    std::uint64_t sum = 0;
+    for (node& n : g.nodes()) {
+        const std::uint64_t macs = multiply_accumulates(n);
+        if (macs == 0) continue;
+        const flow f = flows.of(n.result());
+        const bool flows_on = f.kind == flow_kind::flowing && f.size > 0;
+        const auto size = static_cast<std::uint64_t>(flows_on ? f.size : 1);
+        sum += flows_on ? macs / size * static_cast<std::uint64_t>(flows.elements(f)) : macs;
+    }
+    return sum;
+}
+
+result<void> check_step(const stream_options& options, const flow_analysis& flows) {
+    const std::int64_t multiple = flows.step_multiple();
+    if (options.step % multiple == 0) return {};
+    return unsupported(join_text("a step of ", options.step,
+        " elements does not give every layer a whole number of them, as strides divide the rate; choose a step that is a "
+        "multiple of ",
+        multiple));
+}
+
+result<void> check_mutations(const program& p, const flow_analysis& flows) {
+    for (const mutation& m : p.mutations) {
+        if (flows.of(p.graph->outputs()[m.position]).kind == flow_kind::independent) continue;
+        return unsupported(join_text(printable(m.name),
+            ": the model keeps a state of the stream itself, as models that are "
+            "computed in steps already do"));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::int64_t stream_summary::first_exact_step() const {
+    std::int64_t first = 0;
+    for (const stream_output& o : outputs) {
+        const std::int64_t element = std::max({o.flow.exact, o.flow.delay, std::int64_t{0}});
+        if (o.flow.kind == flow_kind::flowing && o.elements > 0)
+            first = std::max(first, (element + o.elements - 1) / o.elements);
+        if (o.flow.kind == flow_kind::latest) first = std::max(first, o.flow.exact);
+    }
+    return first;
+}
+
+result<stream_summary> make_stream(program& p, const stream_options& options) {
+    graph& g = *p.graph;
+    declare_writes(p);
+    eliminate_dead_code(g);
+    HEADRACE_TRY(refuse_unread(g));
+    HEADRACE_TRY(normalize(g));
+    HEADRACE_TRY(input, find_input(g, options.input));
+    const tensor_meta whole = *input->results[0].meta;
+    const auto axis = normalized_axis(options.axis, whole.rank());
+    if (!axis || whole.rank() == 0) {
+        return malformed(join_text("input ", printable(input->name()), " has shape ", shape_text(whole.shape),
+            ", which has no axis ", options.axis));
+    }
+    const std::int64_t size = whole.shape[*axis];
+    if (size < 2)
+        return malformed(join_text("axis ", *axis, " of input ", printable(input->name()), " has ", size,
+            " elements; export the model with a window of several steps"));
+    if (options.step < 1 || options.step > (std::int64_t{1} << 30U) || options.window < 0 ||
+        options.window > (std::int64_t{1} << 30U))
+        return malformed("a step and a window have at least 1 element, and at most 2^30");
+
+    flow_analysis flows(options.step, size, options.window);
+    flows.define(input->result(),
+        flow{.kind = flow_kind::flowing, .axis = *axis, .size = size, .end = size, .zero_before = true});
+    std::vector<node*> nodes;
+    for (node& n : g.nodes()) {
+        nodes.push_back(&n);
+        HEADRACE_TRY(flows.visit(n));
+    }
+    HEADRACE_TRY(check_step(options, flows));
+    HEADRACE_TRY(check_mutations(p, flows));
+
+    stream_summary made{
+        .input = std::string(input->name()), .axis = *axis, .step = options.step, .window = size};
+    for (std::size_t i = 0; i != p.user_outputs; ++i) {
+        const value v = g.outputs()[i];
+        const flow f = flows.of(v);
+        made.outputs.push_back({std::string(v.producer->results[v.result].name), f,
+            f.kind == flow_kind::flowing ? flows.elements(f) : 0});
+    }
+    made.window_macs = all_macs(g);
+    made.least_macs = least_macs(g, flows);
+
+    std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
+    shape[*axis] = options.step;
+    g.set_meta(input->result(), {whole.dtype, g.own(int_list(shape)), {}});
+    streams::step_emission emission(p, flows);
+    HEADRACE_TRY(states, emission.run(nodes));
+    made.states = std::move(states);
+    eliminate_dead_code(g);
+    p.sizes.clear();
+    for (const streams::state& s : made.states) made.state_bytes += packed_bytes(s.meta);
+    made.step_macs = all_macs(g);
+    return made;
+}
+
+}  // namespace headrace
