@@ -17,6 +17,7 @@
 #include <headrace/passes/normalize/variants.hpp>
 #include <headrace/passes/normalize/windows.hpp>
 #include <headrace/run/execution.hpp>
+#include <headrace/run/make_real.hpp>
 #include <headrace/stream/rules.hpp>
 
 namespace headrace {
@@ -30,6 +31,7 @@ using streams::flow_kind;
 // Gives each op the one form that the rules know.
 result<void> normalize(graph& g) {
     HEADRACE_TRY(make_functional(g));
+    HEADRACE_TRY(make_real(g));
     pass_context context(standard_functions);
     HEADRACE_TRY(apply_pass(canonicalize_variants{}, g, context));
     const bool pads_by_name = g.census().count(info_of<aten::conv1d_padding>) != 0 ||
