@@ -195,6 +195,17 @@ struct contract_options {
 };
 [[nodiscard]] int contract(const contract_options& options);
 
+struct prove_options {
+    std::string model;
+    size_choices sizes{};         ///< for a .pt2 file that leaves some open
+    std::string target;           ///< as for `lower`
+    std::string json;             ///< file to write in addition; empty: none
+    std::string counterexamples;  ///< directory for inputs that overflow; empty: none
+    double search_seconds = 2;    ///< for these inputs
+};
+/// The status is that of success only if the model is certified.
+[[nodiscard]] int prove(const prove_options& options);
+
 }  // namespace headrace::cli
 
 #endif

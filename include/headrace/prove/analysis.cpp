@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of headrace/prove/analysis.hpp.
+
+#include <headrace/prove/analysis.hpp>
+
+#include <optional>
+#include <utility>
+
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/eval/evaluator.hpp>
+#include <headrace/ir/signature.hpp>
+#include <headrace/prove/query.hpp>
+
+namespace headrace::prove {
+
+namespace {
+
+class analyst final : public knowledge {
+public:
+    void run(const graph& g) { walk(g, {}); }
+    [[nodiscard]] findings take() {
+        found_.spreads = std::move(known_);
+        return std::move(found_);
+    }
+
+    [[nodiscard]] const spread& of(value v) override {
+        const auto at = known_.find(v.producer);
+        if (at != known_.end()) return at->second[v.result];
+        const eval::tensor* const elements = constant(v);
+        const spread s = elements == nullptr ? spread(interval_of(meta_of(v)->dtype)) : spread_of(*elements);
+        return known_.emplace(v.producer, std::vector<spread>{s}).first->second[0];
+    }
+    [[nodiscard]] const eval::tensor* constant(value v) override {
+        if (!is_constant(*v.producer) || has_no_bytes(v)) return nullptr;
+        auto at = constants_.find(v.producer);
+        if (at == constants_.end()) {
+            std::optional<eval::tensor> elements;
+            if (auto made = evaluate_node(*v.producer, {})) elements = std::move(made.value()[0]);
+            at = constants_.emplace(v.producer, std::move(elements)).first;
+        }
+        return at->second ? &*at->second : nullptr;
+    }
+    // Keeps the claim of a node and kind that is nearest to its limits, in the final round of a loop.
+    void claimed(const claim& c) override {
+        if (rounds_before_last_ != 0) return;
+        claim checked = c;
+        if (c.kind == claim_kind::index) checked.assumed = comes_from_input(*c.where);
+        const auto [at, is_new] = places_.try_emplace({c.where, c.kind}, found_.claims.size());
+        if (is_new) return found_.claims.push_back(checked);
+        claim& kept = found_.claims[at->second];
+        if (fullness(c.computed, c.allowed) > fullness(kept.computed, kept.allowed)) kept = checked;
+    }
+
+private:
+    static bool has_no_bytes(value v) {
+        const auto* const exported = match<builtin::constant>(v);
+        const auto* const lowered = match<tosa::const_>(v);
+        return (exported != nullptr ? exported->data : lowered->data).bytes == nullptr;
+    }
+    // True if the indices of a GATHER or SCATTER are an input's numbers, moved at most.
+    static bool comes_from_input(const node& n) {
+        value v = n.operand(1);
+        for (;;) {
+            if (is<builtin::placeholder>(*v.producer)) return v.producer->owner->parent() == nullptr;
+            const bool moves = is<tosa::reshape>(*v.producer) || is<tosa::slice>(*v.producer) ||
+                is<tosa::transpose>(*v.producer) || is<tosa::identity>(*v.producer);
+            if (!moves) return false;
+            v = v.producer->operand(0);
+        }
+    }
+
+    void walk(const graph& g, const std::vector<spread>& inputs) {
+        std::size_t i = 0;
+        for (const node& n : g.inputs()) {
+            const bool given = i < inputs.size();
+            known_[&n] = {given ? inputs[i] : spread(declared_range(n))};
+            ++i;
+        }
+        for (const node& n : g.nodes()) visit(n);
+    }
+    std::vector<spread> outputs_of(const graph& g) {
+        std::vector<spread> all;
+        for (const value v : g.outputs()) all.push_back(of(v));
+        return all;
+    }
+    std::vector<spread> of_all(const list<value>& values) {
+        std::vector<spread> all;
+        for (const value v : values) all.push_back(of(v));
+        return all;
+    }
+    void visit(const node& n) {
+        if (is_constant(n) || is_of_dialect<builtin::dialect>(n)) return;
+        if (const auto* branches = args_if<tosa::cond_if>(n)) return visit_branches(n, *branches);
+        if (const auto* loop = args_if<tosa::while_loop>(n)) return visit_loop(n, *loop);
+        query q(n, *this);
+        if (const rule* r = find_rule(*n.op)) {
+            r->apply(q);
+        } else if (!is<tosa::const_shape>(n) && n.result_count != 0) {
+            ++found_.foreign;
+        }
+        known_[&n].assign(q.results().begin(), q.results().end());
+    }
+    void visit_branches(const node& n, const args<tosa::cond_if>& a) {
+        const std::vector<spread> inputs = of_all(a.inputs);
+        walk(*a.then_graph, inputs);
+        std::vector<spread> results = outputs_of(*a.then_graph);
+        walk(*a.else_graph, inputs);
+        const std::vector<spread> other = outputs_of(*a.else_graph);
+        for (std::size_t i = 0; i != results.size() && i != other.size(); ++i)
+            results[i] = joined(results[i], other[i]);
+        known_[&n] = std::move(results);
+    }
+    // A value that an iteration changes may be any number of its type: a few rounds find which do not change.
+    void visit_loop(const node& n, const args<tosa::while_loop>& a) {
+        std::vector<spread> carried = of_all(a.inputs);
+        ++rounds_before_last_;
+        for (int round = 0; round != 8; ++round) {
+            walk(*a.cond_graph, carried);
+            walk(*a.body_graph, limited(*a.cond_graph, carried));
+            const std::vector<spread> next = outputs_of(*a.body_graph);
+            bool changed = false;
+            for (std::size_t i = 0; i != carried.size() && i != next.size(); ++i) {
+                if (carried[i].all().contains(next[i].all())) continue;
+                changed = true;
+                carried[i] = round < 4 ? spread(carried[i].all() | next[i].all())
+                                       : widened(carried[i].all(), next[i].all(), meta_of(a.inputs[i])->dtype);
+            }
+            if (!changed) break;
+            if (round == 7)
+                for (std::size_t i = 0; i != carried.size(); ++i)
+                    carried[i] = interval_of(meta_of(a.inputs[i])->dtype);
+        }
+        --rounds_before_last_;
+        walk(*a.cond_graph, carried);
+        walk(*a.body_graph, limited(*a.cond_graph, carried));
+        known_[&n] = carried;
+    }
+    static spread widened(const interval& old, const interval& next, dtype t) {
+        const interval all = interval_of(t);
+        return interval{next.low < old.low ? all.low : old.low, next.high > old.high ? all.high : old.high};
+    }
+    // A loop that goes on while `limit > carried value`, as loops over a count do, bounds that value.
+    std::vector<spread> limited(const graph& condition, std::vector<spread> carried) {
+        const list<value> outputs = condition.outputs();
+        if (outputs.empty()) return carried;
+        const auto* const greater = match<tosa::greater>(outputs[0]);
+        if (greater == nullptr) return carried;
+        std::size_t i = 0;
+        for (const node& n : condition.inputs()) {
+            if (greater->input2.producer == &n && i < carried.size() && is_integral(n.results[0].meta->dtype)) {
+                const bound most = of(greater->input1).all().high - 1;
+                carried[i] = carried[i].all() & interval{-interval::unlimited, most};
+            }
+            ++i;
+        }
+        return carried;
+    }
+
+    findings found_;
+    std::unordered_map<const node*, std::vector<spread>> known_;
+    std::unordered_map<const node*, std::optional<eval::tensor>> constants_;
+    std::map<std::pair<const node*, claim_kind>, std::size_t> places_;
+    int rounds_before_last_ = 0;
+};
+
+}  // namespace
+
+interval declared_range(const node& placeholder) {
+    const tensor_meta* const meta = placeholder.results[0].meta;
+    const interval all = interval_of(meta->dtype);
+    const auto* const q = placeholder.find_annotation<signature_quantization>();
+    if (q == nullptr || q->lowest >= q->highest || !is_integral(meta->dtype)) return all;
+    const interval said{static_cast<bound>(q->lowest), static_cast<bound>(q->highest)};
+    return all.contains(said) ? said : all;
+}
+
+findings analyze(const graph& g) {
+    analyst a;
+    a.run(g);
+    return a.take();
+}
+
+}  // namespace headrace::prove
