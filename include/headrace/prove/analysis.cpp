@@ -3,7 +3,9 @@
 
 #include <headrace/prove/analysis.hpp>
 
+#include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include <headrace/dialect/builtin.hpp>
@@ -11,6 +13,7 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/prove/query.hpp>
+#include <headrace/prove/refine.hpp>
 
 namespace headrace::prove {
 
@@ -41,16 +44,7 @@ public:
         }
         return at->second ? &*at->second : nullptr;
     }
-    // Keeps the claim of a node and kind that is nearest to its limits, in the final round of a loop.
-    void claimed(const claim& c) override {
-        if (rounds_before_last_ != 0) return;
-        claim checked = c;
-        if (c.kind == claim_kind::index) checked.assumed = comes_from_input(*c.where);
-        const auto [at, is_new] = places_.try_emplace({c.where, c.kind}, found_.claims.size());
-        if (is_new) return found_.claims.push_back(checked);
-        claim& kept = found_.claims[at->second];
-        if (fullness(c.computed, c.allowed) > fullness(kept.computed, kept.allowed)) kept = checked;
-    }
+    void claimed(const claim& c) override { of_node_.push_back(c); }
 
 private:
     static bool has_no_bytes(value v) {
@@ -58,16 +52,25 @@ private:
         const auto* const lowered = match<tosa::const_>(v);
         return (exported != nullptr ? exported->data : lowered->data).bytes == nullptr;
     }
-    // True if the indices of a GATHER or SCATTER are an input's numbers, moved at most.
-    static bool comes_from_input(const node& n) {
-        value v = n.operand(1);
-        for (;;) {
-            if (is<builtin::placeholder>(*v.producer)) return v.producer->owner->parent() == nullptr;
-            const bool moves = is<tosa::reshape>(*v.producer) || is<tosa::slice>(*v.producer) ||
-                is<tosa::transpose>(*v.producer) || is<tosa::identity>(*v.producer);
-            if (!moves) return false;
-            v = v.producer->operand(0);
+    static bool may_be_valid(const claim& c) {
+        return c.computed.low <= c.allowed.high && c.allowed.low <= c.computed.high;
+    }
+    // True if indices are inputs' numbers, moved, or made positive or flat by integer arithmetic.
+    static bool comes_from_inputs(value v) {
+        using enum trait;
+        std::unordered_set<const node*> met;
+        std::vector<const node*> pending{v.producer};
+        while (!pending.empty()) {
+            const node& n = *pending.back();
+            pending.pop_back();
+            if (is_constant(n) || is<tosa::const_shape>(n) || !met.insert(&n).second) continue;
+            if (is<builtin::placeholder>(n) && n.owner->parent() == nullptr) continue;
+            const bool passes = n.op->has(rearranging | binary | unary | reshaping | joining | slicing) &&
+                is_integral(n.results[0].meta->dtype) && !is<tosa::rescale>(n) && !is<tosa::table>(n);
+            if (!passes) return false;
+            for (const edge& e : n.operand_edges()) pending.push_back(e.source);
         }
+        return true;
     }
 
     void walk(const graph& g, const std::vector<spread>& inputs) {
@@ -94,12 +97,25 @@ private:
         if (const auto* branches = args_if<tosa::cond_if>(n)) return visit_branches(n, *branches);
         if (const auto* loop = args_if<tosa::while_loop>(n)) return visit_loop(n, *loop);
         query q(n, *this);
-        if (const rule* r = find_rule(*n.op)) {
-            r->apply(q);
-        } else if (!is<tosa::const_shape>(n) && n.result_count != 0) {
-            ++found_.foreign;
-        }
+        of_node_.clear();
+        if (const rule* r = find_rule(*n.op)) r->apply(q);
         known_[&n].assign(q.results().begin(), q.results().end());
+        if (!std::ranges::all_of(of_node_, &claim::holds)) {
+            std::vector<claim> loose = std::move(of_node_);
+            auto tight = refine(n, *this);
+            of_node_ = tight ? std::move(tight->claims) : std::move(loose);
+            if (tight) known_[&n] = {tight->result};
+        }
+        for (const claim& c : of_node_) keep(c);
+    }
+    // Keeps the claim of a node and kind that is nearest to its limits, in the final round of a loop.
+    void keep(claim c) {
+        if (rounds_before_last_ != 0) return;
+        if (c.kind == claim_kind::index) c.assumed = may_be_valid(c) && comes_from_inputs(c.where->operand(1));
+        const auto [at, is_new] = places_.try_emplace({c.where, c.kind}, found_.claims.size());
+        if (is_new) return found_.claims.push_back(c);
+        claim& kept = found_.claims[at->second];
+        if (is_fuller(c, kept)) kept = c;
     }
     void visit_branches(const node& n, const args<tosa::cond_if>& a) {
         const std::vector<spread> inputs = of_all(a.inputs);
@@ -161,6 +177,7 @@ private:
     std::unordered_map<const node*, std::vector<spread>> known_;
     std::unordered_map<const node*, std::optional<eval::tensor>> constants_;
     std::map<std::pair<const node*, claim_kind>, std::size_t> places_;
+    std::vector<claim> of_node_;
     int rounds_before_last_ = 0;
 };
 

@@ -47,11 +47,8 @@ result<certificate> certify(const graph& g, const certificate_options& options) 
     std::array<kind_summary, claim_kind_count> kinds;
     for (const claim& c : found.claims) {
         kind_summary& kind = kinds[static_cast<std::size_t>(c.kind)];
-        const bool is_fuller = kind.count == 0 ||
-            fullness(c.computed, c.allowed) > fullness(kind.fullest.computed, kind.fullest.allowed);
         kind.kind = c.kind;
-        ++kind.count;
-        if (is_fuller) kind.fullest = c;
+        if (kind.count++ == 0 || is_fuller(c, kind.fullest)) kind.fullest = c;
         if (c.assumed) made.assumed.push_back(c);
         if (!c.holds()) made.unproven.push_back({c});
     }

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PROVE_CLAIM_HPP
 #define HEADRACE_PROVE_CLAIM_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -46,7 +47,7 @@ struct claim {
     std::size_t channel = 0;
     bool assumed = false;  ///< an input, which its user has to keep within `allowed`
 
-    [[nodiscard]] bool holds() const { return assumed || allowed.contains(computed); }
+    [[nodiscard]] constexpr bool holds() const { return assumed || allowed.contains(computed); }
 };
 
 /// Returns the least n such that [-2^n, 2^n - 1] contains the interval; 128 if none up to 127 does.
@@ -63,6 +64,12 @@ struct claim {
     const bound half = (allowed.high - allowed.low) / 2;
     const bound out = std::max(computed.high - middle, middle - computed.low);
     return half > 0 ? out / half : out > 0 ? interval::unlimited : bound{1};
+}
+
+/// True if a claim is nearer to its limits than another, or fails where the other holds.
+[[nodiscard]] constexpr bool is_fuller(const claim& a, const claim& b) {
+    if (a.holds() != b.holds()) return b.holds();
+    return fullness(a.computed, a.allowed) > fullness(b.computed, b.allowed);
 }
 
 }  // namespace headrace::prove

@@ -6,7 +6,6 @@
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/tosa/fixed_point.hpp>
-#include <headrace/infer/ranges/held_interval.hpp>
 #include <headrace/prove/query.hpp>
 
 namespace headrace::prove {
@@ -48,7 +47,7 @@ struct scaling {
         const interval shifts{2, 62};
         q.claim_within(claim_kind::scale_factor, number(static_cast<bound>(shift)), shifts, channel);
         const interval factors{0, a.scale32 ? int32_numbers.high : interval_of(dtype::int16).high};
-        if (multiplier < 0)
+        if (!factors.contains(static_cast<bound>(multiplier)))
             q.claim_within(claim_kind::scale_factor, number(static_cast<bound>(multiplier)), factors, channel);
         interval allowed = int48_numbers;
         if (a.scale32) {
@@ -72,12 +71,16 @@ struct scaling {
     }
 };
 
+bool scales_channels(const query& q, const args<tosa::rescale>& a, const eval::tensor& multipliers) {
+    const int_list& shape = q.result_meta().shape;
+    return !a.per_channel || multipliers.size() == 1 || (!shape.empty() && shape.back() == multipliers.size());
+}
 void rescale(query& q, const args<tosa::rescale>& a) {
     const eval::tensor* const multipliers = q.constant(a.multiplier);
     const eval::tensor* const shifts = q.constant(a.shift);
     if (multipliers == nullptr || shifts == nullptr || multipliers->size() == 0 ||
-        shifts->size() != multipliers->size())
-        return q.claim_within(claim_kind::scale_factor, q.all_of(a.shift), {2, 62}, 0);
+        shifts->size() != multipliers->size() || !scales_channels(q, a, *multipliers))
+        return q.claim_within(claim_kind::scale_factor, interval{}, {2, 62}, 0);  // computed, or too few
     const scaling scale(q, a);
     const std::size_t last = q.result_meta().rank() - 1;
     const bool by_channel = a.per_channel && q.result_meta().rank() != 0 && multipliers->size() > 1;
@@ -101,8 +104,7 @@ void cast(query& q, const args<tosa::cast>& a) {
     const bool from_float = is_floating(meta_of(a.input)->dtype);
     if (is_boolean(q.type())) return;
     if (!q.is_integral())
-        return q.give(
-            in.mapped([&](const interval& i) { return headrace::detail::held_in(q.type(), i); }));
+        return q.give(in.mapped([&](const interval& i) { return rounded_to(q.type(), i); }));
     const spread computed = from_float
         ? in.mapped([](const interval& i) {
               return map_bounds(i, [](bound x) { return std::nearbyint(x); });

@@ -72,18 +72,25 @@ std::vector<const node*> counterexample_search::ancestors(const node& n) const {
     return found;
 }
 
+// At first the same number everywhere in an input: all pairs of numbers in which integers tend to overflow.
 std::vector<tensor> counterexample_search::filled(int attempt) {
+    constexpr int special = 5;
     std::vector<tensor> all;
+    std::uniform_real_distribution<double> any(0, 1);
     for (const node* input : inputs_) {
         const auto [low, high] = ends_of(*input);
-        std::vector<double> numbers(static_cast<std::size_t>(input->results[0].meta->elements()));
-        std::uniform_real_distribution<double> any(0, 1);
-        for (double& x : numbers) {
-            const double share = attempt == 0 ? 1 : attempt == 1 ? 0 : any(random_);
-            const double placed = attempt % 3 == 2 ? std::round(share) : share;
-            x = std::round(low * (1 - placed) + high * placed);
+        const double numbers[special] = {high, low, -1, 0, 1};
+        const auto place = static_cast<int>(all.size());
+        const int choice = place == 0 ? attempt % special
+            : place == 1 ? attempt / special % special
+                         : static_cast<int>(any(random_) * special);
+        std::vector<double> elements(static_cast<std::size_t>(input->results[0].meta->elements()));
+        for (double& x : elements) {
+            const double share = any(random_);
+            x = attempt < special * special ? std::clamp(numbers[choice], low, high)
+                                            : std::round(low + (high - low) * share);
         }
-        all.push_back(tensor_of(*input, numbers));
+        all.push_back(tensor_of(*input, elements));
     }
     return all;
 }
@@ -159,7 +166,7 @@ std::optional<counterexample> counterexample_search::check(
 }
 
 std::optional<counterexample> counterexample_search::find(const claim& c) {
-    constexpr int attempts = 24;
+    constexpr int attempts = 40;
     constexpr int rounds = 3;
     if (c.where->owner != &graph_) return std::nullopt;
     const std::vector<const node*> nodes = ancestors(*c.where);

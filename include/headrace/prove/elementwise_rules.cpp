@@ -11,9 +11,13 @@ namespace headrace::prove {
 
 namespace {
 
-// Floats are not tracked through arithmetic: no claim is about their sums.
+// No claim is about floats; NaN has no bounds.
 void give_arithmetic(query& q, const spread& computed) {
-    if (!q.is_integral()) return;
+    if (!q.is_integral()) {
+        if (!computed.all().is_bounded()) return;
+        return q.give(computed.mapped(
+            [&](const interval& i) { return rounded_to(q.type(), i); }));
+    }
     q.claim_within(claim_kind::arithmetic, computed, interval_of(q.type()));
     q.give(computed);
 }
@@ -41,7 +45,7 @@ interval shifted_half_up(const interval& i, std::int64_t by) {
     return map_bounds(i, [by](bound x) { return std::floor(std::ldexp(x, static_cast<int>(-by)) + 0.5L); });
 }
 void mul(query& q, const args<tosa::mul>& a) {
-    if (!q.is_integral()) return;
+    if (!q.is_integral()) return give_arithmetic(q, combined(q(a.input1), q(a.input2), std::multiplies<>()));
     const interval by = q.all_of(a.shift);
     q.claim_within(claim_kind::shift_amount, by, {0, q.type() == dtype::int32 ? bound{63} : bound{0}}, 0);
     const interval amounts = by & interval{0, 63};
@@ -67,14 +71,13 @@ void negate(query& q, const args<tosa::negate>& a) {
 }
 void intdiv(query& q, const args<tosa::intdiv>& a) {
     const spread& divisor = q(a.input2);
+    const interval limits = interval_of(q.type());
     for (std::size_t i = 0; i != divisor.parts.size(); ++i) {
         const interval& d = divisor.parts[i];
-        if (!d.contains(bound{0})) continue;
-        const bool above = d.high > 0 || d.low == 0;
-        q.claim_within(
-            claim_kind::divisor, d, above ? interval{1, interval::unlimited} : interval{-interval::unlimited, -1}, i);
+        const bool is_negative = d.high < 0 || (d.high == 0 && d.low < 0);
+        q.claim_within(claim_kind::divisor, d,
+            is_negative ? interval{limits.low, -1} : interval{1, limits.high}, i);
     }
-    if (!divisor.all().contains(bound{0})) q.claim_within(claim_kind::divisor, divisor, divisor.all());
     give_arithmetic(q, combined(q(a.input1), divisor, [](const interval& x, interval y) {
         if (y.low == 0 && y.high > 0) y.low = 1;
         if (y.high == 0 && y.low < 0) y.high = -1;
@@ -119,14 +122,18 @@ void arithmetic_right_shift(query& q, const args<tosa::arithmetic_right_shift>& 
         return shifted(by.low) | shifted(by.high);
     }));
 }
-// Bits that leave the type are dropped, as defined; the result is then only known to be of its type.
+// Returns numbers as a type holds their low bits.
+interval wrapped(const interval& i, const interval& limits) {
+    const bound count = limits.high - limits.low + 1;
+    const bound times = std::floor((i.low - limits.low) / count);
+    const interval moved = i - number(times * count);
+    return limits.contains(moved) ? moved : limits;
+}
+// Bits that leave the type are dropped, as defined.
 void logical_left_shift(query& q, const args<tosa::logical_left_shift>& a) {
     const interval by = amounts_of(q, a.input2);
-    const interval limits = interval_of(q.type());
-    q.give(q(a.input1).mapped([&](const interval& i) {
-        const interval shifted = i * interval{std::exp2(by.low), std::exp2(by.high)};
-        return limits.contains(shifted) ? shifted : limits;
-    }));
+    const interval factor{std::exp2(by.low), std::exp2(by.high)};
+    q.give(q(a.input1).mapped([&](const interval& i) { return wrapped(i * factor, interval_of(q.type())); }));
 }
 void logical_right_shift(query& q, const args<tosa::logical_right_shift>& a) {
     const interval by = amounts_of(q, a.input2);
@@ -168,6 +175,43 @@ void reduce_sum(query& q, const args<tosa::reduce_sum>& a) {
     q.give(reduced(in, axis, count, times, std::plus<interval>()));
 }
 
+interval truth_of(bool always, bool never) { return always ? number(1) : never ? number(0) : interval{0, 1}; }
+// Comparisons with NaN are false.
+template <class Compare>
+void compare(query& q, value x, value y, Compare f) {
+    const bool may_be_nan = is_floating(meta_of(x)->dtype) && !(q.all_of(x).is_bounded() && q.all_of(y).is_bounded());
+    q.give(combined(q(x), q(y), [&](const interval& a, const interval& b) {
+        const interval truth = f(a, b);
+        return may_be_nan ? truth | number(0) : truth;
+    }));
+}
+void greater(query& q, const args<tosa::greater>& a) {
+    compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
+        return truth_of(x.low > y.high, x.high <= y.low);
+    });
+}
+void greater_equal(query& q, const args<tosa::greater_equal>& a) {
+    compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
+        return truth_of(x.low >= y.high, x.high < y.low);
+    });
+}
+void equal(query& q, const args<tosa::equal>& a) {
+    compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
+        return truth_of(x.is_number() && x == y, x.high < y.low || y.high < x.low);
+    });
+}
+void logical_and(query& q, const args<tosa::logical_and>& a) {
+    q.give(combined(q(a.input1), q(a.input2),
+        [](const interval& x, const interval& y) { return minimum(x, y); }));
+}
+void logical_or(query& q, const args<tosa::logical_or>& a) {
+    q.give(combined(q(a.input1), q(a.input2),
+        [](const interval& x, const interval& y) { return maximum(x, y); }));
+}
+void logical_not(query& q, const args<tosa::logical_not>& a) {
+    q.give(q(a.input1).mapped([](const interval& i) { return number(1) - i; }));
+}
+
 void unit_interval(query& q, const args<tosa::sigmoid>&) { q.give(interval{0, 1}); }
 void symmetric_interval(query& q, const args<tosa::tanh>&) { q.give(interval{-1, 1}); }
 
@@ -183,6 +227,9 @@ std::span<const rule> elementwise_rules() {
         rule_of<tosa::logical_left_shift, logical_left_shift>,
         rule_of<tosa::logical_right_shift, logical_right_shift>,
         rule_of<tosa::maximum, best<args<tosa::maximum>>>, rule_of<tosa::minimum, best<args<tosa::minimum>>>,
+        rule_of<tosa::greater, greater>, rule_of<tosa::greater_equal, greater_equal>,
+        rule_of<tosa::equal, equal>, rule_of<tosa::logical_and, logical_and>,
+        rule_of<tosa::logical_or, logical_or>, rule_of<tosa::logical_not, logical_not>,
         rule_of<tosa::clamp, clamp>, rule_of<tosa::reduce_sum, reduce_sum>,
         rule_of<tosa::sigmoid, unit_interval>, rule_of<tosa::tanh, symmetric_interval>};
     return rules;

@@ -79,7 +79,11 @@ void concat(query& q, const args<tosa::concat>& a) {
     q.give({axis, std::move(parts)});
 }
 void identity(query& q, const args<tosa::identity>& a) { q.give(q(a.input1)); }
-void select(query& q, const args<tosa::select>& a) { q.give(joined(q(a.input2), q(a.input3))); }
+void select(query& q, const args<tosa::select>& a) {
+    const interval chosen = q.all_of(a.input1);
+    if (chosen.is_number()) return q.give(q(chosen.low == 0 ? a.input3 : a.input2));
+    q.give(joined(q(a.input2), q(a.input3)));
+}
 
 // [N, K, C] at indices [N, W].
 void gather(query& q, const args<tosa::gather>& a) {

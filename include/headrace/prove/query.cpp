@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/ranges/held_interval.hpp>
 
 namespace headrace::prove {
 
@@ -27,6 +30,17 @@ void query::claim_within(claim_kind kind, const spread& computed, const interval
 void query::give(const spread& s, std::size_t i) {
     const interval limits = interval_of(type(i));
     results_[i] = s.mapped([&](const interval& part) { return part & limits; });
+}
+
+interval rounded_to(dtype t, const interval& computed) {
+    if (t != dtype::float32) return headrace::detail::widened(computed, t);
+    const auto to_float = [](bound x, float away) {
+        const auto nearest = static_cast<float>(x);
+        return static_cast<bound>(
+            static_cast<bound>(nearest) == x ? nearest : std::nextafter(nearest, away));
+    };
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    return {to_float(computed.low, -infinity), to_float(computed.high, infinity)};
 }
 
 const rule* find_rule(const op_info& op) {

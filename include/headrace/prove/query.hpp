@@ -56,6 +56,9 @@ private:
 /// True for constants of either dialect: a lowered graph has those of the export.
 [[nodiscard]] inline bool is_constant(const node& n) { return is<tosa::const_>(n) || is<builtin::constant>(n); }
 
+/// Returns the interval of numbers that were rounded to a type of floats once.
+[[nodiscard]] interval rounded_to(dtype t, const interval& computed);
+
 struct rule {
     const op_info* op;
     void (*apply)(query& q);

@@ -82,12 +82,9 @@ spread spread_of(const eval::tensor& known) {
             } else {
                 x = static_cast<bound>(eval::element_cast<double>(elements[i]));
             }
-            if (x == x) part = part | number(x);
+            part = x == x ? part | number(x) : interval{};  // NaN has no bounds
         }
     });
-    for (interval& part : parts) {
-        if (part.low > part.high) part = number(0);  // NaN alone
-    }
     return {axis, std::move(parts)};
 }
 
