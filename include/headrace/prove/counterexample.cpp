@@ -54,6 +54,21 @@ bool is_about_result(const claim& c) {
     return c.kind == claim_kind::accumulator || c.kind == claim_kind::arithmetic;
 }
 
+// Returns a number that an input should hold at first: an index of a TABLE's steepest line, or 1.
+double hint_for(const claim& c) {
+    if (c.kind != claim_kind::table_slope || !is_constant(*c.where->operand(1).producer)) return 1;
+    const auto known = evaluate_node(*c.where->operand(1).producer, {});
+    if (!known || known.value()[0].size() != 513) return 1;
+    const std::vector<std::int64_t> table = known.value()[0].to<std::int64_t>();
+    std::int64_t steepest = 0;
+    for (std::size_t i = 0; i != 512; ++i) {
+        const auto at = static_cast<std::size_t>(steepest);
+        if (std::abs(table[i + 1] - table[i]) > std::abs(table[at + 1] - table[at]))
+            steepest = static_cast<std::int64_t>(i);
+    }
+    return static_cast<double>((steepest - 256) * 128);
+}
+
 }  // namespace
 
 counterexample_search::counterexample_search(const graph& g, clock::time_point end) : graph_(g), end_(end) {
@@ -73,13 +88,13 @@ std::vector<const node*> counterexample_search::ancestors(const node& n) const {
 }
 
 // At first the same number everywhere in an input: all pairs of numbers in which integers tend to overflow.
-std::vector<tensor> counterexample_search::filled(int attempt) {
+std::vector<tensor> counterexample_search::filled(int attempt, double hint) {
     constexpr int special = 5;
     std::vector<tensor> all;
     std::uniform_real_distribution<double> any(0, 1);
     for (const node* input : inputs_) {
         const auto [low, high] = ends_of(*input);
-        const double numbers[special] = {high, low, -1, 0, 1};
+        const double numbers[special] = {high, low, hint, -1, 0};
         const auto place = static_cast<int>(all.size());
         const int choice = place == 0 ? attempt % special
             : place == 1 ? attempt / special % special
@@ -175,9 +190,10 @@ std::optional<counterexample> counterexample_search::find(const claim& c) {
     }
     const bool upward = c.computed.high > c.allowed.high;
     const bool downward = c.computed.low < c.allowed.low;
+    const double hint = hint_for(c);
     values known;
     for (int attempt = 0; attempt != attempts && clock::now() < end_; ++attempt) {
-        std::vector<tensor> inputs = filled(attempt);
+        std::vector<tensor> inputs = filled(attempt, hint);
         const bool up = upward && (!downward || attempt % 2 == 0);
         for (int round = 0; round <= rounds && clock::now() < end_; ++round) {
             if (!run(nodes, inputs, known)) break;

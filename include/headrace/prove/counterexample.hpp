@@ -31,7 +31,7 @@ private:
     using values = std::unordered_map<const node*, std::vector<eval::tensor>>;
 
     [[nodiscard]] std::vector<const node*> ancestors(const node& n) const;
-    [[nodiscard]] std::vector<eval::tensor> filled(int attempt);
+    [[nodiscard]] std::vector<eval::tensor> filled(int attempt, double hint);
     // Executes the nodes; false if one of them fails.
     [[nodiscard]] bool run(
         const std::vector<const node*>& nodes, const std::vector<eval::tensor>& inputs, values& known) const;
