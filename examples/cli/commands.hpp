@@ -46,6 +46,7 @@ struct lower_options {
     std::string ir_around;  ///< passes, separated by commas: only texts before and after them are kept
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
     bool verify = false;
+    bool certify = false;               ///< warn if integers may overflow
     bool strict = false;                ///< refuse integers that are not known to fit in 32 bits
     std::string state;                  ///< for written buffers: io, variable, or empty to refuse them
     std::string reproducer;             ///< file to write if a pass fails; empty: none

@@ -317,6 +317,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "Execute the model after each pass, and name the first that changes the result; for a .pte file also the "
         "layer");
     lower->add_flag("--strict", o.strict, strict_help);
+    lower->add_flag("--certify", o.certify,
+        "Warn if integers of the lowered model may overflow for some inputs, as `prove` says");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
