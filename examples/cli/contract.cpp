@@ -121,8 +121,8 @@ std::optional<certificate_figures> certified(const contract_model& made) {
     if (!made.lowered) return std::nullopt;
     const auto proven = prove::certify(*made.model.graph, {.search_seconds = 0});
     if (!proven) return std::nullopt;
-    certificate_figures figures{.no_overflow = proven.value().no_overflow(),
-        .needs_valid_indices = !proven.value().assumed.empty()};
+    certificate_figures figures{
+        .no_overflow = proven.value().no_overflow(), .needs_valid_indices = !proven.value().assumed.empty()};
     for (const prove::kind_summary& k : proven.value().kinds) {
         if (k.kind != prove::claim_kind::accumulator) continue;
         figures.accumulator_bits = static_cast<std::uint64_t>(prove::bits_for(k.fullest.computed));

@@ -166,7 +166,8 @@ void add_certificate(const lower_options& options, lowering_outcome& done) {
     if (!proven) {
         done.warnings.push_back("not certified: " + std::string(proven.error().message));
     } else if (!proven.value().no_overflow()) {
-        done.warnings.push_back(prove::certificate_conclusion(proven.value()) + "; `headrace prove` lists them");
+        done.warnings.push_back(
+            prove::certificate_conclusion(proven.value()) + "; `headrace prove` lists them");
     }
 }
 

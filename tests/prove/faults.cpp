@@ -34,8 +34,8 @@ void full_accumulator(integer_graph& p, std::mt19937& random, std::int64_t beyon
     const value x = p.input(byte_type, {1, 2, 2, channels});
     const value filter = p.numbers(byte_type, {1, 1, 1, channels}, weights);
     const value bias = p.number(word, most - sum + beyond);
-    p.end(p.make<tosa::conv2d>({x, filter, bias, p.number(byte_type, zp), p.number(byte_type, 0), {0, 0, 0, 0},
-        {1, 1}, {1, 1}, false, word}));
+    p.end(p.make<tosa::conv2d>({x, filter, bias, p.number(byte_type, zp), p.number(byte_type, 0),
+        {0, 0, 0, 0}, {1, 1}, {1, 1}, false, word}));
 }
 void narrow_accumulator(integer_graph& p, std::mt19937& random, std::int64_t beyond) {
     // int16 times int8: 2^15 * 127 * channels.
@@ -59,7 +59,8 @@ void product_shift(integer_graph& p, std::mt19937& random, std::int64_t beyond) 
     const std::int64_t factor = pick(random, 1 << 10, 1 << 24);
     const std::int64_t limit = std::min(most, ((most << shift) - 1) / factor);
     const value x = p.clamped(p.input(word, {3}), 0, limit);
-    const value y = p.number(word, std::min(most, factor * (limit == most ? (most << shift) / most / factor : 1)));
+    const value y =
+        p.number(word, std::min(most, factor * (limit == most ? (most << shift) / most / factor : 1)));
     p.end(p.make<tosa::mul>({x, y, p.number(byte_type, std::max<std::int64_t>(0, shift - 2 * beyond))}));
 }
 void full_sum(integer_graph& p, std::mt19937& random, std::int64_t beyond) {
@@ -107,7 +108,8 @@ std::string seeded(const fault& f, unsigned seed) {
         const prove::certificate& c = made.value();
         if (c.no_overflow() != (beyond == 0))
             return (beyond == 0 ? "false alarm: " : "missed: ") + prove::certificate_text(c);
-        if (beyond == 1 && !c.unproven.front().refuted) wrong = "no input found: " + prove::certificate_text(c);
+        if (beyond == 1 && !c.unproven.front().refuted)
+            wrong = "no input found: " + prove::certificate_text(c);
     }
     return wrong;
 }
@@ -129,7 +131,8 @@ TEST_CASE("prove: 200 seeded faults are found, with inputs, and their sound twin
 }
 
 TEST_CASE("prove: shifts and multipliers that TOSA excludes are refused") {
-    for (const auto& [multiplier, shift] : {std::pair{1 << 30, 63}, std::pair{1 << 30, 1}, std::pair{-1, 30}}) {
+    for (const auto& [multiplier, shift] :
+        {std::pair{1 << 30, 63}, std::pair{1 << 30, 1}, std::pair{-1, 30}}) {
         integer_graph p;
         p.end(p.rescaled(p.clamped(p.input(word, {3}), 0, 0), byte_type, multiplier, shift));
         CHECK(!prove::certify(p.g).value().no_overflow());

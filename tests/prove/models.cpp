@@ -12,7 +12,8 @@ using namespace headrace;
 using testing::integer_graph;
 
 TEST_CASE("prove: quantized models are certified, and execute within their bounds") {
-    for (const char* const name : {"quantized_cnn", "quantized_mobile", "quantized_attention", "quantized_int16"}) {
+    for (const char* const name :
+        {"quantized_cnn", "quantized_mobile", "quantized_attention", "quantized_int16"}) {
         const std::string path = (testing::fixtures() / name / "model.pt2").string();
         const lowering_outcome done = try_lowering([&] { return read_model(path); }, {});
         REQUIRE(!done.failure);

@@ -26,7 +26,8 @@ namespace headrace::testing {
 
 /// A program of integers whose constants are given as numbers.
 struct integer_graph : program {
-    value numbers(dtype type, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& elements) {
+    value numbers(
+        dtype type, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& elements) {
         const tensor t = tensor::of(type, shape, elements);
         return create_constant(g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
             std::ranges::copy(t.bytes().first(data.size()), data.begin());
@@ -69,7 +70,8 @@ inline std::vector<tensor> random_inputs(const graph& g, std::mt19937& random) {
     std::vector<tensor> inputs;
     for (const node& n : g.inputs()) {
         const tensor_meta& meta = *n.results[0].meta;
-        const interval range = prove::declared_range(n) & interval_of(is_integral(meta.dtype) ? meta.dtype : dtype::int16);
+        const interval range =
+            prove::declared_range(n) & interval_of(is_integral(meta.dtype) ? meta.dtype : dtype::int16);
         std::uniform_int_distribution<std::int64_t> any(
             static_cast<std::int64_t>(range.low), static_cast<std::int64_t>(range.high));
         std::uniform_int_distribution<int> kind(0, 3);
@@ -109,7 +111,8 @@ inline std::string executed_outside(
                 for (std::size_t d = s.axis + 1; d < t.rank(); ++d) after *= t.dim(d);
             for (std::int64_t i = 0; i != t.size(); ++i) {
                 const auto at = s.is_uniform() ? 0 : static_cast<std::size_t>(i / after % t.dim(s.axis));
-                const auto x = is_floating(t.type()) ? static_cast<bound>(t.real(i)) : static_cast<bound>(t.integer(i));
+                const auto x =
+                    is_floating(t.type()) ? static_cast<bound>(t.real(i)) : static_cast<bound>(t.integer(i));
                 if (!s.at(at).contains(x) && x == x)
                     return std::string(n.op->name) + ": " + std::to_string(static_cast<double>(x)) + " at " +
                         std::to_string(i);

@@ -49,11 +49,19 @@ TEST_CASE("prove: elementwise ops of two operands are within their bounds") {
     check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::maximum>({x, y}); });
     check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::minimum>({x, y}); });
     check_binary(2, 70, [](auto& p, value x, value y) { return p.template make<tosa::intdiv>({x, y}); });
-    check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::bitwise_and>({x, y}); });
-    check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::bitwise_or>({x, y}); });
-    check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::bitwise_xor>({x, y}); });
+    check_binary(-50, 70, [](auto& p, value x, value y) {
+        return p.template make<tosa::bitwise_and>({x, y});
+    });
+    check_binary(-50, 70, [](auto& p, value x, value y) {
+        return p.template make<tosa::bitwise_or>({x, y});
+    });
+    check_binary(-50, 70, [](auto& p, value x, value y) {
+        return p.template make<tosa::bitwise_xor>({x, y});
+    });
     check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::greater>({x, y}); });
-    check_binary(-50, 70, [](auto& p, value x, value y) { return p.template make<tosa::greater_equal>({x, y}); });
+    check_binary(-50, 70, [](auto& p, value x, value y) {
+        return p.template make<tosa::greater_equal>({x, y});
+    });
     check_binary(-3, 3, [](auto& p, value x, value y) { return p.template make<tosa::equal>({x, y}); });
 }
 
@@ -102,8 +110,8 @@ TEST_CASE("prove: moves keep the channels apart") {
     const value x = p.input(i8, {1, 2, 3, 4});
     const value w = p.numbers(i8, {4, 1, 1, 4}, random_numbers(16, -128, 127, 3));
     const value bias = p.numbers(i32, {4}, {0, 1000, -5000, 7});
-    const value conv = p.make<tosa::conv2d>({x, w, bias, p.number(i8, 3), p.number(i8, 0), {0, 0, 0, 0},
-        {1, 1}, {1, 1}, false, i32});
+    const value conv = p.make<tosa::conv2d>(
+        {x, w, bias, p.number(i8, 3), p.number(i8, 0), {0, 0, 0, 0}, {1, 1}, {1, 1}, false, i32});
     const value moved = p.make<tosa::transpose>({conv, {0, 3, 1, 2}});
     const value flat = p.make<tosa::reshape>({moved, p.shape({1, 24})});
     const value part = p.make<tosa::slice>({flat, p.shape({0, 3}), p.shape({1, 17})});
@@ -121,8 +129,8 @@ TEST_CASE("prove: sums of products are within their bounds, which are reached") 
     const value x = p.input(i8, {1, 5, 4, 2});
     const value w = p.numbers(i8, {3, 2, 3, 2}, random_numbers(36, -128, 127, 4));
     const value bias = p.numbers(i32, {3}, {5, -70000, 123});
-    p.end(p.make<tosa::conv2d>({x, w, bias, p.number(i8, -7), p.number(i8, 0), {0, 0, 0, 0}, {1, 1}, {1, 1},
-        false, i32}));
+    p.end(p.make<tosa::conv2d>(
+        {x, w, bias, p.number(i8, -7), p.number(i8, 0), {0, 0, 0, 0}, {1, 1}, {1, 1}, false, i32}));
     check_executions(p.g, 10);
     // An input that has the sign of each weight of feature 0.
     const auto weights = random_numbers(36, -128, 127, 4);
@@ -143,14 +151,15 @@ TEST_CASE("prove: sums of products are within their bounds, which are reached") 
     CHECK(run_graph(p.g, std::span(&input, 1)).value()[0].integer(0) == highest);
 }
 
-TEST_CASE("prove: padded, depthwise and transposed convolutions, MATMUL and poolings are within their bounds") {
+TEST_CASE(
+    "prove: padded, depthwise and transposed convolutions, MATMUL and poolings are within their bounds") {
     {
         integer_graph p;
         const value x = p.input(i8, {1, 4, 4, 2});
         const value w = p.numbers(i8, {3, 3, 2, 2}, random_numbers(36, -128, 127, 5));
         const value bias = p.numbers(i32, {4}, {1, 2, 3, 4});
-        p.end(p.make<tosa::depthwise_conv2d>({x, w, bias, p.number(i8, 20), p.number(i8, 0), {1, 1, 1, 1},
-            {1, 1}, {1, 1}, false, i32}));
+        p.end(p.make<tosa::depthwise_conv2d>(
+            {x, w, bias, p.number(i8, 20), p.number(i8, 0), {1, 1, 1, 1}, {1, 1}, {1, 1}, false, i32}));
         check_executions(p.g);
     }
     {
@@ -173,8 +182,8 @@ TEST_CASE("prove: padded, depthwise and transposed convolutions, MATMUL and pool
     for (const std::int64_t pad : {0, 1}) {
         integer_graph p;
         const value x = p.limited_input(i8, {1, 4, 4, 2}, -100, 60);
-        p.end(p.make<tosa::avg_pool2d>({x, p.number(i8, 5), p.number(i8, -5), {3, 3}, {1, 1},
-            {pad, pad, pad, pad}, i32}));
+        p.end(p.make<tosa::avg_pool2d>(
+            {x, p.number(i8, 5), p.number(i8, -5), {3, 3}, {1, 1}, {pad, pad, pad, pad}, i32}));
         check_executions(p.g);
     }
 }

@@ -111,7 +111,8 @@ private:
     // Keeps the claim of a node and kind that is nearest to its limits, in the final round of a loop.
     void keep(claim c) {
         if (rounds_before_last_ != 0) return;
-        if (c.kind == claim_kind::index) c.assumed = may_be_valid(c) && comes_from_inputs(c.where->operand(1));
+        if (c.kind == claim_kind::index)
+            c.assumed = may_be_valid(c) && comes_from_inputs(c.where->operand(1));
         const auto [at, is_new] = places_.try_emplace({c.where, c.kind}, found_.claims.size());
         if (is_new) return found_.claims.push_back(c);
         claim& kept = found_.claims[at->second];
@@ -139,8 +140,9 @@ private:
             for (std::size_t i = 0; i != carried.size() && i != next.size(); ++i) {
                 if (carried[i].all().contains(next[i].all())) continue;
                 changed = true;
-                carried[i] = round < 4 ? spread(carried[i].all() | next[i].all())
-                                       : widened(carried[i].all(), next[i].all(), meta_of(a.inputs[i])->dtype);
+                carried[i] = round < 4
+                    ? spread(carried[i].all() | next[i].all())
+                    : widened(carried[i].all(), next[i].all(), meta_of(a.inputs[i])->dtype);
             }
             if (!changed) break;
             if (round == 7)
@@ -164,7 +166,8 @@ private:
         if (greater == nullptr) return carried;
         std::size_t i = 0;
         for (const node& n : condition.inputs()) {
-            if (greater->input2.producer == &n && i < carried.size() && is_integral(n.results[0].meta->dtype)) {
+            if (greater->input2.producer == &n && i < carried.size() &&
+                is_integral(n.results[0].meta->dtype)) {
                 const bound most = of(greater->input1).all().high - 1;
                 carried[i] = carried[i].all() & interval{-interval::unlimited, most};
             }

@@ -14,7 +14,7 @@
 
 namespace headrace::prove {
 
-/// What the analysis of a graph found.
+/// The result of the analysis of a graph.
 struct findings {
     std::vector<claim> claims{};  ///< one per node and kind, in execution order
     std::unordered_map<const node*, std::vector<spread>> spreads{};
@@ -24,9 +24,9 @@ struct findings {
 [[nodiscard]] interval declared_range(const node& placeholder);
 
 /// Bounds the integers of a TOSA graph for all inputs of the declared ranges, by interval arithmetic along the
-/// channels of each tensor and, where that is too loose, case by case (prove/refine.hpp). Indices that come
-/// from inputs are assumed to be valid. A branch is analyzed for its node's operands; values that a loop or a
-/// variable carries may be any of their type.
+/// channels of each tensor and, where that is too loose, case by case (prove/refine.hpp). Indices of inputs are
+/// assumed to be valid. A branch is analyzed for its node's operands; values that a loop or a variable carries
+/// may be any of their type.
 [[nodiscard]] findings analyze(const graph& g);
 
 }  // namespace headrace::prove

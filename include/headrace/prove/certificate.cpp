@@ -32,8 +32,9 @@ result<void> check_dialects(const graph& g) {
         }
     });
     if (other != nullptr)
-        return unsupported({message_prefix(*other), "it is not an op of TOSA, whose integers are proven; lower "
-                                                    "the model first"});
+        return unsupported({message_prefix(*other),
+            "it is not an op of TOSA, whose integers are proven; lower "
+            "the model first"});
     if (unknown != nullptr) return malformed({message_prefix(*unknown), "its type is not known"});
     return {};
 }

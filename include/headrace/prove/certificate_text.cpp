@@ -20,7 +20,8 @@ namespace {
 std::string format_bound(bound x) {
     if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
     constexpr bound exact = 1e18L;
-    if (std::abs(x) > exact) return join_text(x > 0 ? "" : "-", "2^", static_cast<int>(std::log2(std::abs(x))));
+    if (std::abs(x) > exact)
+        return join_text(x > 0 ? "" : "-", "2^", static_cast<int>(std::log2(std::abs(x))));
     return join_text(static_cast<std::int64_t>(x));
 }
 std::string format_interval(const interval& i) {
@@ -42,8 +43,9 @@ bool has_bits(claim_kind kind) {
 std::string_view advice_for(const claim& c) {
     switch (c.kind) {
         case claim_kind::accumulator:
-            return bits_for(c.allowed) < 47 ? "smaller weights, fewer terms, or int16 activations, whose sums are int48"
-                                            : "smaller weights or fewer terms";
+            return bits_for(c.allowed) < 47
+                ? "smaller weights, fewer terms, or int16 activations, whose sums are int48"
+                : "smaller weights or fewer terms";
         case claim_kind::arithmetic:
             return "a coarser scale, or clamp the operands first";
         case claim_kind::scale_input:
@@ -69,19 +71,24 @@ std::string_view advice_for(const claim& c) {
 std::string kind_line(const kind_summary& k) {
     std::string line = join_text(k.count, " ", name_of(k.kind, k.count != 1), ": ");
     if (k.fullest.assumed)
-        return line + join_text("assumed to be in ", format_interval(k.fullest.allowed), " where an input has them");
+        return line +
+            join_text("assumed to be in ", format_interval(k.fullest.allowed), " where an input has them");
     if (!has_bits(k.kind)) {
         if (k.fullest.holds()) return line + (k.count == 1 ? "valid" : "all valid");
         return line + "not all valid";
     }
     const int bits = bits_for(k.fullest.computed);
-    return line + join_text("at most ", bits == 128 ? "unlimited" : join_text(bits), " of ", bits_for(k.fullest.allowed), " bits, ", format_place(*k.fullest.where));
+    return line +
+        join_text("at most ", bits == 128 ? "unlimited" : join_text(bits), " of ",
+            bits_for(k.fullest.allowed), " bits, ", format_place(*k.fullest.where));
 }
 std::string unproven_line(const unproven_claim& u) {
     const claim& c = u.which;
-    std::string line = join_text(u.refuted ? "overflows: " : "not proven: ", name_of(c.kind), " of ", format_place(*c.where));
+    std::string line = join_text(
+        u.refuted ? "overflows: " : "not proven: ", name_of(c.kind), " of ", format_place(*c.where));
     if (c.channel != 0) line += join_text(", channel ", c.channel);
-    line += join_text(": bounded by ", format_interval(c.computed), ", allowed are ", format_interval(c.allowed));
+    line +=
+        join_text(": bounded by ", format_interval(c.computed), ", allowed are ", format_interval(c.allowed));
     if (u.refuted) line += join_text("; an input gives ", format_bound(u.refuted->number.reached));
     return line + join_text("; use ", advice_for(c));
 }
@@ -108,7 +115,8 @@ void write_claim(json_writer& out, const claim& c) {
 
 std::string certificate_conclusion(const certificate& c) {
     if (c.no_overflow()) {
-        return join_text("certified: no integer overflows for any input", c.assumed.empty() ? "" : " whose indices are valid");
+        return join_text("certified: no integer overflows for any input",
+            c.assumed.empty() ? "" : " whose indices are valid");
     }
     if (c.unproven.empty())
         return join_text("not certified: ", c.foreign.size(), " CUSTOM op",

@@ -15,16 +15,16 @@ namespace headrace::prove {
 
 /// A number that TOSA 1.0 requires to fit.
 enum class claim_kind : std::uint8_t {
-    accumulator,     ///< sums of convolutions, matrix products, poolings and REDUCE_SUM, and all partial sums
-    arithmetic,      ///< results of ADD, SUB, MUL, ABS, NEGATE, INTDIV and RESIZE
-    scale_input,     ///< what apply_scale takes: [-2^(shift-1), 2^(shift-1)), or int48
-    scale_result,    ///< what it gives, and that with the output's zero point
-    scale_factor,    ///< multipliers are not negative, shifts are in [2, 62]
-    table_slope,     ///< differences of neighbours in a TABLE of int16
-    shift_amount,    ///< of shifts, below the bits of the operand
-    divisor,         ///< of INTDIV: not 0
-    cast,            ///< the operand of a CAST to an integer
-    index            ///< of GATHER and SCATTER
+    accumulator,   ///< sums of convolutions, matrix products, poolings and REDUCE_SUM, and all partial sums
+    arithmetic,    ///< results of ADD, SUB, MUL, ABS, NEGATE, INTDIV and RESIZE
+    scale_input,   ///< what apply_scale takes: [-2^(shift-1), 2^(shift-1)), or int48
+    scale_result,  ///< what it gives, and that with the output's zero point
+    scale_factor,  ///< multipliers are not negative, shifts are in [2, 62]
+    table_slope,   ///< differences of neighbours in a TABLE of int16
+    shift_amount,  ///< of shifts, below the bits of the operand
+    divisor,       ///< of INTDIV: not 0
+    cast,          ///< the operand of a CAST to an integer
+    index          ///< of GATHER and SCATTER
 };
 inline constexpr std::size_t claim_kind_count = static_cast<std::size_t>(claim_kind::index) + 1;
 

@@ -38,7 +38,10 @@ struct scaling {
     interval in_zp, out_zp;
 
     explicit scaling(query& asked, const args<tosa::rescale>& arguments)
-        : q(asked), a(arguments), in_zp(asked.all_of(arguments.input_zp)), out_zp(asked.all_of(arguments.output_zp)) {
+        : q(asked),
+          a(arguments),
+          in_zp(asked.all_of(arguments.input_zp)),
+          out_zp(asked.all_of(arguments.output_zp)) {
         if (a.input_unsigned) in_zp = read_unsigned(in_zp, meta_of(a.input)->dtype);
         if (a.output_unsigned) out_zp = read_unsigned(out_zp, q.type());
     }
@@ -48,7 +51,8 @@ struct scaling {
         q.claim_within(claim_kind::scale_factor, number(static_cast<bound>(shift)), shifts, channel);
         const interval factors{0, a.scale32 ? int32_numbers.high : interval_of(dtype::int16).high};
         if (!factors.contains(static_cast<bound>(multiplier)))
-            q.claim_within(claim_kind::scale_factor, number(static_cast<bound>(multiplier)), factors, channel);
+            q.claim_within(
+                claim_kind::scale_factor, number(static_cast<bound>(multiplier)), factors, channel);
         interval allowed = int48_numbers;
         if (a.scale32) {
             const auto usable = static_cast<int>(std::clamp<std::int64_t>(shift, 1, 32));
@@ -65,7 +69,8 @@ struct scaling {
         };
         const interval result = number(scaled(held.low)) | number(scaled(held.high));
         q.claim_within(claim_kind::scale_result, result | (result + out_zp), int32_numbers, channel);
-        const interval stored = a.output_unsigned ? interval{0, numbers_in(q.type()) - 1} : interval_of(q.type());
+        const interval stored =
+            a.output_unsigned ? interval{0, numbers_in(q.type()) - 1} : interval_of(q.type());
         const interval saturated = (result + out_zp) & stored;
         return a.output_unsigned ? stored_signed(saturated, q.type()) : saturated;
     }
@@ -73,7 +78,8 @@ struct scaling {
 
 bool scales_channels(const query& q, const args<tosa::rescale>& a, const eval::tensor& multipliers) {
     const int_list& shape = q.result_meta().shape;
-    return !a.per_channel || multipliers.size() == 1 || (!shape.empty() && shape.back() == multipliers.size());
+    return !a.per_channel || multipliers.size() == 1 ||
+        (!shape.empty() && shape.back() == multipliers.size());
 }
 void rescale(query& q, const args<tosa::rescale>& a) {
     const eval::tensor* const multipliers = q.constant(a.multiplier);
@@ -105,11 +111,10 @@ void cast(query& q, const args<tosa::cast>& a) {
     if (is_boolean(q.type())) return;
     if (!q.is_integral())
         return q.give(in.mapped([&](const interval& i) { return rounded_to(q.type(), i); }));
-    const spread computed = from_float
-        ? in.mapped([](const interval& i) {
-              return map_bounds(i, [](bound x) { return std::nearbyint(x); });
-          })
-        : in;
+    const spread computed = from_float ? in.mapped([](const interval& i) {
+        return map_bounds(i, [](bound x) { return std::nearbyint(x); });
+    })
+                                       : in;
     q.claim_within(claim_kind::cast, computed, interval_of(q.type()));
     q.give(computed);
 }

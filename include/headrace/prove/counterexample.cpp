@@ -97,8 +97,8 @@ std::vector<tensor> counterexample_search::filled(int attempt, double hint) {
         const double numbers[special] = {high, low, hint, -1, 0};
         const auto place = static_cast<int>(all.size());
         const int choice = place == 0 ? attempt % special
-            : place == 1 ? attempt / special % special
-                         : static_cast<int>(any(random_) * special);
+            : place == 1              ? attempt / special % special
+                                      : static_cast<int>(any(random_) * special);
         std::vector<double> elements(static_cast<std::size_t>(input->results[0].meta->elements()));
         for (double& x : elements) {
             const double share = any(random_);
@@ -199,14 +199,12 @@ std::optional<counterexample> counterexample_search::find(const claim& c) {
             if (!run(nodes, inputs, known)) break;
             if (auto found = check(c, inputs, known)) return found;
             const auto count = c.where->results[0].meta->elements();
-            const std::int64_t width = std::max<std::int64_t>(1, c.where->results[0].meta->rank() == 0
-                    ? 1
-                    : c.where->results[0].meta->shape.back());
+            const std::int64_t width = std::max<std::int64_t>(
+                1, c.where->results[0].meta->rank() == 0 ? 1 : c.where->results[0].meta->shape.back());
             if (count == 0) return std::nullopt;
             // An element in the middle of the plane, where no padding cuts the window.
             const std::int64_t row = count / width / 2;
-            const std::int64_t element =
-                row * width + static_cast<std::int64_t>(c.channel) % width;
+            const std::int64_t element = row * width + static_cast<std::int64_t>(c.channel) % width;
             inputs = pushed(nodes, c, element, up, inputs, known);
         }
     }

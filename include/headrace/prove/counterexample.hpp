@@ -38,7 +38,8 @@ private:
     [[nodiscard]] static std::vector<eval::tensor> operands_of(const node& n, const values& known);
     // Returns inputs that should bring an element of the node nearer to, or past, one end of its range.
     [[nodiscard]] std::vector<eval::tensor> pushed(const std::vector<const node*>& nodes, const claim& c,
-        std::int64_t element, bool upward, const std::vector<eval::tensor>& inputs, const values& known) const;
+        std::int64_t element, bool upward, const std::vector<eval::tensor>& inputs,
+        const values& known) const;
     [[nodiscard]] std::optional<counterexample> check(
         const claim& c, const std::vector<eval::tensor>& inputs, const values& known) const;
 

@@ -15,8 +15,7 @@ namespace {
 void give_arithmetic(query& q, const spread& computed) {
     if (!q.is_integral()) {
         if (!computed.all().is_bounded()) return;
-        return q.give(computed.mapped(
-            [&](const interval& i) { return rounded_to(q.type(), i); }));
+        return q.give(computed.mapped([&](const interval& i) { return rounded_to(q.type(), i); }));
     }
     q.claim_within(claim_kind::arithmetic, computed, interval_of(q.type()));
     q.give(computed);
@@ -75,8 +74,8 @@ void intdiv(query& q, const args<tosa::intdiv>& a) {
     for (std::size_t i = 0; i != divisor.parts.size(); ++i) {
         const interval& d = divisor.parts[i];
         const bool is_negative = d.high < 0 || (d.high == 0 && d.low < 0);
-        q.claim_within(claim_kind::divisor, d,
-            is_negative ? interval{limits.low, -1} : interval{1, limits.high}, i);
+        q.claim_within(
+            claim_kind::divisor, d, is_negative ? interval{limits.low, -1} : interval{1, limits.high}, i);
     }
     give_arithmetic(q, combined(q(a.input1), divisor, [](const interval& x, interval y) {
         if (y.low == 0 && y.high > 0) y.low = 1;
@@ -117,7 +116,8 @@ void arithmetic_right_shift(query& q, const args<tosa::arithmetic_right_shift>& 
         const auto shifted = [&](bound amount) {
             const interval exact =
                 map_bounds(i, [&](bound x) { return std::ldexp(x, -static_cast<int>(amount)); });
-            return interval{std::floor(exact.low), a.round ? std::floor(exact.high + 0.5L) : std::floor(exact.high)};
+            return interval{
+                std::floor(exact.low), a.round ? std::floor(exact.high + 0.5L) : std::floor(exact.high)};
         };
         return shifted(by.low) | shifted(by.high);
     }));
@@ -149,9 +149,8 @@ void logical_right_shift(query& q, const args<tosa::logical_right_shift>& a) {
 template <class Args>
 void best(query& q, const Args& a) {
     const bool is_max = q.of().op == &info_of<tosa::maximum>;
-    q.give(combined(q(a.input1), q(a.input2), [is_max](const interval& x, const interval& y) {
-        return is_max ? maximum(x, y) : minimum(x, y);
-    }));
+    q.give(combined(q(a.input1), q(a.input2),
+        [is_max](const interval& x, const interval& y) { return is_max ? maximum(x, y) : minimum(x, y); }));
 }
 void clamp(query& q, const args<tosa::clamp>& a) {
     const auto limit = [](const scalar& s) {
@@ -169,8 +168,7 @@ void reduce_sum(query& q, const args<tosa::reduce_sum>& a) {
     const std::int64_t count = meta_of(a.input)->shape[axis];
     const auto times = [](const interval& i, std::int64_t n) { return sum_of(i, n); };
     const spread& in = q(a.input);
-    const spread partial =
-        reduced(in.mapped(positive_part), axis, count, times, std::plus<interval>());
+    const spread partial = reduced(in.mapped(positive_part), axis, count, times, std::plus<interval>());
     q.claim_within(claim_kind::accumulator, partial, interval_of(q.type()));
     q.give(reduced(in, axis, count, times, std::plus<interval>()));
 }
@@ -179,21 +177,20 @@ interval truth_of(bool always, bool never) { return always ? number(1) : never ?
 // Comparisons with NaN are false.
 template <class Compare>
 void compare(query& q, value x, value y, Compare f) {
-    const bool may_be_nan = is_floating(meta_of(x)->dtype) && !(q.all_of(x).is_bounded() && q.all_of(y).is_bounded());
+    const bool may_be_nan =
+        is_floating(meta_of(x)->dtype) && !(q.all_of(x).is_bounded() && q.all_of(y).is_bounded());
     q.give(combined(q(x), q(y), [&](const interval& a, const interval& b) {
         const interval truth = f(a, b);
         return may_be_nan ? truth | number(0) : truth;
     }));
 }
 void greater(query& q, const args<tosa::greater>& a) {
-    compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
-        return truth_of(x.low > y.high, x.high <= y.low);
-    });
+    compare(q, a.input1, a.input2,
+        [](const interval& x, const interval& y) { return truth_of(x.low > y.high, x.high <= y.low); });
 }
 void greater_equal(query& q, const args<tosa::greater_equal>& a) {
-    compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
-        return truth_of(x.low >= y.high, x.high < y.low);
-    });
+    compare(q, a.input1, a.input2,
+        [](const interval& x, const interval& y) { return truth_of(x.low >= y.high, x.high < y.low); });
 }
 void equal(query& q, const args<tosa::equal>& a) {
     compare(q, a.input1, a.input2, [](const interval& x, const interval& y) {
@@ -201,12 +198,12 @@ void equal(query& q, const args<tosa::equal>& a) {
     });
 }
 void logical_and(query& q, const args<tosa::logical_and>& a) {
-    q.give(combined(q(a.input1), q(a.input2),
-        [](const interval& x, const interval& y) { return minimum(x, y); }));
+    q.give(combined(
+        q(a.input1), q(a.input2), [](const interval& x, const interval& y) { return minimum(x, y); }));
 }
 void logical_or(query& q, const args<tosa::logical_or>& a) {
-    q.give(combined(q(a.input1), q(a.input2),
-        [](const interval& x, const interval& y) { return maximum(x, y); }));
+    q.give(combined(
+        q(a.input1), q(a.input2), [](const interval& x, const interval& y) { return maximum(x, y); }));
 }
 void logical_not(query& q, const args<tosa::logical_not>& a) {
     q.give(q(a.input1).mapped([](const interval& i) { return number(1) - i; }));

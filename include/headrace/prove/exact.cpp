@@ -31,8 +31,7 @@ public:
         found_ = overflow{kind_, x, allowed, static_cast<std::int64_t>(element)};
     }
     void see(const integers& numbers, const interval& allowed) {
-        for (std::size_t i = 0; i != numbers.size(); ++i)
-            see(static_cast<bound>(numbers[i]), allowed, i);
+        for (std::size_t i = 0; i != numbers.size(); ++i) see(static_cast<bound>(numbers[i]), allowed, i);
     }
     [[nodiscard]] std::optional<overflow> found() const { return found_; }
 
@@ -70,8 +69,8 @@ tensor zeros(const tensor& like) {
 }
 
 /// The sums of all positive and of all negative terms of a convolution or a matrix product.
-void see_partial_sums(worst_number& worst, const node& n, std::span<const tensor> operands,
-    const interval& allowed) {
+void see_partial_sums(
+    worst_number& worst, const node& n, std::span<const tensor> operands, const interval& allowed) {
     const bool is_matmul = is<tosa::matmul>(n);
     const std::size_t zp = is_matmul ? 2 : 3;
     if (n.operand(0) == n.operand(1)) return;
@@ -81,8 +80,7 @@ void see_partial_sums(worst_number& worst, const node& n, std::span<const tensor
             std::vector<tensor> given(operands.begin(), operands.end());
             given[0] = part(operands[0], &operands[zp], first);
             given[1] = part(operands[1], &operands[zp + 1], first != negative);
-            if (!is_matmul)
-                given[2] = first ? zeros(operands[2]) : part(operands[2], nullptr, negative);
+            if (!is_matmul) given[2] = first ? zeros(operands[2]) : part(operands[2], nullptr, negative);
             given[zp] = zeros(operands[zp]);
             given[zp + 1] = zeros(operands[zp + 1]);
             const integers half = wide_result(n, given);
@@ -111,8 +109,7 @@ void see_scale(worst_number& worst, claim_kind kind, const node& n, std::span<co
     const integers shifts = operands[2].to<std::int64_t>();
     const integers numbers = in.to<std::int64_t>();
     const std::int64_t in_zp = read_as(operands[3].integer(0), in.type(), a.input_unsigned);
-    const std::int64_t out_zp =
-        read_as(operands[4].integer(0), n.results[0].meta->dtype, a.output_unsigned);
+    const std::int64_t out_zp = read_as(operands[4].integer(0), n.results[0].meta->dtype, a.output_unsigned);
     const bool twice = a.scale32 && a.rounding_mode == rounding_mode::double_round;
     for (std::size_t i = 0; i != numbers.size(); ++i) {
         const std::size_t c = a.per_channel ? i % multipliers.size() : 0;
@@ -182,8 +179,8 @@ std::optional<overflow> find_overflow(const node& n, claim_kind kind, std::span<
             see_casts(worst, n, operands[0]);
             break;
         case claim_kind::index:
-            worst.see(operands[1].to<std::int64_t>(),
-                {0, static_cast<bound>(meta_of(n.operand(0))->shape[1] - 1)});
+            worst.see(
+                operands[1].to<std::int64_t>(), {0, static_cast<bound>(meta_of(n.operand(0))->shape[1] - 1)});
             break;
         case claim_kind::scale_factor:
             break;

@@ -54,8 +54,7 @@ private:
     template <class Slope>
     void add(std::size_t operand, Slope slope) {
         element_weights& to = weights_of(operand);
-        for_each_pair(
-            operand, [&](std::size_t i, std::size_t at) { to[at] += weights_[i] * slope(i, at); });
+        for_each_pair(operand, [&](std::size_t i, std::size_t at) { to[at] += weights_[i] * slope(i, at); });
     }
     void add_times(std::size_t operand, double factor) {
         add(operand, [factor](std::size_t, std::size_t) { return factor; });
@@ -158,8 +157,8 @@ private:
         const std::vector<std::int64_t> from = executed(given);
         for (std::size_t i = 0; i < from.size() && i < weights_.size(); ++i) {
             if (weights_[i] == 0 || from[i] < 0) continue;
-            const auto k = static_cast<std::size_t>(
-                std::ranges::upper_bound(firsts, from[i]) - firsts.begin() - 1);
+            const auto k =
+                static_cast<std::size_t>(std::ranges::upper_bound(firsts, from[i]) - firsts.begin() - 1);
             weights_of(k)[static_cast<std::size_t>(from[i] - firsts[k])] += weights_[i];
         }
         return true;
@@ -169,7 +168,7 @@ private:
         meta.dtype = dtype::int64;
         eval::variable_store variables;
         eval::evaluation e(node_, given, {meta}, eval::run_state(variables));
-        eval::kernel_of_headrace(*node_.op)(node_.arguments, e);
+        eval::kernel_of_headrace (*node_.op)(node_.arguments, e);
         auto done = e.take_results();
         return done ? done.value()[0].to<std::int64_t>() : std::vector<std::int64_t>();
     }

@@ -51,7 +51,8 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Args>
 sliding window_of(const Args& a, const eval::tensor& in, std::int64_t kh, std::int64_t kw) {
-    return {in.dim(1), in.dim(2), in.dim(3), {kh, kw}, {a.stride[0], a.stride[1]}, {a.pad[0], a.pad[2]}, {1, 1}};
+    return {
+        in.dim(1), in.dim(2), in.dim(3), {kh, kw}, {a.stride[0], a.stride[1]}, {a.pad[0], a.pad[2]}, {1, 1}};
 }
 
 struct product_derivative {
@@ -140,7 +141,7 @@ struct product_derivative {
             for (std::int64_t c = 0; c != depth; ++c) {
                 const std::size_t l = index((b * rows + at / columns % rows) * depth + c);
                 const std::size_t r = index((b * depth + c) * columns + at % columns);
-                // Where both factors are 0, both should grow.
+                // Both factors should grow from 0.
                 const bool dead = left[l] == 0 && right[r] == 0;
                 to_left[l] += weights[i] * (dead ? 1 : right[r]);
                 to_right[r] += weights[i] * (dead ? 1 : left[l]);

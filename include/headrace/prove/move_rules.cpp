@@ -98,15 +98,12 @@ void scatter(query& q, const args<tosa::scatter>& a) {
     const spread s = joined(q(a.values_in).along(2), q(a.input).along(2));
     q.give(s);
 }
-void max_pool2d(query& q, const args<tosa::max_pool2d>& a) {
-    q.give(q(a.input).along(3));
-}
+void max_pool2d(query& q, const args<tosa::max_pool2d>& a) { q.give(q(a.input).along(3)); }
 template <class Args>
 void reduce_best(query& q, const Args& a) {
     const bool is_max = q.of().op == &info_of<tosa::reduce_max>;
     q.give(reduced(
-        q(a.input), static_cast<std::size_t>(a.axis), 1,
-        [](const interval& i, std::int64_t) { return i; },
+        q(a.input), static_cast<std::size_t>(a.axis), 1, [](const interval& i, std::int64_t) { return i; },
         [is_max](const interval& x, const interval& y) { return is_max ? maximum(x, y) : minimum(x, y); }));
 }
 void argmax(query& q, const args<tosa::argmax>& a) {
@@ -121,8 +118,7 @@ std::span<const rule> move_rules() {
         rule_of<tosa::reverse, reverse>, rule_of<tosa::slice, slice>, rule_of<tosa::tile, tile>,
         rule_of<tosa::pad, pad>, rule_of<tosa::concat, concat>, rule_of<tosa::identity, identity>,
         rule_of<tosa::select, select>, rule_of<tosa::gather, gather>, rule_of<tosa::scatter, scatter>,
-        rule_of<tosa::max_pool2d, max_pool2d>,
-        rule_of<tosa::reduce_max, reduce_best<args<tosa::reduce_max>>>,
+        rule_of<tosa::max_pool2d, max_pool2d>, rule_of<tosa::reduce_max, reduce_best<args<tosa::reduce_max>>>,
         rule_of<tosa::reduce_min, reduce_best<args<tosa::reduce_min>>>, rule_of<tosa::argmax, argmax>};
     return rules;
 }

@@ -131,7 +131,8 @@ void matmul(query& q, const args<tosa::matmul>& a) {
     channel_sums sums(by_column || is_known ? width : 1, number(0));
     for (std::int64_t w = 0; w != (by_column || is_known ? width : 1); ++w) {
         for (std::int64_t c = 0; c != left[2]; ++c) {
-            interval y = by_column ? columns.at(static_cast<std::size_t>(w)) : rows.at(static_cast<std::size_t>(c));
+            interval y =
+                by_column ? columns.at(static_cast<std::size_t>(w)) : rows.at(static_cast<std::size_t>(c));
             if (is_known) y = number(static_cast<bound>(elements[static_cast<std::size_t>(c * width + w)]));
             sums[w].add(x.at(static_cast<std::size_t>(c)) * (y - b_zp));
         }
@@ -189,8 +190,7 @@ void resize(query& q, const args<tosa::resize>& a) {
 
 std::span<const rule> product_rules() {
     static constexpr std::array rules{rule_of<tosa::conv2d, conv<args<tosa::conv2d>>>,
-        rule_of<tosa::conv3d, conv<args<tosa::conv3d>>>,
-        rule_of<tosa::depthwise_conv2d, depthwise_conv2d>,
+        rule_of<tosa::conv3d, conv<args<tosa::conv3d>>>, rule_of<tosa::depthwise_conv2d, depthwise_conv2d>,
         rule_of<tosa::transpose_conv2d, transpose_conv2d>, rule_of<tosa::matmul, matmul>,
         rule_of<tosa::avg_pool2d, avg_pool2d>, rule_of<tosa::resize, resize>};
     return rules;

@@ -36,8 +36,7 @@ interval rounded_to(dtype t, const interval& computed) {
     if (t != dtype::float32) return headrace::detail::widened(computed, t);
     const auto to_float = [](bound x, float away) {
         const auto nearest = static_cast<float>(x);
-        return static_cast<bound>(
-            static_cast<bound>(nearest) == x ? nearest : std::nextafter(nearest, away));
+        return static_cast<bound>(static_cast<bound>(nearest) == x ? nearest : std::nextafter(nearest, away));
     };
     constexpr float infinity = std::numeric_limits<float>::infinity();
     return {to_float(computed.low, -infinity), to_float(computed.high, infinity)};

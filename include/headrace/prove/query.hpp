@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::prove::query, what the rule of an op is asked and answers, and headrace::prove::find_rule.
+// Defines headrace::prove::query, the interface of the rules of ops, and headrace::prove::find_rule.
 #ifndef HEADRACE_PROVE_QUERY_HPP
 #define HEADRACE_PROVE_QUERY_HPP
 
@@ -40,9 +40,10 @@ public:
     [[nodiscard]] const tensor_meta& result_meta(std::size_t i = 0) const { return *node_.results[i].meta; }
     [[nodiscard]] bool is_integral() const { return headrace::is_integral(type()); }
 
-    /// Claims that numbers lie in `allowed`, channel by channel.
+    /// Claims that numbers are in `allowed`, channel by channel.
     void claim_within(claim_kind kind, const spread& computed, const interval& allowed);
-    void claim_within(claim_kind kind, const interval& computed, const interval& allowed, std::size_t channel);
+    void claim_within(
+        claim_kind kind, const interval& computed, const interval& allowed, std::size_t channel);
     /// Sets a result. Numbers outside its type are cut off: they were claimed not to occur.
     void give(const spread& s, std::size_t i = 0);
     [[nodiscard]] std::span<const spread> results() const { return results_; }
@@ -54,7 +55,9 @@ private:
 };
 
 /// True for constants of either dialect: a lowered graph has those of the export.
-[[nodiscard]] inline bool is_constant(const node& n) { return is<tosa::const_>(n) || is<builtin::constant>(n); }
+[[nodiscard]] inline bool is_constant(const node& n) {
+    return is<tosa::const_>(n) || is<builtin::constant>(n);
+}
 
 /// Returns the interval of numbers that were rounded to a type of floats once.
 [[nodiscard]] interval rounded_to(dtype t, const interval& computed);

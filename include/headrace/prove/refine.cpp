@@ -48,7 +48,7 @@ struct cone {
     }
 };
 
-/// What is known if the sources are in certain intervals.
+/// The intervals that follow if the sources are in certain intervals.
 class case_knowledge final : public knowledge {
 public:
     case_knowledge(knowledge& outer, const node& target) : outer_(outer), target_(target) {}
@@ -135,7 +135,14 @@ private:
         }
         if (!found_) found_.emplace(refined_node{{}, result});
         found_->result = joined(found_->result, result);
-        found_->claims.insert(found_->claims.end(), one.claims.begin(), one.claims.end());
+        for (const claim& c : one.claims) join(c);
+    }
+    // Joins what the cases say of a number.
+    void join(const claim& c) {
+        const auto same = std::ranges::find_if(found_->claims,
+            [&](const claim& other) { return other.kind == c.kind && other.allowed == c.allowed; });
+        if (same == found_->claims.end()) return found_->claims.push_back(c);
+        same->computed = same->computed | c.computed;
     }
 
     const node& node_;

@@ -13,8 +13,8 @@ namespace headrace::prove {
 namespace {
 
 std::int64_t product_after(sizes shape, std::size_t axis) {
-    return std::accumulate(
-        shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end(), std::int64_t{1}, std::multiplies<>());
+    return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end(),
+        std::int64_t{1}, std::multiplies<>());
 }
 
 // One axis of a row-major shape: element i is at position i / after % size.
@@ -37,7 +37,8 @@ std::vector<interval> divided(const spread& a, const row_major_axis& from, const
     const auto place = [&](std::int64_t i) {
         return static_cast<std::size_t>(i * from.after / to.after % to.size);
     };
-    std::vector<interval> parts(static_cast<std::size_t>(to.size), {interval::unlimited, -interval::unlimited});
+    std::vector<interval> parts(
+        static_cast<std::size_t>(to.size), {interval::unlimited, -interval::unlimited});
     for (std::int64_t i = 0; i != from.size; ++i) {
         interval& part = parts[place(i)];
         part = part | a.at(static_cast<std::size_t>(i));
