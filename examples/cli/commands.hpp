@@ -203,6 +203,7 @@ struct prove_options {
     std::string json;             ///< file to write in addition; empty: none
     std::string counterexamples;  ///< directory for inputs that overflow; empty: none
     double search_seconds = 2;    ///< for these inputs
+    bool error = false;           ///< also bound the rounding errors of a quantized .pt2 file
 };
 /// The status is that of success only if the model is certified.
 [[nodiscard]] int prove(const prove_options& options);

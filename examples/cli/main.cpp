@@ -492,6 +492,8 @@ void add_prove(CLI::App& app, prove_options& o, int& status) {
     prove->add_option("--search", o.search_seconds, "Seconds to look for such inputs; default: 2")
         ->check(CLI::Range(0.0, 3600.0))
         ->type_name("SECONDS");
+    prove->add_flag("--error", o.error,
+        "Also bound how far rounding moves each layer and output of a quantized .pt2 file");
     write_by(*prove, {"--json"});
     prove->footer(prove_examples);
     prove->callback([&] { status = guarded(o.model, [&] { return headrace::cli::prove(o); }); });

@@ -12,6 +12,7 @@
 #include <headrace/io/file/npy.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/prove/certificate.hpp>
+#include <headrace/prove/error_bound.hpp>
 #include <headrace/run/models.hpp>
 
 #include "commands.hpp"
@@ -43,21 +44,17 @@ result<lowered_program> read_lowered(const prove_options& options, const std::op
     return lowered;
 }
 
-// Input k of counterexample i is DIR/i_NAME.npy.
-result<void> write_counterexamples(
-    const std::string& directory, const graph& g, const prove::certificate& c) {
+// Input k of finding i is DIR/i_ink.npy.
+result<void> write_counterexamples(const std::string& directory, const prove::certificate& c) {
     std::error_code failure;
     std::filesystem::create_directories(directory, failure);
     std::size_t i = 0;
     for (const prove::unproven_claim& u : c.unproven) {
         if (!u.refuted) continue;
         std::size_t k = 0;
-        for (const node& input : g.inputs()) {
-            const tensor& t = u.refuted->inputs[k];
-            const auto file = std::filesystem::path(directory) / fmt::format("{}_in{}.npy", i, k);
+        for (const tensor& t : u.refuted->inputs) {
+            const auto file = std::filesystem::path(directory) / fmt::format("{}_in{}.npy", i, k++);
             HEADRACE_TRY(write_npy(file, {t.type(), int_list(t.shape()), {}}, t.bytes()));
-            static_cast<void>(input);
-            ++k;
         }
         ++i;
     }
@@ -74,9 +71,14 @@ result<int> prove_model(const prove_options& options, const std::optional<target
         HEADRACE_TRY(write_atomically(options.json, prove::certificate_json(proven) + '\n'));
     }
     if (!options.counterexamples.empty()) {
-        HEADRACE_TRY(write_counterexamples(options.counterexamples, g, proven));
+        HEADRACE_TRY(write_counterexamples(options.counterexamples, proven));
     }
     fmt::print("{}", prove::certificate_text(proven));
+    if (options.error) {
+        HEADRACE_TRY(exported, read_model(options.model, options.sizes));
+        HEADRACE_TRY(bounds, prove::rounding_errors(*exported.graph));
+        fmt::print("{}", prove::error_text(bounds));
+    }
     return proven.no_overflow() ? status_ok : status_unsupported;
 }
 

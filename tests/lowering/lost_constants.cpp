@@ -19,7 +19,8 @@ namespace {
 std::vector<std::string> lost_if_filled_with(double number) {
     testing::program p;
     const value x = p.input(dtype::float32, {2, 4});
-    const value mask = p.constant(dtype::boolean, {2, 4}, {false, true, false, true, false, false, true, false});
+    const value mask =
+        p.constant(dtype::boolean, {2, 4}, {false, true, false, true, false, false, true, false});
     const value filled = p.make<aten::masked_fill_scalar>({x, mask, scalar(number)});
     p.g.set_name(filled, "filled");
     const value moved = p.make<aten::transpose_int>({filled, 0, 1});

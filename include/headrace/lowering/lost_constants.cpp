@@ -22,12 +22,12 @@ namespace headrace {
 
 namespace {
 
-constexpr auto number_ops = ops_in<aten::full, aten::full_like, aten::new_full, aten::scalar_tensor,
-    aten::masked_fill_scalar, aten::constant_pad_nd, aten::where_scalar, aten::where_scalarother,
-    aten::where_scalarself>;
-constexpr auto selecting_ops_of_masks = ops_in<aten::masked_fill_scalar, aten::masked_fill_tensor,
-    aten::where_self, aten::where_scalarother, aten::where_scalarself, aten::constant_pad_nd,
-    aten::add_tensor, aten::cat>;
+constexpr auto number_ops =
+    ops_in<aten::full, aten::full_like, aten::new_full, aten::scalar_tensor, aten::masked_fill_scalar,
+        aten::constant_pad_nd, aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
+constexpr auto selecting_ops_of_masks =
+    ops_in<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::where_self, aten::where_scalarother,
+        aten::where_scalarself, aten::constant_pad_nd, aten::add_tensor, aten::cat>;
 
 // True if elements of the operands, or sums of them, are elements of the result.
 bool passes_numbers(const node& n) {
@@ -55,9 +55,7 @@ std::optional<interval> numbers_of(const node& n) {
     return all;
 }
 
-std::string format_number(double x) {
-    return std::isinf(x) ? (x < 0 ? "-inf" : "inf") : shortest_text(x);
-}
+std::string format_number(double x) { return std::isinf(x) ? (x < 0 ? "-inf" : "inf") : shortest_text(x); }
 
 /// A quantize_per_tensor, and the range that it holds.
 class quantized_end {
@@ -83,9 +81,9 @@ private:
     double lowest_, highest_;
 };
 
-void find_lost(const node& quantize, const quantized_end& end, std::vector<std::string>& warnings) {
+void find_lost(const node& reader, const quantized_end& end, std::vector<std::string>& warnings) {
     std::unordered_set<const node*> met;
-    std::vector<const node*> pending{quantize.operand(0).producer};
+    std::vector<const node*> pending{reader.operand(0).producer};
     while (!pending.empty()) {
         const node& n = *pending.back();
         pending.pop_back();
