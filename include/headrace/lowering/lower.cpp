@@ -27,13 +27,13 @@
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
 #include <headrace/lowering/integer_check.hpp>
-#include <headrace/lowering/lost_constants.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/finish/finish.hpp>
+#include <headrace/prove/lost_constants.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 
@@ -110,7 +110,7 @@ private:
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));
-        for (std::string& lost : lost_constants(g)) outcome_.warnings.push_back(std::move(lost));
+        for (std::string& lost : prove::lost_constants(g)) outcome_.warnings.push_back(std::move(lost));
         pass_context context(standard_functions);
         HEADRACE_TRY(statistics,
             run_standard_pipeline(g, context,

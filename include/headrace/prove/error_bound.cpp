@@ -4,6 +4,8 @@
 #include <headrace/prove/error_bound.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -17,7 +19,6 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/infer/ranges/held_interval.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/op/op_query.hpp>
 
 namespace headrace::prove {
 
@@ -36,10 +37,16 @@ struct rounded {
 double largest(const interval& i) { return static_cast<double>(std::max(std::abs(i.low), std::abs(i.high))); }
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
-// Their results are no farther apart than their operands.
-constexpr auto contractions = ops_in<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::neg,
-    aten::amax, aten::amin, aten::mean_dim, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::max_pool2d,
-    aten::upsample_bilinear2d>;
+// True for functions whose results are no farther apart than their operands.
+template <op_tag... Ops>
+bool is_any_of(const op_info& op) {
+    return ((&op == &info_of<Ops>) || ...);
+}
+bool contracts(const op_info& op) {
+    return is_any_of<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::neg, aten::amax, aten::amin,
+        aten::mean_dim, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::max_pool2d,
+        aten::upsample_bilinear2d>(op);
+}
 
 /// A function and its Lipschitz constant, rounded up, and its range.
 struct smooth_function {
@@ -99,7 +106,9 @@ private:
             const auto end = [&](std::int64_t q) {
                 return static_cast<bound>(a->scale) * static_cast<bound>(q - a->zero_point);
             };
-            return {{end(a->quant_min), end(a->quant_max)}, of(a->input).error + a->scale / 2};
+            const interval held{end(a->quant_min), end(a->quant_max)};
+            const auto width = static_cast<double>(held.high - held.low);
+            return {held, std::min(of(a->input).error + a->scale / 2, width)};
         }
         if (is<qd::dequantize_per_tensor>(n) || is<qd::dequantize_per_channel>(n)) return dequantized(n);
         if (const auto* a = args_if<aten::conv2d>(n)) return weighted(a->input, a->weight, a->bias);
@@ -194,8 +203,8 @@ private:
         }
         const op_info& op = n.op->functional();
         if (const auto* a = args_if<aten::avg_pool2d>(n); a != nullptr && a->divisor_override) return {};
-        const bool keeps = contractions.contains(op) ||
-            op.has(rearranging | copying | splitting | aliasing | reshaping | joining);
+        const bool keeps =
+            contracts(op) || op.has(rearranging | copying | splitting | aliasing | reshaping | joining);
         if (!keeps) return {};
         rounded all = x;
         for (std::size_t i = 1; i != n.operand_count && op.has(joining); ++i) {
@@ -212,9 +221,9 @@ private:
 
 std::string format_error(double x) {
     if (std::isinf(x)) return "unlimited";
-    constexpr double digits = 1000;
-    const double unit = std::pow(10, std::floor(std::log10(std::max(x, 1e-300)))) / digits;
-    return shortest_text(static_cast<double>(static_cast<float>(std::ceil(x / unit) * unit)));
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::general, 4);
+    return {text.data(), end.ptr};
 }
 
 }  // namespace

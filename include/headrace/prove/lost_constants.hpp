@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::lost_constants, which finds infinities and huge numbers that a quantized range cannot hold.
-#ifndef HEADRACE_LOWERING_LOST_CONSTANTS_HPP
-#define HEADRACE_LOWERING_LOST_CONSTANTS_HPP
+// Declares headrace::prove::lost_constants, which finds infinities and huge numbers that a quantized range cannot hold.
+#ifndef HEADRACE_PROVE_LOST_CONSTANTS_HPP
+#define HEADRACE_PROVE_LOST_CONSTANTS_HPP
 
 #include <string>
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
 
-namespace headrace {
+namespace headrace::prove {
 
 /// Returns a warning for each constant of an exported quantized graph that is far outside of the range of the
 /// quantize_per_tensor that it reaches, such as the minus infinity of an attention mask, which saturates and
@@ -16,6 +16,6 @@ namespace headrace {
 /// Numbers are followed through ops that move or select them, and through sums with other tensors.
 [[nodiscard]] std::vector<std::string> lost_constants(const graph& g);
 
-}  // namespace headrace
+}  // namespace headrace::prove
 
 #endif

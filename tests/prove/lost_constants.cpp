@@ -8,7 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
-#include <headrace/lowering/lost_constants.hpp>
+#include <headrace/prove/lost_constants.hpp>
 
 #include "../support/program.hpp"
 
@@ -26,7 +26,7 @@ std::vector<std::string> lost_if_filled_with(double number) {
     const value moved = p.make<aten::transpose_int>({filled, 0, 1});
     p.output(p.make<quantized_decomposed::quantize_per_tensor>({moved, 0.1, 0, -128, 127, dtype::int8}));
     p.finish();
-    return lost_constants(p.g);
+    return prove::lost_constants(p.g);
 }
 
 }  // namespace

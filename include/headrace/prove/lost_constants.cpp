@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/lost_constants.hpp.
+// Defines the functions of headrace/prove/lost_constants.hpp.
 
-#include <headrace/lowering/lost_constants.hpp>
+#include <headrace/prove/lost_constants.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,25 +16,31 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/held_interval.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/op/op_query.hpp>
 
-namespace headrace {
+namespace headrace::prove {
 
 namespace {
 
-constexpr auto number_ops =
-    ops_in<aten::full, aten::full_like, aten::new_full, aten::scalar_tensor, aten::masked_fill_scalar,
-        aten::constant_pad_nd, aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
-constexpr auto selecting_ops_of_masks =
-    ops_in<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::where_self, aten::where_scalarother,
-        aten::where_scalarself, aten::constant_pad_nd, aten::add_tensor, aten::cat>;
-
+template <op_tag... Ops>
+bool is_any(const node& n) {
+    return ((&n.op->functional() == &info_of<Ops>) || ...);
+}
+bool fills_by_mask(const node& n) {
+    return is_any<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::where_self, aten::where_scalar,
+        aten::where_scalarother, aten::where_scalarself>(n);
+}
+bool has_number(const node& n) {
+    using enum trait;
+    return fills_by_mask(n) ||
+        (is_of_dialect<aten::dialect>(n) && n.op->functional().has(gives_number | padding));
+}
 // True if elements of the operands, or sums of them, are elements of the result.
 bool passes_numbers(const node& n) {
     using enum trait;
-    return selecting_ops_of_masks.contains(n.op->functional()) ||
+    return fills_by_mask(n) || is_any<aten::add_tensor>(n) ||
         (is_of_dialect<aten::dialect>(n) &&
-            n.op->has(rearranging | copying | splitting | gathering | aliasing | reshaping));
+            n.op->has(
+                rearranging | copying | splitting | gathering | aliasing | reshaping | joining | padding));
 }
 
 std::optional<interval> numbers_of(const node& n) {
@@ -42,14 +48,15 @@ std::optional<interval> numbers_of(const node& n) {
         const tensor_meta& meta = *n.results[0].meta;
         const bool is_readable = meta.dtype == dtype::float32 && a->data.bytes != nullptr;
         if (!is_readable || meta.elements() == 0) return std::nullopt;
-        return detail::interval_of_elements<float>(a->data, meta);
+        return headrace::detail::interval_of_elements<float>(a->data, meta);
     }
-    if (!number_ops.contains(n.op->functional())) return std::nullopt;
-    std::optional<interval> all;
+    if (!has_number(n)) return std::nullopt;
+    std::optional<interval> all{};
     for (const field_info& f : *n.op) {
         const void* const item = f.kind == field_kind::number ? f.item_in(n.arguments) : nullptr;
         if (item == nullptr) continue;
-        const interval x = number(static_cast<bound>(static_cast<const scalar*>(item)->to_double()));
+        const interval x =
+            headrace::number(static_cast<bound>(static_cast<const scalar*>(item)->to_double()));
         all = all ? *all | x : x;
     }
     return all;
@@ -64,7 +71,7 @@ public:
         : lowest_(a.scale * static_cast<double>(a.quant_min - a.zero_point)),
           highest_(a.scale * static_cast<double>(a.quant_max - a.zero_point)) {}
 
-    // Clipping a little is intended by whoever chose the range.
+    // Ranges are chosen to clip a little.
     [[nodiscard]] bool loses(double x) const {
         constexpr double far = 64;
         return std::abs(x) > far * std::max(std::abs(lowest_), std::abs(highest_));
@@ -109,4 +116,4 @@ std::vector<std::string> lost_constants(const graph& g) {
     return warnings;
 }
 
-}  // namespace headrace
+}  // namespace headrace::prove
