@@ -126,9 +126,10 @@ private:
     const auto flag = [](std::string_view name, bool value) {
         return join_text("        static constexpr bool ", name, " = ", value ? "true" : "false", ";\n");
     };
-    return join_text("\n    // Whether `headrace prove` proves that no integer overflows, and the bits of the largest "
-                     "sum.\n    struct certificate {\n",
-        flag("no_overflow", f.no_overflow), flag("needs_valid_indices", f.needs_valid_indices), "    ",
+    return join_text(
+        "\n    // Whether `headrace prove` proves that no integer overflows, and the bits of the largest",
+        " sum.\n    struct certificate {\n", flag("no_overflow", f.no_overflow),
+        flag("needs_valid_indices", f.needs_valid_indices), "    ",
         number_member("accumulator_bits", f.accumulator_bits), "    ",
         number_member("accumulator_capacity", f.accumulator_capacity), "    };\n");
 }

@@ -23,10 +23,10 @@ struct findings {
 /// Returns the numbers that an input may hold: those of its quantization, or of its type.
 [[nodiscard]] interval declared_range(const node& placeholder);
 
-/// Bounds the integers of a TOSA graph for all inputs of the declared ranges, by interval arithmetic along the
-/// channels of each tensor and, where that is too loose, case by case (prove/refine.hpp). Indices of inputs are
-/// assumed to be valid. A branch is analyzed for its node's operands; values that a loop or a variable carries
-/// may be any of their type.
+/// Bounds the integers of a TOSA graph for all inputs of the declared ranges, by interval arithmetic along
+/// the channels of each tensor and, where that is too loose, case by case (prove/refine.hpp). Indices of
+/// inputs are assumed to be valid. A branch is analyzed for its node's operands; values that a loop or a
+/// variable carries may be any of their type.
 [[nodiscard]] findings analyze(const graph& g);
 
 }  // namespace headrace::prove

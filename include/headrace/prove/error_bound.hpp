@@ -23,11 +23,12 @@ struct error_bounds {
     std::vector<layer_error> outputs{};  ///< each output of the graph
 };
 
-/// Bounds the errors of a quantized graph as exported (quantize and dequantize nodes around ATen's ops) against
-/// the same graph whose activations are not rounded; weights and biases are what the graph has. Each quantize
-/// adds half a step, and each layer multiplies the error of its input by the L1 norm of its weights, or by the
-/// Lipschitz constant of its function. Assumes that no number saturates, so that no error exceeds the
-/// quantized range, and that TOSA's scales, of 31 bits, are exact. A graph that is not quantized is refused.
+/// Bounds the errors of a quantized graph as exported (quantize and dequantize nodes around ATen's ops)
+/// against the same graph whose activations are not rounded; weights and biases are those of the graph.
+/// Each quantize adds half a step, and each layer multiplies the error of its input by the L1 norm of its
+/// weights, or by the Lipschitz constant of its function. Assumes that no number saturates, so that no
+/// error exceeds the quantized range, and that TOSA's scales, of 31 bits, are exact. A graph that is not
+/// quantized is refused.
 [[nodiscard]] result<error_bounds> rounding_errors(const graph& g);
 
 /// Returns a line for each layer and each output.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::prove::lost_constants, which finds infinities and huge numbers that a quantized range cannot hold.
+// Declares headrace::prove::lost_constants, which finds infinities that a quantized range cannot hold.
 #ifndef HEADRACE_PROVE_LOST_CONSTANTS_HPP
 #define HEADRACE_PROVE_LOST_CONSTANTS_HPP
 

@@ -19,10 +19,10 @@ struct refined_node {
     spread result{};
 };
 
-/// Bounds a node's numbers case by case of the elements that it is a function of, as `i + n * (i < 0)` is of i:
-/// intervals alone lose that both operands are of one element. The cases are signs, then halves of those in
-/// which a claim fails, a few hundred at most. Nothing if the node is no elementwise function of one or two
-/// tensors of integers.
+/// Bounds a node's numbers case by case of the elements that it is a function of, as `i + n * (i < 0)` is
+/// of i: intervals alone lose that both operands are of one element. The cases are signs, then halves of
+/// those in which a claim fails, a few hundred at most. Nothing if the node is no elementwise function of
+/// one or two tensors of integers.
 [[nodiscard]] std::optional<refined_node> refine(const node& n, knowledge& known);
 
 }  // namespace headrace::prove
