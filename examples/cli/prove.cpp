@@ -61,7 +61,16 @@ result<void> write_counterexamples(const std::string& directory, const prove::ce
     return {};
 }
 
+// The bounds of rounding errors, of the model as exported.
+result<std::string> format_errors(const prove_options& options) {
+    if (!options.error) return std::string();
+    HEADRACE_TRY(exported, read_model(options.model, options.sizes));
+    HEADRACE_TRY(bounds, prove::rounding_errors(*exported.graph));
+    return prove::error_text(bounds);
+}
+
 result<int> prove_model(const prove_options& options, const std::optional<target_spec>& target) {
+    HEADRACE_TRY(errors, format_errors(options));
     HEADRACE_TRY(lowered, read_lowered(options, target));
     if (lowered.status != status_ok) return lowered.status;
     const graph& g = *lowered.model.graph;
@@ -73,12 +82,7 @@ result<int> prove_model(const prove_options& options, const std::optional<target
     if (!options.counterexamples.empty()) {
         HEADRACE_TRY(write_counterexamples(options.counterexamples, proven));
     }
-    fmt::print("{}", prove::certificate_text(proven));
-    if (options.error) {
-        HEADRACE_TRY(exported, read_model(options.model, options.sizes));
-        HEADRACE_TRY(bounds, prove::rounding_errors(*exported.graph));
-        fmt::print("{}", prove::error_text(bounds));
-    }
+    fmt::print("{}{}", prove::certificate_text(proven), errors);
     return proven.no_overflow() ? status_ok : status_unsupported;
 }
 
