@@ -3,6 +3,8 @@
 // that is not certified.
 #include "proven.hpp"
 
+#include <algorithm>
+
 #include <headrace/lowering/lower.hpp>
 #include <headrace/run/models.hpp>
 
@@ -24,6 +26,53 @@ TEST_CASE("prove: quantized models are certified, and execute within their bound
         CHECK(made.value().no_overflow());
         testing::check_executions(g, 5);
     }
+}
+
+namespace {
+
+// Calls `check` with the model changed: an operand is another constant, of one number.
+template <class Check>
+void with_constant(graph& g, node& n, std::size_t operand, std::int64_t number, Check check) {
+    edge& e = n.operands[operand];
+    const value before = *e.slot;
+    const tensor_meta meta = *meta_of(before);
+    const tensor t = tensor::of(meta.dtype, extents(meta.shape.begin(), meta.shape.end()),
+        std::vector<std::int64_t>(static_cast<std::size_t>(meta.elements()), number));
+    const value other = create_constant(g, meta, g.first(),
+        [&](std::span<std::byte> data) { std::ranges::copy(t.bytes().first(data.size()), data.begin()); });
+    g.set_operand(e, other);
+    check();
+    g.set_operand(e, before);
+}
+bool is_named(const prove::certificate& c, const node& n) {
+    return std::ranges::any_of(c.unproven, [&](const auto& u) { return u.which.where == &n; });
+}
+
+}  // namespace
+
+TEST_CASE("prove: a bias at its limit or a shift that is too small by one is found in any layer of a model") {
+    std::size_t faults = 0;
+    for (const char* const name : {"quantized_cnn", "quantized_mobile", "quantized_attention"}) {
+        const std::string path = (testing::fixtures() / name / "model.pt2").string();
+        const lowering_outcome done = try_lowering([&] { return read_model(path); }, {});
+        REQUIRE(!done.failure);
+        graph& g = *done.model.graph;
+        const auto is_found = [&](const node& n) {
+            ++faults;
+            INFO(name << ": " << n.name());
+            CHECK(is_named(prove::certify(g, {.search_seconds = 0}).value(), n));
+        };
+        for (const prove::claim& c : prove::analyze(g).claims) {
+            auto& n = const_cast<node&>(*c.where);
+            if (is<tosa::conv2d>(n) || is<tosa::depthwise_conv2d>(n))
+                with_constant(g, n, 2, INT32_MAX, [&] { is_found(n); });
+            const bool scales = c.kind == prove::claim_kind::scale_input && is<tosa::rescale>(n);
+            if (scales && prove::bits_for(c.computed) >= 2)
+                with_constant(g, n, 2, prove::bits_for(c.computed), [&] { is_found(n); });
+        }
+        CHECK(prove::certify(g).value().no_overflow());
+    }
+    CHECK(faults >= 50);
 }
 
 TEST_CASE("prove: what overflows is named, with its bound and what to do") {
