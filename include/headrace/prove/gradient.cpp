@@ -24,9 +24,8 @@ public:
         : node_(n), operands_(operands), weights_(weights), out_(operands.size()) {}
 
     [[nodiscard]] std::vector<element_weights> take() {
-        if (detail::pull_back_product(node_, operands_, weights_, out_) || binary() || unary() || moved() ||
-            reduced())
-            return std::move(out_);
+        const bool is_product = detail::pull_back_product(node_, operands_, weights_, out_);
+        if (!is_product && !binary() && !unary() && !moved()) reduced();
         return std::move(out_);
     }
 
@@ -174,9 +173,9 @@ private:
     }
 
     // A sum, a maximum or a minimum rises with each of its elements.
-    bool reduced() {
+    void reduced() {
         if (!is_any({&info_of<tosa::reduce_sum>, &info_of<tosa::reduce_max>, &info_of<tosa::reduce_min>}))
-            return false;
+            return;
         element_weights& to = weights_of(0);
         const eval::extents& shape = operands_[0].shape();
         const int_list& result = node_.results[0].meta->shape;
@@ -188,7 +187,6 @@ private:
                 at += result[d] == 1 ? 0 : rest % shape[d] * strides[d];
             to[i] = weights_[static_cast<std::size_t>(at)];
         }
-        return true;
     }
 
     const node& node_;
