@@ -126,6 +126,14 @@ struct kws {
         {&headrace::info_of<headrace::tosa::rescale>, "quantize_per_tensor_20", 183, 5, 1, 0x1e, 0},
     }};
 
+    // Whether `headrace prove` proves that no integer overflows, and the bits of the largest sum.
+    struct certificate {
+        static constexpr bool no_overflow = true;
+        static constexpr bool needs_valid_indices = false;
+        static constexpr std::uint64_t accumulator_bits = 20;
+        static constexpr std::uint64_t accumulator_capacity = 31;
+    };
+
     // The C++ type that `headrace lower -o NAME.hpp --core cortex-m4` writes; bytes.
     // Code and stack depend on the compiler: tests/on_device/run.py measures them.
     struct on_device {

@@ -32,6 +32,9 @@ struct microcontroller : core_target<"cortex-m4"> {
 };
 static_assert(fits<microcontroller, kws>);
 
+// No integer of the model overflows, whatever its inputs are.
+static_assert(kws::certificate::no_overflow);
+
 // The reverse: the models that a firmware accepts.
 struct accepted {
     static constexpr std::array<contract_tensor, 1> inputs{{{"audio", dtype::int8, {1, 1, 49, 10}}}};

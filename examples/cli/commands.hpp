@@ -47,6 +47,7 @@ struct lower_options {
     std::string ir_around;  ///< passes, separated by commas: only texts before and after them are kept
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
     bool verify = false;
+    bool certify = false;               ///< warn if integers may overflow
     bool strict = false;                ///< refuse integers that are not known to fit in 32 bits
     std::string state;                  ///< for written buffers: io, variable, or empty to refuse them
     std::string reproducer;             ///< file to write if a pass fails; empty: none
@@ -210,6 +211,18 @@ struct contract_options {
     bool exported_only = false;
 };
 [[nodiscard]] int contract(const contract_options& options);
+
+struct prove_options {
+    std::string model;
+    size_choices sizes{};         ///< for a .pt2 file that leaves some open
+    std::string target;           ///< as for `lower`
+    std::string json;             ///< file to write in addition; empty: none
+    std::string counterexamples;  ///< directory for inputs that overflow; empty: none
+    double search_seconds = 2;    ///< for these inputs
+    bool error = false;           ///< also bound the rounding errors of a quantized .pt2 file
+};
+/// The status is that of success only if the model is certified.
+[[nodiscard]] int prove(const prove_options& options);
 
 }  // namespace headrace::cli
 

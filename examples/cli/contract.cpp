@@ -18,6 +18,7 @@
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/prove/certificate.hpp>
 #include <headrace/run/models.hpp>
 
 #include "commands.hpp"
@@ -115,12 +116,28 @@ result<int> add_core(const contract_options& options, std::optional<core_figures
     return status_ok;
 }
 
+// Nothing if the lowered model has ops of other dialects, of which nothing is proven.
+std::optional<certificate_figures> certified(const contract_model& made) {
+    if (!made.lowered) return std::nullopt;
+    const auto proven = prove::certify(*made.model.graph, {.search_seconds = 0});
+    if (!proven) return std::nullopt;
+    certificate_figures figures{
+        .no_overflow = proven.value().no_overflow(), .needs_valid_indices = !proven.value().assumed.empty()};
+    for (const prove::kind_summary& k : proven.value().kinds) {
+        if (k.kind != prove::claim_kind::accumulator) continue;
+        figures.accumulator_bits = static_cast<std::uint64_t>(prove::bits_for(k.fullest.computed));
+        figures.accumulator_capacity = static_cast<std::uint64_t>(prove::bits_for(k.fullest.allowed));
+    }
+    return figures;
+}
+
 result<int> write_contract(const contract_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(made, options.exported_only ? read_exported(options) : lower_for_contract(options, target));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, options.model);
     std::optional<core_figures> figures;
     HEADRACE_TRY(status, add_core(options, figures));
     if (status != status_ok) return status;
+    const std::optional<certificate_figures> certificate = certified(made);
     const std::string name = options.name.empty() ? contract_name(options.model) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
     HEADRACE_TRY(text,
@@ -131,7 +148,8 @@ result<int> write_contract(const contract_options& options, const std::optional<
             .user_outputs = made.model.user_outputs,
             .lowered = made.lowered,
             .flatbuffer_bytes = made.flatbuffer_bytes,
-            .on_device = figures ? &*figures : nullptr}));
+            .on_device = figures ? &*figures : nullptr,
+            .certificate = certificate ? &*certificate : nullptr}));
     const auto written = write_atomically(options.output, text);
     return written ? status_ok : report_error(written.error());
 }

@@ -20,6 +20,7 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/opt/stage_texts.hpp>
+#include <headrace/prove/certificate.hpp>
 #include <headrace/run/models.hpp>
 
 #include "batch.hpp"
@@ -158,6 +159,18 @@ std::string add_cost(const lower_options& options, lowering_outcome& done) {
     return std::move(estimate.value().per_layer);
 }
 
+// Adds a warning if a lowered model is not certified.
+void add_certificate(const lower_options& options, lowering_outcome& done) {
+    if (!options.certify || done.failure || !done.refusals.empty()) return;
+    const auto proven = prove::certify(*done.model.graph);
+    if (!proven) {
+        done.warnings.push_back("not certified: " + std::string(proven.error().message));
+    } else if (!proven.value().no_overflow()) {
+        done.warnings.push_back(
+            prove::certificate_conclusion(proven.value()) + "; `headrace prove` lists them");
+    }
+}
+
 // The flatbuffer is written last: if it exists, so do the files that explain it.
 result<void> write_files(const lower_options& options, const lowering_outcome& done) {
     if (!options.batch.empty()) {
@@ -195,6 +208,7 @@ file_outcome lower_and_write(
             .strict = options.strict});
     done.report.model = options.model;
     if (!done.failure) say_notes(options.model, *done.model.graph);
+    add_certificate(options, done);
     const std::string per_layer = add_cost(options, done);
     file_outcome outcome;
     if (done.failure) {
@@ -363,6 +377,10 @@ int check_without_pte(const lower_options& options) {
 
 int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
+    const bool is_flatbuffer = !is_pte_path(options.output) && !is_header_path(options.output) &&
+        options.core.empty() && !options.partition && options.methods.empty();
+    if (options.certify && !is_flatbuffer)
+        return report_usage("--certify is for flatbuffers; `headrace prove` takes any .pt2 file");
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     if (const int status = check_without_pte(options); status != status_ok) return status;
     if (!options.delegate.empty())

@@ -85,6 +85,12 @@ constexpr const char* contract_examples =
   headrace contract model.pt2 -o model.hpp
   headrace contract model.pt2 -o kws.hpp --name kws --target INT+u55
   headrace contract model.pt2 -o kws.hpp --name kws --core cortex-m4)";
+constexpr const char* prove_examples =
+    R"(Exit status: 0 certified; 1 not, or the model cannot be lowered; 2 and 3 as of other commands.
+
+Examples:
+  headrace prove model_int8.pt2
+  headrace prove model.tosa --json certificate.json --counterexample inputs)";
 constexpr const char* run_examples =
     R"(Examples:
   headrace run model.pt2 --in x.npy
@@ -322,6 +328,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "Execute the model after each pass, and name the first that changes the result; for a .pte file also the "
         "layer");
     lower->add_flag("--strict", o.strict, strict_help);
+    lower->add_flag("--certify", o.certify,
+        "Warn if integers of the lowered model may overflow for some inputs, as `prove` says");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* axis = lower->add_option("--stream", o.stream, stream_help);
@@ -489,6 +497,28 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
     contract->callback([&] { status = guarded(o.model, [&] { return headrace::cli::contract(o); }); });
 }
 
+void add_prove(CLI::App& app, prove_options& o, int& status) {
+    CLI::App* prove =
+        app.add_subcommand("prove", "Prove that no integer of a model overflows, whatever its inputs are");
+    prove->add_option("model", o.model, "A .pt2 file, which is lowered first, or a .tosa or .hr file")
+        ->required();
+    add_sizes(*prove, o.sizes);
+    prove->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
+    prove->add_option("--json", o.json, "Also write the certificate (JSON)")->type_name("FILE");
+    prove
+        ->add_option("--counterexample", o.counterexamples,
+            "Write inputs (.npy) that make a number overflow, if any are found, into this directory")
+        ->type_name("DIR");
+    prove->add_option("--search", o.search_seconds, "Seconds to look for such inputs; default: 2")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->type_name("SECONDS");
+    prove->add_flag("--error", o.error,
+        "Also bound how far rounding moves each layer and output of a quantized .pt2 file");
+    write_by(*prove, {"--json"});
+    prove->footer(prove_examples);
+    prove->callback([&] { status = guarded(o.model, [&] { return headrace::cli::prove(o); }); });
+}
+
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
@@ -640,6 +670,7 @@ int run_program(int argc, char** argv) {
     compare_options compare;
     embed_options embed;
     contract_options contract;
+    prove_options prove;
     const std::pair<std::string_view, std::function<void()>> commands[] = {
         {"lower", [&] { add_lower(app, lower, status); }},
         {"unpack", [&] { add_unpack(app, unpack, status); }},
@@ -652,6 +683,7 @@ int run_program(int argc, char** argv) {
         {"compare", [&] { add_compare(app, compare, status); }},
         {"embed", [&] { add_embed(app, embed, status); }},
         {"contract", [&] { add_contract(app, contract, status); }},
+        {"prove", [&] { add_prove(app, prove, status); }},
     };
     const std::string_view first = argc > 1 ? argv[1] : "";
     const auto* const chosen =

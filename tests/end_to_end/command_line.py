@@ -34,7 +34,7 @@ def check_usage(program):
         expect(word in help_text, f"--help does not mention {word}")
     version = (ROOT / "include/headrace/version.hpp").read_text().split('HEADRACE_VERSION "')[1].split('"')[0]
     call(program, "--version", says=version)
-    for command in ("lower", "unpack", "show", "opt", "plan", "contract", "run"):
+    for command in ("lower", "unpack", "show", "opt", "plan", "contract", "prove", "run"):
         call(program, command, "--help", says="Usage")
     call(program, status=USAGE)
     call(program, "no_such_command", status=USAGE)

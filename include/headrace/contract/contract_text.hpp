@@ -37,6 +37,14 @@ struct core_figures {
     std::optional<std::uint64_t> instructions{};  ///< of one inference
 };
 
+/// Whether the integers of a lowered model are proven not to overflow, as `headrace prove` says.
+struct certificate_figures {
+    bool no_overflow = false;
+    bool needs_valid_indices = false;        ///< the proof is for inputs whose indices are valid
+    std::uint64_t accumulator_bits = 0;      ///< without the sign, of the largest sum
+    std::uint64_t accumulator_capacity = 0;  ///< of its type
+};
+
 /// The model that a contract is written from.
 struct contract_source {
     std::string_view name;       ///< of the struct: an identifier
@@ -47,6 +55,7 @@ struct contract_source {
     bool lowered = false;                ///< is `model` TOSA
     std::uint64_t flatbuffer_bytes = 0;  ///< of a lowered model
     const core_figures* on_device = nullptr;
+    const certificate_figures* certificate = nullptr;  ///< of a lowered model
 };
 
 /// The header that `headrace contract` writes. An error where the model has what no C++ constant can hold.

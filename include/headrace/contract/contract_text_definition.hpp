@@ -122,6 +122,18 @@ private:
     return text + "    };\n";
 }
 
+[[nodiscard]] inline std::string format_certificate(const certificate_figures& f) {
+    const auto flag = [](std::string_view name, bool value) {
+        return join_text("        static constexpr bool ", name, " = ", value ? "true" : "false", ";\n");
+    };
+    return join_text(
+        "\n    // Whether `headrace prove` proves that no integer overflows, and the bits of the largest",
+        " sum.\n    struct certificate {\n", flag("no_overflow", f.no_overflow),
+        flag("needs_valid_indices", f.needs_valid_indices), "    ",
+        number_member("accumulator_bits", f.accumulator_bits), "    ",
+        number_member("accumulator_capacity", f.accumulator_capacity), "    };\n");
+}
+
 }  // namespace detail
 
 HEADRACE_INLINE exported_ops exported_ops_of(graph& g) {
@@ -157,6 +169,7 @@ HEADRACE_INLINE result<std::string> contract_text(const contract_source& source)
         HEADRACE_TRY(lowered, detail::lowered_text(source));
         text += lowered;
     }
+    if (source.certificate != nullptr) text += detail::format_certificate(*source.certificate);
     if (source.on_device != nullptr) text += detail::format_core(*source.on_device);
     return text + "};\n\n#endif\n";
 }

@@ -33,6 +33,7 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/finish/finish.hpp>
+#include <headrace/prove/lost_constants.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 
@@ -109,6 +110,7 @@ private:
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));
+        for (std::string& lost : prove::lost_constants(g)) outcome_.warnings.push_back(std::move(lost));
         pass_context context(standard_functions);
         HEADRACE_TRY(statistics,
             run_standard_pipeline(g, context,
