@@ -268,7 +268,6 @@ void warn_of_lost_numbers(const range_observer& seen, std::span<const quantizati
 // state of a recurrent layer, lets nothing through; if it is another number, the other factor is warned of.
 std::vector<bool> input_dependence(const graph& g) {
     using enum trait;
-    static constexpr auto products = ops_in<aten::mul_tensor, aten::mul_scalar>;
     std::vector<bool> depends(g.id_bound());
     for (const node& n : g.nodes()) {
         const auto varies = [&](const edge& e) { return depends[e.source->id]; };
@@ -276,7 +275,7 @@ std::vector<bool> input_dependence(const graph& g) {
         const bool is_fixed = n.op->has(gives_zeros | gives_ones | gives_number);
         depends[n.id] = is<builtin::placeholder>(n) ||
             (!is_fixed && std::ranges::any_of(edges, varies) &&
-                (!products.contains(*n.op) || std::ranges::all_of(edges, varies)));
+                (!is<aten::mul_tensor>(n) || std::ranges::all_of(edges, varies)));
     }
     return depends;
 }
