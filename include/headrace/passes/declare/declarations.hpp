@@ -34,9 +34,13 @@ inline std::string local(std::string_view name) {
         text.erase(at, own.size());
     return text;
 }
+// A constant for each type: clang limits the steps in which one is evaluated.
+template <class T>
+inline constexpr std::string_view spelled = detail::qualified_type_name<T>();
+
 template <template <class...> class List, class... Ts>
 names names_of(List<Ts...>) {
-    static constexpr std::string_view all[] = {detail::qualified_type_name<Ts>()..., ""};
+    const std::string_view all[] = {spelled<Ts>..., ""};
     names found;
     for (std::size_t i = 0; i != sizeof...(Ts); ++i) found.push_back(local(all[i]));
     return found;
