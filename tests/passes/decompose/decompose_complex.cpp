@@ -258,7 +258,7 @@ TEST_CASE("spectra of frames: hops that divide a frame, or not, and windows") {
         std::int64_t n, hop;
     };
     for (const auto [n, hop] :
-        {sizes_of_frames{16, 8}, {16, 6}, {15, 4}, {32, 32}, {96, 1}, {64, 16}, {1, 1}}) {
+        {sizes_of_frames{16, 8}, {16, 6}, {15, 4}, {32, 32}, {96, 1}, {40, 1}, {64, 16}, {1, 1}}) {
         INFO(n << " " << hop);
         for (const bool whole : {false, true}) {
             const auto build = [&](program& p) {
@@ -461,6 +461,9 @@ TEST_CASE("ops that move, add up and multiply matrices of complex numbers") {
     });
     is_kept([&](program& p) {
         return p.make<aten::_to_copy>({.self = p.input(dtype::float32, {3, 4}), .dtype = dtype::complex64});
+    });
+    is_kept([&](program& p) {
+        return p.make<aten::_to_copy>({.self = p.input(dtype::int32, {3, 4}), .dtype = dtype::complex64});
     });
     CHECK_THAT([&](program& p) { p.output(p.make<aten::imag>({p.make<aten::zeros_like>({.self = z(p)})})); },
         computes_the_same<decompose_complex>());
