@@ -179,6 +179,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     HEADRACE_TRY(refuse_unread(g));
     if (g.census().contains(info_of_dialect<quantized_decomposed::dialect>))
         return unsupported("the model is quantized already; give the float model that it was made from");
+    HEADRACE_TRY(take_device_integers(p, options.device_inputs, true));
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));
