@@ -25,9 +25,10 @@ struct calibration_options {
     bool equalize = false;    ///< scale channels between layers first
     bool smooth = false;      ///< scale the inputs of linear layers first
     bool correct_biases = false;
-    bool keep_branches = false;  ///< of linear layers, which otherwise become one layer
-    double headroom = 1;         ///< factor for the ranges of computed values
-    double best = 0;             ///< seconds for which other options are tried
+    bool keep_branches = false;   ///< of linear layers, which otherwise become one layer
+    bool merge_branches = false;  ///< also where they lose accuracy by that
+    double headroom = 1;          ///< factor for the ranges of computed values
+    double best = 0;              ///< seconds for which other options are tried
     double int16_share = 0;
     int jobs = 0;  ///< threads; 0: one per processor
 };

@@ -251,8 +251,12 @@ void add_calibration(CLI::App& command, calibration_options& o) {
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
         "Then correct each bias by the mean error of its quantized layer");
-    command.add_flag("--keep-branches", o.keep_branches,
+    auto* const keep = command.add_flag("--keep-branches", o.keep_branches,
         "Keep sums and chains of linear layers, which otherwise become one layer");
+    command
+        .add_flag("--merge-branches", o.merge_branches,
+            "Quantize sums of linear layers as one layer also where its weights lose 1 dB more than theirs: faster")
+        ->excludes(keep);
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {

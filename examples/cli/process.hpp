@@ -22,7 +22,7 @@ void remove_temporary_files_at_end();
 [[noreturn]] void end_without_reader();
 
 /// Flushes standard output. Returns `status`, or the status for an output that cannot be written if nothing
-/// else has failed. Ends the program if nobody reads the output any more.
+/// else has failed. Ends the program if the output has no reader.
 [[nodiscard]] int flush_output(int status);
 
 }  // namespace headrace::cli

@@ -61,6 +61,7 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.int16_share = options.int16_share;
     chosen.config.smooth = chosen.config.smooth || options.smooth;
     chosen.config.keep_branches = chosen.config.keep_branches || options.keep_branches;
+    chosen.config.merge_branches = chosen.config.merge_branches || options.merge_branches;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     chosen.in_parallel = on_threads(options.jobs);
     return chosen;
@@ -87,7 +88,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
     std::size_t wide = 0;
     for (const quantization_rule& r : search.best.rules)
         wide += r.scheme && r.scheme->activation.type == dtype::int16 ? 1 : 0;
-    if (wide != 0) fmt::print(stream, "{} rules give 16 bits\n", wide);
+    if (wide != 0) fmt::print(stream, "{} {} 16 bits\n", wide, wide == 1 ? "rule gives" : "rules give");
     if (!search.is_complete) fmt::print(stream, "time ran out before everything was tried\n");
 }
 

@@ -87,12 +87,23 @@ result<std::string> shown(const graph& g, const show_options& options) {
     if (options.summary) return format_summary(g);
     if (!options.npu.empty()) {
         const npu* const target = npu_named(options.npu);
-        if (target == nullptr) return invalid(fmt::format("no NPU is called '{}'", options.npu));
+        if (target == nullptr) {
+            std::vector<std::string_view> names;
+            for (const npu& known : all_npus) names.push_back(known.name);
+            return invalid(
+                fmt::format("no NPU is called '{}'; known are {}", options.npu, fmt::join(names, ", ")));
+        }
         const auto nodes = g.nodes();
         const bool is_lowered = std::all_of(nodes.begin(), nodes.end(), [](const node& n) {
             return is_of_dialect<tosa::dialect>(n) || is_of_dialect<builtin::dialect>(n);
         });
         if (!is_lowered) return invalid("--npu needs TOSA operators: lower the model to a .tosa file first");
+        const bool has_floats = std::any_of(nodes.begin(), nodes.end(), [](const node& n) {
+            const tensor_meta* const meta = n.result_count == 0 ? nullptr : n.results[0].meta;
+            return meta != nullptr && is_floating(meta->dtype);
+        });
+        if (has_floats)
+            return invalid("--npu needs integers, which alone an Ethos-U computes: quantize the model first");
         return format_cycles(g, *target);
     }
     if (options.full) return std::string(listing(g));

@@ -163,8 +163,11 @@ result<pte_delegate> compile(
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
         said.find("CPU operators = 0 ") == std::string::npos;
     if (leaves) return unsupported("Vela leaves operators of the delegate to the CPU");
-    HEADRACE_TRY(compiled, open_mapped(folder.file("model_vela.npz")));
-    auto blob = make_ethos_u_blob(compiled.bytes());
+    const auto compiled = open_mapped(folder.file("model_vela.npz"));
+    if (!compiled)
+        return unsupported(
+            fmt::format("'{}' ended without an output; is it Vela? It said: '{}'", vela, last_line_of(said)));
+    auto blob = make_ethos_u_blob(compiled.value().bytes());
     if (!blob) return blob.error().in("what Vela wrote");
     return pte_delegate{std::string(ethos_u_backend_id), std::move(blob).value()};
 }

@@ -284,6 +284,62 @@ TEST_CASE("a rule leaves an op float, and another gives it 16 bits") {
         args_of<qd::quantize_per_tensor>(*read.input.producer).input == const_cast<node&>(sigmoid).result());
 }
 
+TEST_CASE("a rule for a module fits its path, not a part of it") {
+    program p;
+    const value x = p.input(dtype::float32, {1, 8});
+    node& n = *p.make<aten::sigmoid>({.self = x}).producer;
+    p.g.annotate(n,
+        module_stack{"L__self__,,net.Net;L__self___10,10,torch.nn.Linear;L__self___10_a,10.a,torch.nn.ReLU"});
+    const auto fits = [&](const char* pattern) {
+        return fits_rule(n, {quantization_rule::subject_type::module, pattern, std::nullopt});
+    };
+    for (const char* pattern : {"10", "10.a", "10.*", "1*"}) CHECK(fits(pattern));
+    for (const char* pattern : {"0", "1", "a", "nn", "linear", "net.Net", "10."}) CHECK_FALSE(fits(pattern));
+}
+
+TEST_CASE("a rule that fits nothing is warned of, and so is a value that no sample changes") {
+    const auto warnings = [](value (*make)(program&, value)) {
+        program p;
+        const value x = p.input(dtype::float32, {1, 8});
+        p.output(make(p, x));
+        p.finish();
+        quantization_config config;
+        config.rules.push_back({quantization_rule::subject_type::name, "none", std::nullopt});
+        config.rules.push_back({quantization_rule::subject_type::op, "aten.add.Tensor", config.all});
+        pass_context context(&infer_node);
+        const auto done = quantize_graph(p.g, context, config, ramps(p.g, 8));
+        REQUIRE(done.has_value());
+        return done.value().warnings;
+    };
+    const auto zeros = warnings([](program& p, value x) {
+        const value none = p.make<aten::zeros>({.size = int_list{1, 8}, .dtype = dtype::float32});
+        return p.make<aten::add_tensor>({x, p.make<aten::mul_tensor>({x, none})});
+    });
+    REQUIRE(zeros.size() == 1);
+    CHECK(zeros[0].find("the rule for name 'none' fits no node") == 0);
+    const auto flat = warnings([](program& p, value x) {
+        return p.make<aten::add_tensor>({x, p.make<aten::sub_tensor>({x, x})});
+    });
+    CHECK(flat.size() > 1);
+}
+
+TEST_CASE("branches to which different rules apply are quantized by their own") {
+    program p;
+    const value x = p.input(dtype::float32, {1, 2});
+    const auto layer = [&](float number, const char* name) {
+        const value weight = p.constant(dtype::float32, {2, 2}, {number, number, number, number});
+        const value v = p.make<aten::linear>({.input = x, .weight = weight, .bias = {}});
+        p.g.set_name(v, name);
+        return v;
+    };
+    p.output(p.make<aten::add_tensor>({layer(0.5F, "wide"), layer(0.25F, "narrow")}));
+    p.finish();
+    quantization_config config;
+    config.rules.push_back({quantization_rule::subject_type::name, "narrow", std::nullopt});
+    quantize(p, config);
+    CHECK(p.g.census().count(info_of<aten::linear>) == 2);
+}
+
 TEST_CASE("the result does not depend on the order in which work is done") {
     const auto listing_with = [](const parallel_for& in_parallel) {
         program p;

@@ -166,6 +166,7 @@ std::unique_ptr<graph> form_to_quantize(const graph& g) {
     auto form = std::make_unique<graph>();
     copy_graph(g, *form);
     pass_context context(standard_functions);
+    plan_merges(*form, {});
     if (!prepare_quantization(*form, context) || !context.diagnostics().empty()) return nullptr;
     return form;
 }

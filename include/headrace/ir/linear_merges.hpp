@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::kept_branches and headrace::merged_layers, annotations of an output node about layers
-// that are computed as one.
+// Defines annotations about layers that are computed as one: headrace::kept_branches,
+// headrace::quantized_merges and headrace::merged_layers of an output node, headrace::merge_group of any.
 #ifndef HEADRACE_IR_LINEAR_MERGES_HPP
 #define HEADRACE_IR_LINEAR_MERGES_HPP
 
+#include <cstdint>
 #include <string_view>
 
 #include <headrace/ir/graph.hpp>
@@ -23,6 +24,27 @@ inline void keep_branches(graph& g) {
 [[nodiscard]] inline bool keeps_branches(const graph& g) {
     if (g.parent() != nullptr) return keeps_branches(*g.parent());
     return g.output() != nullptr && g.output()->find_annotation<kept_branches>() != nullptr;
+}
+
+/// Annotation: the layers become quantized. A sum is not merged with an addend if the merged weights lose
+/// much more than the two apart.
+struct quantized_merges {
+    static constexpr bool inherited = true;
+    int weight_bits = 8, activation_bits = 8;
+};
+[[nodiscard]] inline const quantized_merges* quantized_merges_of(const graph& g) {
+    if (g.parent() != nullptr) return quantized_merges_of(*g.parent());
+    return g.output() == nullptr ? nullptr : g.output()->find_annotation<quantized_merges>();
+}
+
+/// Annotation: the node is merged with nodes of its group alone. Nodes without have group 0.
+struct merge_group {
+    static constexpr bool inherited = true;
+    std::uint32_t group = 0;
+};
+[[nodiscard]] inline std::uint32_t merge_group_of(const node& n) {
+    const auto* known = n.find_annotation<merge_group>();
+    return known == nullptr ? 0 : known->group;
 }
 
 /// A layer that took the place of several nodes.

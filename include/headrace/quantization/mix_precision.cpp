@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/ir/linear_merges.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/quantization/quantization_judge.hpp>
 
@@ -75,7 +74,7 @@ result<quantization_config> mix_precision(const graph& g, const quantization_con
     const std::function<bool()>& goes_on) {
     graph prepared;
     copy_graph(g, prepared);
-    if (base.keep_branches) keep_branches(prepared);
+    plan_merges(prepared, base);
     pass_context context(infer);
     HEADRACE_TRY(prepare_quantization(prepared, context));
     std::vector<sized_name> names = quantizable_names(prepared);

@@ -3,11 +3,12 @@
 
 #include <headrace/quantization/quantization_config.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
-#include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/partition/source_partitions.hpp>
 
 namespace headrace {
 
@@ -34,24 +35,25 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
     return next == pattern.size();
 }
 
-std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config) {
-    const auto* stack = n.find_annotation<module_stack>();
-    for (std::size_t i = config.rules.size(); i-- != 0;) {
-        const quantization_rule& rule = config.rules[i];
-        bool fits = false;
-        switch (rule.subject) {
-            case quantization_rule::subject_type::op:
-                fits = fits_pattern(n.op->name, rule.pattern);
-                break;
-            case quantization_rule::subject_type::name:
-                fits = fits_pattern(origin_name(n), rule.pattern);
-                break;
-            case quantization_rule::subject_type::module:
-                fits = stack != nullptr && fits_pattern(stack->text, text_of({"*", rule.pattern, "*"}));
-                break;
-        }
-        if (fits) return rule.scheme;
+bool fits_rule(const node& n, const quantization_rule& rule) {
+    switch (rule.subject) {
+        case quantization_rule::subject_type::op:
+            return fits_pattern(n.op->name, rule.pattern);
+        case quantization_rule::subject_type::name:
+            return fits_pattern(origin_name(n), rule.pattern);
+        case quantization_rule::subject_type::module:
+            break;
     }
-    return config.all;
+    const auto* stack = n.find_annotation<module_stack>();
+    return stack != nullptr && std::ranges::any_of(module_frames(stack->text), [&](const module_frame& f) {
+        return fits_pattern(f.path, rule.pattern);
+    });
 }
+
+std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config) {
+    const auto last = std::find_if(config.rules.rbegin(), config.rules.rend(),
+        [&](const quantization_rule& rule) { return fits_rule(n, rule); });
+    return last == config.rules.rend() ? config.all : last->scheme;
+}
+
 }  // namespace headrace

@@ -28,7 +28,7 @@ struct op_scheme {
 struct quantization_rule {
     enum class subject_type : std::uint8_t { op, name, module };
     subject_type subject = subject_type::name;
-    std::string pattern;              ///< matches the whole text; * stands for any characters
+    std::string pattern;              ///< matches the whole name or path; * stands for any characters
     std::optional<op_scheme> scheme;  ///< none: the nodes stay float
 };
 
@@ -36,6 +36,7 @@ struct quantization_config {
     op_scheme all{};
     std::vector<quantization_rule> rules{};  ///< the last rule that matches a node applies
     bool keep_branches = false;              ///< leave out merge_linear_maps
+    bool merge_branches = false;             ///< merge also sums that lose accuracy by that
     bool equalize = false;                   ///< run equalize_layers before
     bool smooth = false;                     ///< run smooth_layers before
     bool correct_biases = false;             ///< run correct_biases after
@@ -44,8 +45,11 @@ struct quantization_config {
 /// True if `text` matches a pattern in which * stands for any characters.
 [[nodiscard]] bool fits_pattern(std::string_view text, std::string_view pattern);
 
-/// Returns how a node is quantized; nothing if it is to stay float. A module pattern is matched against the
-/// paths of the modules that the node comes from.
+/// True if a rule applies to a node. The pattern of a module is matched against the path of each module that
+/// the node is in, as in named_modules: `head` is all that is in that module, `head.0` one part of it.
+[[nodiscard]] bool fits_rule(const node& n, const quantization_rule& rule);
+
+/// Returns how a node is quantized; nothing if it is to stay float.
 [[nodiscard]] std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config);
 
 }  // namespace headrace

@@ -3,9 +3,12 @@
 
 #include <headrace/quantization/quantize_graph.hpp>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -128,6 +131,10 @@ void spell_as_modules(graph& g) {
                 replace_by.template operator()<aten::conv3d>();
         }
     }
+}
+
+int bits_of(const tensor_scheme& scheme) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(scheme.highest - scheme.lowest)));
 }
 
 // Merges layers that are linear in one tensor before their ranges are observed: what is between them needs
@@ -269,7 +276,24 @@ void warn_of_lost_numbers(const range_observer& seen, std::span<const quantizati
     }
 }
 
-std::vector<qparams> parameters_of(const quantization_groups& groups,
+// Tells for each node if other samples could change its value. A factor that is always zero, such as the first
+// state of a recurrent layer, lets nothing through; if it is another number, the other factor is warned of.
+std::vector<bool> input_dependence(const graph& g) {
+    using enum trait;
+    static constexpr auto products = ops_in<aten::mul_tensor, aten::mul_scalar>;
+    std::vector<bool> depends(g.id_bound());
+    for (const node& n : g.nodes()) {
+        const auto varies = [&](const edge& e) { return depends[e.source->id]; };
+        const auto edges = n.operand_edges();
+        const bool is_fixed = n.op->has(gives_zeros | gives_ones | gives_number);
+        depends[n.id] = is<builtin::placeholder>(n) ||
+            (!is_fixed && std::ranges::any_of(edges, varies) &&
+                (!products.contains(*n.op) || std::ranges::all_of(edges, varies)));
+    }
+    return depends;
+}
+
+std::vector<qparams> parameters_of(const graph& g, const quantization_groups& groups,
     std::span<const quantization_point> points, std::span<const range_observer> observers,
     const parallel_for& in_parallel, quantization_summary& summary) {
     std::vector<qparams> parameters(groups.size());
@@ -292,6 +316,7 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
         if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
             parameters[k] = *exact;
     });
+    const std::vector<bool> depends = input_dependence(g);
     for (const std::size_t k : used) {
         const node& source = *first[k]->source.producer;
         const range_observer& seen = observers[k];
@@ -303,9 +328,8 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
         if (seen.undefined() != 0) {
             warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }
-        const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
         const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;
-        if ((computed || is<builtin::placeholder>(source)) && !varies)
+        if (depends[source.id] && !varies)
             summary.warnings.push_back(
                 join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
                     " in all samples, so its range is a guess; give other samples"));
@@ -313,7 +337,34 @@ std::vector<qparams> parameters_of(const quantization_groups& groups,
     return parameters;
 }
 
+// Warns of rules that no node fits, in the form in which the graph is quantized.
+void warn_of_idle_rules(const graph& g, const quantization_config& config, quantization_summary& summary) {
+    static constexpr const char* subjects[] = {"op", "name", "module"};
+    for (const quantization_rule& rule : config.rules) {
+        const auto fits = [&](const node& n) { return fits_rule(n, rule); };
+        if (std::ranges::any_of(g.nodes(), fits)) continue;
+        summary.warnings.push_back(
+            join_text("the rule for ", subjects[static_cast<std::size_t>(rule.subject)], " '", rule.pattern,
+                "' fits no node that is quantized; `headrace show` has their names"));
+    }
+}
+
 }  // namespace
+
+void plan_merges(graph& g, const quantization_config& config) {
+    if (config.keep_branches) keep_branches(g);
+    if (g.output() == nullptr) return;
+    if (!config.merge_branches)
+        g.annotate(*g.output(), quantized_merges{bits_of(config.all.weight), bits_of(config.all.activation)});
+    for (node& n : g.nodes()) {
+        for (std::size_t i = config.rules.size(); i-- != 0;) {
+            const quantization_rule& rule = config.rules[i];
+            if (rule.subject == quantization_rule::subject_type::op || !fits_rule(n, rule)) continue;
+            g.annotate(n, merge_group{static_cast<std::uint32_t>(i + 1)});
+            break;
+        }
+    }
+}
 
 result<std::vector<value>> prepare_quantization(
     graph& g, pass_context& context, const sample_source& samples, const parallel_for& in_parallel) {
@@ -344,7 +395,7 @@ result<std::vector<value>> prepare_quantization(
 
 result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
-    if (config.keep_branches) keep_branches(g);
+    plan_merges(g, config);
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
@@ -361,10 +412,11 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
+    warn_of_idle_rules(g, config, summary);
     for (const value v : bounded) {
         if (is<builtin::placeholder>(*v.producer)) summary.mask_inputs.emplace_back(v.producer->name());
     }
-    const std::vector<qparams> parameters = parameters_of(groups, points, observers, in_parallel, summary);
+    const std::vector<qparams> parameters = parameters_of(g, groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
     HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
     if (config.correct_biases) {

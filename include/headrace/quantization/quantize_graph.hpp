@@ -11,6 +11,10 @@
 
 namespace headrace {
 
+/// Tells prepare_quantization which layers it may merge: none of different rules, and no sum whose weights
+/// lose much more than those of its parts in the bits that they get.
+void plan_merges(graph& g, const quantization_config& config);
+
 /// Brings a float graph into the form in which it is quantized: variants canonicalized, norms folded, linear
 /// layers merged, functions expanded into steps, infinities among scores turned into masks, numbers into
 /// constants, and each constant given a single reader. Returns the result of mask_scores, which may need

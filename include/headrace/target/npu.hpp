@@ -121,9 +121,12 @@ inline constexpr npu npus[] = {u55_with("ethos-u55-32", 32, {1, 1, 4}, 14, 2, 4,
 
 }  // namespace detail
 
+/// The NPUs whose cycles can be predicted.
+inline constexpr const auto& all_npus = detail::npus;
+
 /// Returns the NPU with a name such as `ethos-u55-128`; null if there is none.
 [[nodiscard]] constexpr const npu* npu_named(std::string_view name) {
-    for (const npu& n : detail::npus) {
+    for (const npu& n : all_npus) {
         if (n.name == name) return &n;
     }
     return nullptr;

@@ -301,6 +301,45 @@ TEST_CASE("branches are kept where the graph asks for it, and merges are noted")
     CHECK(merges_of(q.g)[0].error < 1e-7);
 }
 
+TEST_CASE("sums are merged for quantization unless their weights lose more than those of the parts") {
+    const auto left_for = [](quantized_merges bits, const auto& make) {
+        program p;
+        image(make)(p);
+        p.finish();
+        p.g.annotate(*p.g.output(), bits);
+        pass_context context;
+        REQUIRE(apply_pass(merges{}, p.g, context));
+        std::size_t count = 0;
+        for (const node& n : p.g.nodes()) count += is_of_dialect<builtin::dialect>(n) ? 0 : 1;
+        return count;
+    };
+    const auto by_channel = [](layers& l, value x) {
+        return l.add(l.conv(x, 6, 3, {.padding = 1, .groups = 6}), l.times(x, {6, 1, 1}));
+    };
+    CHECK(left_for({.weight_bits = 8, .activation_bits = 8}, by_channel) == 1);
+    CHECK(left_for({.weight_bits = 8, .activation_bits = 16}, by_channel) == 3);  // weights alone are rounded
+    const auto large = [](layers& l, value x) {
+        const value small = l.conv(x, 6, 7, {.padding = 3});
+        return l.add(l.add(l.times(x, {6, 1, 1}), small), l.conv(x, 6, 7, {.padding = 3}));
+    };
+    CHECK(left_for({.weight_bits = 4, .activation_bits = 16}, large) == 3);  // the factors stay
+    CHECK(left_of(image(large)) == 1);
+}
+
+TEST_CASE("nodes of different groups stay apart") {
+    const auto grouped = [](std::uint32_t group) {
+        return [=](program& p) {
+            image([](layers& l, value x) {
+                const value wide = l.conv(x, 6, 3, {.padding = 1});
+                return l.add(wide, l.conv(x, 6, 1));
+            })(p);
+            p.g.annotate(*p.g.nodes_of(info_of<aten::convolution>).begin(), merge_group{group});
+        };
+    };
+    CHECK(left_of(grouped(0)) == 1);
+    CHECK(left_of(grouped(3)) == 3);
+}
+
 TEST_CASE("weights that are not numbers, empty tensors and weights that many layers share stay") {
     const auto infinite = [](float number) {
         return [=](program& p) {

@@ -147,6 +147,7 @@ result<quantization_config> read_quantization_config(
                 : key == "smooth"          ? &config.smooth
                 : key == "correct_biases"  ? &config.correct_biases
                 : key == "keep_branches"   ? &config.keep_branches
+                : key == "merge_branches"  ? &config.merge_branches
                                            : nullptr;
             if (flag != nullptr) {
                 if (value.get(*flag)) fail_malformed(in_quotes(key) + " is not true or false");

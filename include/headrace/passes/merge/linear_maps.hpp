@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/ir/linear_merges.hpp>
 #include <headrace/passes/merge/linear_steps.hpp>
 
 namespace headrace::maps {
@@ -20,6 +21,9 @@ inline constexpr map_id no_map = UINT32_MAX;
 
 enum class map_kind : std::uint8_t { step, chain, sum };
 
+/// The group of maps that may be merged with those of every group.
+inline constexpr std::uint32_t any_group = UINT32_MAX;
+
 /// A value as a linear function of its root. Only the list that made it says which value that is.
 struct linear_map {
     map_kind kind = map_kind::step;
@@ -29,18 +33,19 @@ struct linear_map {
     double sign = 1, second_sign = 1;  ///< of the two parts of a sum
     value root{};
     channel_axes channels{};
-    map_shape shape{};           ///< if it has a layer
-    bool has_layer = false;      ///< a convolution, a linear layer or a pooling; else factors alone
-    bool shifts = false;         ///< it may add a constant
-    bool has_sum = false;        ///< of several maps
-    std::size_t root_uses = 1;   ///< the readers of the root that compute it
-    std::uint32_t weighted = 0;  ///< convolutions and linear layers
-    std::uint32_t steps = 0;     ///< nodes that compute something
-    std::uint32_t depth = 1;     ///< of its parts
-    double positions = 0;        ///< elements of a channel of the result
-    double stored = 0;           ///< weights in memory for this map alone
-    bool is_norm = false;        ///< a batch norm and nothing else
-    bool is_single = false;      ///< a convolution and nothing else
+    map_shape shape{};                ///< if it has a layer
+    bool has_layer = false;           ///< a convolution, a linear layer or a pooling; else factors alone
+    bool shifts = false;              ///< it may add a constant
+    bool has_sum = false;             ///< of several maps
+    std::size_t root_uses = 1;        ///< the readers of the root that compute it
+    std::uint32_t weighted = 0;       ///< convolutions and linear layers
+    std::uint32_t steps = 0;          ///< nodes that compute something
+    std::uint32_t depth = 1;          ///< of its parts
+    double positions = 0;             ///< elements of a channel of the result
+    double stored = 0;                ///< weights in memory for this map alone
+    std::uint32_t group = any_group;  ///< of the merge_group of its nodes; the root itself has any
+    bool is_norm = false;             ///< a batch norm and nothing else
+    bool is_single = false;           ///< a convolution and nothing else
 
     /// The multiplications of the map, computed as one layer.
     [[nodiscard]] double products() const { return has_layer ? positions * shape.weights() : 0; }
@@ -64,6 +69,7 @@ public:
     map_id add_step(const node& n, const linear_step& s) {
         linear_map m;
         m.of = &n;
+        m.group = merge_group_of(n);
         m.root = s.input;
         m.channels = s.channels;
         m.shape = s.shape;
@@ -84,6 +90,7 @@ public:
     std::optional<map_id> add_chain(map_id first, map_id second, const tensor_meta& result) {
         const linear_map& a = maps_[first];
         const linear_map& b = maps_[second];
+        if (!share_group(a, b)) return std::nullopt;
         linear_map m = both(a, b);
         m.kind = map_kind::chain;
         m.first = first;
@@ -106,7 +113,7 @@ public:
         map_id first, double sign, map_id second, double second_sign, const tensor_meta& result) {
         const linear_map& a = maps_[first];
         const linear_map& b = maps_[second];
-        if (a.root != b.root) return std::nullopt;
+        if (a.root != b.root || !share_group(a, b)) return std::nullopt;
         linear_map m = both(a, b);
         m.kind = map_kind::sum;
         m.has_sum = true;
@@ -144,10 +151,14 @@ private:
         maps_.push_back(m);
         return static_cast<map_id>(maps_.size() - 1);
     }
+    static bool share_group(const linear_map& a, const linear_map& b) {
+        return a.group == b.group || a.group == any_group || b.group == any_group;
+    }
     // Returns what chains and sums have in common.
     static linear_map both(const linear_map& a, const linear_map& b) {
         linear_map m;
         m.root = a.root;
+        m.group = std::min(a.group, b.group);
         m.channels = a.channels & b.channels;
         m.has_layer = a.has_layer || b.has_layer;
         m.shifts = a.shifts || b.shifts;

@@ -46,11 +46,13 @@ public:
     explicit number_computer(const map_list& maps) : maps_(maps) {}
 
     /// Returns the numbers of a map with a layer; nothing if that is too much work.
-    [[nodiscard]] std::optional<map_numbers> compute(map_id i) {
-        const linear_map& m = maps_[i];
+    [[nodiscard]] std::optional<map_numbers> compute(map_id i) { return compute_as(i, maps_[i]); }
+
+    /// Returns the numbers of a map, also of factors alone, in the form of a layer of the same root.
+    [[nodiscard]] std::optional<map_numbers> compute_as(map_id i, const linear_map& layer) {
+        const int_list& root = meta_of(layer.root)->shape;
         made_ = 0;
-        return numbers(
-            i, m.channels.last ? meta_of(m.root)->shape.back() : meta_of(m.root)->shape[1], m.shape.axes);
+        return numbers(i, layer.channels.last ? root.back() : root[1], layer.shape.axes);
     }
 
 private:

@@ -12,6 +12,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/merge/linear_maps.hpp>
+#include <headrace/passes/merge/merge_noise.hpp>
 
 namespace headrace::maps {
 
@@ -27,7 +28,7 @@ struct addend {
 /// one map read belongs to that map.
 class map_search {
 public:
-    explicit map_search(const graph& g) : found_(g.id_bound()) {
+    explicit map_search(const graph& g) : noise_(maps_, quantized_merges_of(g)), found_(g.id_bound()) {
         for (const node& n : g.nodes()) {
             const linear_step s = step_reader::read(n);
             if (s.kind == step_kind::sum) {
@@ -103,7 +104,7 @@ private:
         if (all.size() + others.size() > most_addends) return;
         const tensor_meta& result = *n.results[0].meta;
         for (const addend& other : others) {
-            if (!has_joined(all, other, result)) all.push_back(other);
+            if (!has_joined(all, other, merge_group_of(n), result)) all.push_back(other);
         }
         for (const value v : {s.input, s.other}) {
             finding& f = found_[v.producer->id];
@@ -116,16 +117,27 @@ private:
             found_[n.id].addends = std::move(all);
         }
     }
-    // Merges an addend with one of the others, if they have the same root.
-    bool has_joined(pmr_vector<addend>& all, const addend& other, const tensor_meta& result) {
+    // Merges an addend with one of the others, if they have the same root: the one with which its weights
+    // lose least when they are quantized.
+    bool has_joined(
+        pmr_vector<addend>& all, const addend& other, std::uint32_t group, const tensor_meta& result) {
+        addend* best = nullptr;
+        map_id joined = no_map;
+        double least = merge_noise::most_growth;
         for (addend& a : all) {
             const auto both = maps_.add_sum(a.map, a.sign, other.map, other.sign, result);
-            if (!both) continue;
-            for (const addend* part : {static_cast<const addend*>(&a), &other}) include(*part);
-            a = {*both, {}, 1, true};
-            return true;
+            if (!both || (maps_[*both].group != group && maps_[*both].group != any_group)) continue;
+            const double growth = noise_.growth_of(*both);
+            if (growth >= least) continue;
+            best = &a;
+            joined = *both;
+            least = growth;
+            if (least <= 1) break;
         }
-        return false;
+        if (best == nullptr) return false;
+        for (const addend* part : {static_cast<const addend*>(best), &other}) include(*part);
+        *best = {joined, {}, 1, true};
+        return true;
     }
     // A value that is one addend, and that nothing else reads, is not computed by itself.
     void include(const addend& part) {
@@ -134,6 +146,7 @@ private:
     }
 
     map_list maps_;
+    merge_noise noise_;
     pmr_vector<finding> found_;
 };
 
