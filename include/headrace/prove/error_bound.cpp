@@ -104,7 +104,8 @@ private:
         }
         if (const auto* a = args_if<qd::quantize_per_tensor>(n)) {
             const auto end = [&](std::int64_t q) {
-                return static_cast<bound>(a->scale) * static_cast<bound>(q - a->zero_point);
+                return static_cast<bound>(a->scale) *
+                    (static_cast<bound>(q) - static_cast<bound>(a->zero_point));
             };
             const interval held{end(a->quant_min), end(a->quant_max)};
             const auto width = static_cast<double>(held.high - held.low);

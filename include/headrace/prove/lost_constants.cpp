@@ -68,8 +68,8 @@ std::string format_number(double x) { return std::isinf(x) ? (x < 0 ? "-inf" : "
 class quantized_end {
 public:
     explicit quantized_end(const args<quantized_decomposed::quantize_per_tensor>& a)
-        : lowest_(a.scale * static_cast<double>(a.quant_min - a.zero_point)),
-          highest_(a.scale * static_cast<double>(a.quant_max - a.zero_point)) {}
+        : lowest_(a.scale * (static_cast<double>(a.quant_min) - static_cast<double>(a.zero_point))),
+          highest_(a.scale * (static_cast<double>(a.quant_max) - static_cast<double>(a.zero_point))) {}
 
     // Ranges are chosen to clip a little.
     [[nodiscard]] bool loses(double x) const {
