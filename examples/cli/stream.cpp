@@ -13,6 +13,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/run/models.hpp>
@@ -48,25 +49,40 @@ void print_summary(std::FILE* out, const stream_summary& s) {
 }
 
 std::string json_of(const stream_summary& s) {
-    std::string outputs;
+    json_writer w;
+    w.begin_object();
+    w.member("input", s.input);
+    w.member("axis", s.axis);
+    w.member("step", s.step);
+    w.member("window", s.window);
+    w.begin_array("outputs");
     for (const stream_output& o : s.outputs) {
-        outputs +=
-            fmt::format(R"({}{{"name": "{}", "elements": {}, "axis": {}, "delay": {}, "exact_from": {}}})",
-                outputs.empty() ? "" : ", ", printable(o.name), o.elements, o.flow.axis, o.flow.delay,
-                o.flow.exact);
+        w.begin_object();
+        w.member("name", o.name);
+        w.member("elements", o.elements);
+        w.member("axis", o.flow.axis);
+        w.member("delay", o.flow.delay);
+        w.member("exact_from", o.flow.exact);
+        w.end_object();
     }
-    std::string states;
+    w.end_array();
+    w.member("first_exact_step", s.first_exact_step());
+    w.begin_array("states");
     for (const streams::state& state : s.states) {
-        states += fmt::format(R"({}{{"name": "{}", "of": "{}", "bytes": {}, "first_value": {}}})",
-            states.empty() ? "" : ", ", state.name, printable(state.of), packed_bytes(state.meta),
-            state.fill);
+        w.begin_object();
+        w.member("name", state.name);
+        w.member("of", state.of);
+        w.member("bytes", packed_bytes(state.meta));
+        w.member("first_value", state.fill);
+        w.end_object();
     }
-    return fmt::format(
-        R"({{"input": "{}", "axis": {}, "step": {}, "window": {}, "outputs": [{}], "first_exact_step": {}, "states": [{}], )"
-        R"("state_bytes": {}, "step_macs": {}, "least_macs": {}, "window_macs": {}}})"
-        "\n",
-        printable(s.input), s.axis, s.step, s.window, outputs, s.first_exact_step(), states, s.state_bytes,
-        s.step_macs, s.least_macs, s.window_macs);
+    w.end_array();
+    w.member("state_bytes", s.state_bytes);
+    w.member("step_macs", s.step_macs);
+    w.member("least_macs", s.least_macs);
+    w.member("window_macs", s.window_macs);
+    w.end_object();
+    return std::move(w).text() + '\n';
 }
 
 result<void> check_steps(

@@ -51,8 +51,13 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Args>
 sliding window_of(const Args& a, const eval::tensor& in, std::int64_t kh, std::int64_t kw) {
-    return {
+    sliding slide{
         in.dim(1), in.dim(2), in.dim(3), {kh, kw}, {a.stride[0], a.stride[1]}, {a.pad[0], a.pad[2]}, {1, 1}};
+    if constexpr (requires { a.dilation; }) {
+        slide.dilation[0] = a.dilation[0];
+        slide.dilation[1] = a.dilation[1];
+    }
+    return slide;
 }
 
 struct product_derivative {
@@ -70,9 +75,7 @@ struct product_derivative {
     void conv(const args<tosa::conv2d>& a) const {
         const eval::tensor& weight = operands[1];
         const std::vector<double> filters = without_zero(weight, operands[4]);
-        sliding slide = window_of(a, operands[0], weight.dim(1), weight.dim(2));
-        slide.dilation[0] = a.dilation[0];
-        slide.dilation[1] = a.dilation[1];
+        const sliding slide = window_of(a, operands[0], weight.dim(1), weight.dim(2));
         element_weights& in = to(0);
         const std::int64_t taps = weight.dim(1) * weight.dim(2);
         for_each_weight(result(), weights, [&](double g, auto b, auto y, auto x, auto o) {
@@ -85,9 +88,7 @@ struct product_derivative {
     void depthwise(const args<tosa::depthwise_conv2d>& a) const {
         const eval::tensor& weight = operands[1];
         const std::vector<double> filters = without_zero(weight, operands[4]);
-        sliding slide = window_of(a, operands[0], weight.dim(0), weight.dim(1));
-        slide.dilation[0] = a.dilation[0];
-        slide.dilation[1] = a.dilation[1];
+        const sliding slide = window_of(a, operands[0], weight.dim(0), weight.dim(1));
         element_weights& in = to(0);
         const std::int64_t features = weight.dim(2) * weight.dim(3);
         for_each_weight(result(), weights, [&](double g, auto b, auto y, auto x, auto f) {

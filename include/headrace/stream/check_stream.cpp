@@ -98,24 +98,24 @@ private:
 // Compares some elements of an axis of the whole model's output with those that steps made.
 class comparison {
 public:
-    comparison(const stream_output& output, stream_check& check) : output_(output), check_(check) {}
+    comparison(const stream_output& output, const tensor& whole, stream_check& check)
+        : output_(output), whole_(whole), check_(check) {
+        for (const double x : whole.to<double>())
+            scale_ = std::max(scale_, std::isfinite(x) ? std::abs(x) : 0);
+    }
 
-    void compare(const tensor& whole, std::int64_t element, const tensor& step, std::int64_t in_step,
-        std::int64_t number) {
+    void compare(std::int64_t element, const tensor& step, std::int64_t in_step, std::int64_t number) {
         const std::size_t axis = output_.flow.axis;
-        const tensor a = output_.elements == 0 ? whole : part_of(whole, axis, element, 1);
+        const tensor a = output_.elements == 0 ? whole_ : part_of(whole_, axis, element, 1);
         const tensor b = output_.elements == 0 ? step : part_of(step, axis, in_step, 1);
         const std::vector<double> expected = a.to<double>();
         const std::vector<double> found = b.to<double>();
-        const std::vector<double> all = whole.to<double>();
-        double scale = 0;
-        for (const double x : all) scale = std::max(scale, std::isfinite(x) ? std::abs(x) : 0);
         for (std::size_t i = 0; i != std::min(expected.size(), found.size()); ++i) {
             ++check_.compared;
             if (expected[i] == found[i] || (std::isnan(expected[i]) && std::isnan(found[i]))) continue;
             ++check_.different;
             double difference = std::abs(expected[i] - found[i]);
-            if (is_floating(whole.type())) difference /= std::max(scale, 1e-3);
+            if (is_floating(whole_.type())) difference /= std::max(scale_, 1e-3);
             if (std::isnan(difference)) difference = INFINITY;
             if (difference <= check_.largest) continue;
             check_.largest = difference;
@@ -125,7 +125,9 @@ public:
 
 private:
     const stream_output& output_;
+    const tensor& whole_;
     stream_check& check_;
+    double scale_ = 0;  ///< the largest magnitude of the whole output
 };
 
 class stream_comparison {
@@ -170,10 +172,10 @@ private:
 
     void compare(std::size_t o, const tensor& expected, std::int64_t window, std::int64_t steps) {
         const stream_output& output = summary_.outputs[o];
-        comparison compared(output, check_);
+        comparison compared(output, expected, check_);
         if (output.elements == 0) {
             if (window == 0 && is_compared(output))
-                compared.compare(expected, 0, made_[static_cast<std::size_t>(steps - 1)][o], 0, steps - 1);
+                compared.compare(0, made_[static_cast<std::size_t>(steps - 1)][o], 0, steps - 1);
             return;
         }
         if (!output.flow.comparable || (window != 0 && output.flow.remembers)) return;
@@ -186,7 +188,7 @@ private:
             if (n < 0 || step >= static_cast<std::int64_t>(made_.size())) continue;
             // The last elements may be computed from the window's end, which the stream does not have.
             if (n >= first + output.flow.end) break;
-            compared.compare(expected, j, made_[static_cast<std::size_t>(step)][o], n % output.elements, n);
+            compared.compare(j, made_[static_cast<std::size_t>(step)][o], n % output.elements, n);
         }
     }
 
