@@ -2,11 +2,11 @@
 // A pipeline is a type. If it compiles, only legal ops leave it and the passes are in a valid order.
 #include <iostream>
 
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/pass/description.hpp>
 
 #include "my_passes.hpp"
-#include "small_graph.hpp"
 
 using namespace headrace;
 
@@ -27,8 +27,9 @@ int main() {
     std::cout << "what can leave:";
     lower_mine::ops_after().for_each([](std::string_view op) { std::cout << ' ' << op; });
 
-    small_graph g;
-    g.output(g.make<my::scale_shift>({.self = g.input("x", {1, 8}), .scale = 3}));
+    graph g;
+    graph_builder b(g);
+    b.output({b.make<my::scale_shift>({.self = b.input("x", {1, 8}), .scale = 3})});
     //! [run]
     pass_context context;
     const result<run_statistics> done = lower_mine::run(g, context);

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include <headrace/fx/pass_manager.hpp>
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 
 #include "my_passes.hpp"
-#include "small_graph.hpp"
 
 using namespace headrace;
 
@@ -35,8 +35,6 @@ struct replace_op : pass_base<replace_op> {
     const op_info* to;
 };
 
-void fill(small_graph& g) { g.output(g.make<my::swish>({.self = g.input("x", {1, 8})})); }
-
 result<void> has_no_sigmoid(const graph& g) {
     if (g.census().count(info_of<aten::sigmoid>) == 0) return {};
     return invalid("a sigmoid is left");
@@ -50,8 +48,9 @@ int main() {
     pass_manager manager(registry.select("lower_scale_shift,decompose_swish,sigmoid_to_tanh").value(),
         {.run_checks_after_each_pass = true, .suppress_check_failures = true});
     manager.add_checks(&has_no_sigmoid);
-    small_graph g;
-    fill(g);
+    graph g;
+    graph_builder b(g);
+    b.output({b.make<my::swish>({.self = b.input("x", {1, 8})})});
     pass_context context;
     const run_statistics done = manager(g, context).value();
     for (const pass_record& p : done)

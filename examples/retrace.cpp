@@ -4,11 +4,11 @@
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"
-#include "small_graph.hpp"
 
 using namespace headrace;
 
@@ -17,11 +17,12 @@ result<void> infer(const node& n, inference& out) {
 }
 
 int main() {
-    small_graph g;
-    const value x = g.input("x", {2, 8});
-    const value product = g.make<aten::mul_tensor>({.self = x, .other = x});
-    const value sum = g.make<aten::relu>({.self = product});
-    g.output(g.make<my::swish>({.self = sum}));
+    graph g;
+    graph_builder b(g);
+    const value x = b.input("x", {2, 8});
+    const value product = b.make<aten::mul_tensor>({.self = x, .other = x});
+    const value sum = b.make<aten::relu>({.self = product});
+    b.output({b.make<my::swish>({.self = sum})});
     g.clear_meta(product);  // as after a pass that changed something before it
 
     pass_context context(&infer);

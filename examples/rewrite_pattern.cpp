@@ -4,12 +4,11 @@
 
 #include <headrace/fx/pattern_pass.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
-
-#include "small_graph.hpp"
 
 using namespace headrace;
 
@@ -39,16 +38,17 @@ struct fuse_to_sub : pattern_pass<add_then_mul, just_sub> {};
 struct simplify : pipeline<from<aten::dialect>, to<aten::dialect>, fuse_to_sub> {};
 static_assert(produces_of<fuse_to_sub>::size == 1);
 
-void build(small_graph& g) {
-    const value x = g.input("x", {2, 3}), y = g.input("y", {2, 3});
+void build(graph& g) {
+    graph_builder b(g);
+    const value x = b.input("x", {2, 3}), y = b.input("y", {2, 3});
     const value fused =
-        g.make<aten::mul_tensor>({.self = g.make<aten::add_tensor>({.self = x, .other = y}), .other = y});
-    g.output(g.make<aten::hardtanh>({.self = fused, .min_val = 0, .max_val = 6}));
+        b.make<aten::mul_tensor>({.self = b.make<aten::add_tensor>({.self = x, .other = y}), .other = y});
+    b.output({b.make<aten::hardtanh>({.self = fused, .min_val = 0, .max_val = 6})});
 }
 
 int main() {
     pass_context context;
-    small_graph g;
+    graph g;
     build(g);
     // Finds matches without replacing them.
     const auto matches = pattern<add_then_mul>::matcher().match(g);
@@ -72,8 +72,9 @@ int main() {
     // Rules that undo each other have no fixed point: the error names them.
     const auto relu = [](auto x) { return call<aten::relu>(x); };
     const auto relu6 = [](auto x) { return call<aten::relu6>(x); };
-    small_graph loop;
-    loop.output(loop.make<aten::relu>({.self = loop.input("x", {2})}));
+    graph loop;
+    graph_builder in_loop(loop);
+    in_loop.output({in_loop.make<aten::relu>({.self = in_loop.input("x", {2})})});
     const rewrite_rule rules[] = {make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
     std::printf("%s\n", rewrite_to_fixed_point(loop, rules, context, 10).error().message.c_str());
 }

@@ -3,12 +3,12 @@
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 
 #include "my_dialect.hpp"
-#include "small_graph.hpp"
 
 using namespace headrace;
 
@@ -49,9 +49,10 @@ private:
 //! [pass]
 
 int main() {
-    small_graph g;
-    const value same = g.make<my::scale_shift>({.self = g.input("x", {1, 8})});
-    g.output(g.make<my::swish>({.self = g.make<my::scale_shift>({.self = same, .shift = 1}), .beta = 2}));
+    graph g;
+    graph_builder b(g);
+    const value same = b.make<my::scale_shift>({.self = b.input("x", {1, 8})});
+    b.output({b.make<my::swish>({.self = b.make<my::scale_shift>({.self = same, .shift = 1}), .beta = 2})});
     pass_context context;
     const auto first = apply_pass(decompose_mine{}, g, context);
     std::printf("%zu rewritten, %zu declined\n", first.value().rewritten, first.value().declined);
