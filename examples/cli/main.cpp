@@ -151,6 +151,10 @@ target is then what it runs)";
 constexpr const char* dim_help =
     R"(Fix a size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
 export's symbol, s77=1)";
+constexpr const char* device_input_help =
+    R"(The integers of a device are an input: x=int16*3.05e-5, or with a number for each channel
+x=uint8/255-[0.485,0.456,0.406]/[0.229,0.224,0.225]; samples are such integers)";
+
 constexpr const char* quantize_help =
     R"(Quantize the model first, calibrated on samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -230,6 +234,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {
+    command.add_option("--input", o.inputs, device_input_help)->type_name("NAME=SPEC");
     command.add_option("--config", o.config,
         "How to quantize, by op, name or module (JSON); command-line options override its settings");
     command.add_option("--observer", o.observer, "How ranges are found; default: histogram")

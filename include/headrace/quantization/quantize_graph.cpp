@@ -16,6 +16,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
@@ -233,6 +234,25 @@ void observe_extremes(quantization_groups& groups, std::span<const value> bounde
     }
 }
 
+// Keeps the integers that a device delivers: a group that has them gets their parameters, so that nothing is
+// rounded.
+void keep_device_integers(graph& g, quantization_groups& groups) {
+    for (node* n = g.first(); n != nullptr; n = n->next) {
+        const auto* device = args_if<quantized_decomposed::dequantize_per_tensor>(*n);
+        if (device == nullptr) continue;
+        const auto group = groups.of(n->result());
+        if (group == quantization_groups::none) continue;
+        tensor_scheme scheme = groups.scheme(group);
+        const bool wide = device->dtype == dtype::int16;
+        if (scheme.fixed || wide != (scheme.type == dtype::int16)) continue;
+        const std::int64_t zero_point = device->zero_point + (scheme.lowest - device->quant_min);
+        if (scheme.highest - scheme.lowest != device->quant_max - device->quant_min) continue;
+        if (scheme.symmetric && zero_point != 0) continue;
+        scheme.fixed = qparams{device->scale, zero_point};
+        groups.set_scheme(group, scheme);
+    }
+}
+
 // "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
 std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
@@ -403,6 +423,7 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     if (config.correct_biases) copy_graph(g, real);
     quantization_groups groups = annotate_quantization(g, config);
     observe_extremes(groups, bounded);
+    keep_device_integers(g, groups);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
