@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 #include <headrace/version.hpp>
 
 #include "app_texts.hpp"
@@ -234,7 +236,19 @@ void add_batch(CLI::App& lower, lower_options& o) {
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {
-    command.add_option("--input", o.inputs, device_input_help)->type_name("NAME=SPEC");
+    const auto take = [&o](const std::vector<std::string>& texts) {
+        std::set<std::string> names;
+        for (const std::string& text : texts) {
+            const auto input = headrace::parse_device_input(text);
+            if (!input) throw CLI::ValidationError(std::string(input.error().message));
+            if (!names.insert(input.value().name).second)
+                throw CLI::ValidationError("--input", input.value().name + " is given twice");
+        }
+        o.inputs = texts;
+    };
+    command.add_option_function<std::vector<std::string>>("--input", take, device_input_help)
+        ->allow_extra_args(false)
+        ->type_name("NAME=SPEC");
     command.add_option("--config", o.config,
         "How to quantize, by op, name or module (JSON); command-line options override its settings");
     command.add_option("--observer", o.observer, "How ranges are found; default: histogram")

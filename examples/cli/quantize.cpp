@@ -14,6 +14,7 @@
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/io/text/quantization_config_reader.hpp>
 #include <headrace/ir/linear_merges.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"

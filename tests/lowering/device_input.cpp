@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <headrace/lowering/device_input.hpp>
+// Tests the text of --input: its steps, channels and errors.
+#include <catch2/catch.hpp>
 
 #include <string>
+#include <vector>
 
-#include <catch2/catch_test_macros.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 
 using namespace headrace;
 

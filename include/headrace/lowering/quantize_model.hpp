@@ -9,7 +9,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
-#include <headrace/lowering/device_input.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 #include <headrace/quantization/search_quantization.hpp>
 
 namespace headrace {

@@ -16,7 +16,6 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
-#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
@@ -53,6 +52,7 @@
 #include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/device/keep_device_integers.hpp>
 #include <headrace/quantization/equalize_layers.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
@@ -230,25 +230,6 @@ void observe_extremes(quantization_groups& groups, std::span<const value> bounde
         tensor_scheme scheme = groups.scheme(group);
         scheme.observer = observer_kind::min_max;
         scheme.headroom = 1;
-        groups.set_scheme(group, scheme);
-    }
-}
-
-// Keeps the integers that a device delivers: a group that has them gets their parameters, so that nothing is
-// rounded.
-void keep_device_integers(graph& g, quantization_groups& groups) {
-    for (node* n = g.first(); n != nullptr; n = n->next) {
-        const auto* device = args_if<quantized_decomposed::dequantize_per_tensor>(*n);
-        if (device == nullptr) continue;
-        const auto group = groups.of(n->result());
-        if (group == quantization_groups::none) continue;
-        tensor_scheme scheme = groups.scheme(group);
-        const bool wide = device->dtype == dtype::int16;
-        if (scheme.fixed || wide != (scheme.type == dtype::int16)) continue;
-        const std::int64_t zero_point = device->zero_point + (scheme.lowest - device->quant_min);
-        if (scheme.highest - scheme.lowest != device->quant_max - device->quant_min) continue;
-        if (scheme.symmetric && zero_point != 0) continue;
-        scheme.fixed = qparams{device->scale, zero_point};
         groups.set_scheme(group, scheme);
     }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::take_device_integers, which makes a program take the integers of cameras and
+// microphones.
+#ifndef HEADRACE_LOWERING_DEVICE_TAKE_DEVICE_INTEGERS_HPP
+#define HEADRACE_LOWERING_DEVICE_TAKE_DEVICE_INTEGERS_HPP
+
+#include <span>
+
+#include <headrace/base/result.hpp>
+#include <headrace/io/program.hpp>
+#include <headrace/lowering/device/device_input.hpp>
+
+namespace headrace {
+
+/// Makes the inputs integers, from which the graph computes its former inputs: by a dequantize where the
+/// model is quantized (`quantized`), else by a cast; by a depthwise convolution where channels differ.
+/// Refuses names that are given twice or that the model does not have, and inputs that are not float32 or
+/// have another number of channels.
+[[nodiscard]] result<void> take_device_integers(
+    program& p, std::span<const device_input> inputs, bool quantized);
+
+}  // namespace headrace
+
+#endif
