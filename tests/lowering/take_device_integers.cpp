@@ -7,8 +7,12 @@
 #include <string>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/io/signature/io_description.hpp>
 #include <headrace/io/text/graph_text.hpp>
+#include <headrace/ir/annotation.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
 #include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/run/execution.hpp>
@@ -111,4 +115,73 @@ TEST_CASE("device integers: names and channels that do not fit are refused") {
     CHECK(device_refusal({"x=uint8", "x=uint8"}).find("given twice") != std::string::npos);
     CHECK(device_refusal({"x=uint8*[1,2,3]"}).find("has 2 channels, not 3") != std::string::npos);
     CHECK(device_refusal({"x=uint8*[1,2]@4"}).find("there is no axis 4") != std::string::npos);
+}
+
+TEST_CASE("device integers: the custom metadata of a reader keeps what they stand for") {
+    program p = device_program();
+    REQUIRE(take_device_integers(p, devices({"x=uint8/2-[1,2]"}), true));
+    const io_device_numbers wanted{{0.5, 0.5}, {2, 4}, 1};
+    CHECK(describe_io(*p.graph).inputs[0].device == wanted);
+    const auto restored = [](const char* custom) {
+        program q = device_program();
+        REQUIRE(take_device_integers(q, devices({"x=uint8"}), true));
+        graph& g = *q.graph;
+        node& input = *g.inputs().begin();
+        g.annotate(*input.uses().begin()->target, custom_metadata{custom});
+        restore_device_numbers(g);
+        return describe_io(g).inputs[0].device;
+    };
+    const io_device_numbers plain{{1}, {0}, 1};
+    CHECK(restored(R"({"a": [1, {"b": "c"}], "headrace_input": "uint8/2-[1,2]"})") == wanted);
+    for (const char* ignored : {"", "[]", "{", R"({"headrace_input": 3})", R"({"headrace_input": "uint8%2"})",
+             R"({"headrace_input": "int8"})", R"({"headrace_input": "uint8*[1,2,3]"})",
+             R"({"headrace_input": "uint8*[1,2]@-9"})"}) {
+        CAPTURE(ignored);
+        CHECK(restored(ignored) == plain);
+    }
+}
+
+TEST_CASE("device integers: a model's own cast and normalization are folded") {
+    constexpr const char* text = R"(headrace 1
+        %x: uint8[1, 2, 2, 2] = input
+        aten._assert_tensor_metadata.default(%x, dtype=uint8)
+        %to: float32[1, 2, 2, 2] = aten.to.dtype(%x, dtype=float32)
+        %255: float32[] = constant [255.0]
+        %div: float32[1, 2, 2, 2] = aten.div.Tensor(%to, %255)
+        %mean: float32[2, 1, 1] = constant [0.5, 0.25]
+        %sub: float32[1, 2, 2, 2] = aten.sub.Tensor(%div, %mean)
+        %std: float32[1, 2, 1, 1] = constant [0.5, 2.0]
+        %norm: float32[1, 2, 2, 2] = aten.div.Tensor(%sub, %std)
+        %w: float32[1, 2, 1, 1] = constant [0.5, -0.25]
+        %y: float32[1, 1, 2, 2] = aten.conv2d.default(%norm, %w)
+        output %y)";
+    auto parsed = parse_graph_text(text);
+    if (!parsed) FAIL(parsed.error().message);
+    graph& g = *parsed.value().graph;
+    const std::vector given{given_integers(dtype::uint8)};
+    const auto wanted = execute(g, given);
+    fold_normalization(g);
+    const auto got = execute(g, given);
+    REQUIRE(wanted);
+    REQUIRE(got);
+    for (std::int64_t i = 0; i != 4; ++i)
+        CHECK(std::abs(got.value()[0].real(i) - wanted.value()[0].real(i)) < 1e-5);
+    CHECK(g.census().count(info_of<aten::sub_tensor>) == 0);
+    CHECK(g.census().count(info_of<aten::div_tensor>) == 0);
+    CHECK(g.census().count(info_of<quantized_decomposed::dequantize_per_tensor>) == 1);
+    CHECK_FALSE(describe_io(g).inputs[0].device);  // the user of the export gives integers, too
+}
+
+TEST_CASE("device integers: sums of integers, and numbers that others read, are no normalization") {
+    for (const char* body :
+        {"%a: uint8[2] = aten.add.Tensor(%x, %x)\n%y: float32[2] = aten.to.dtype(%a, dtype=float32)",
+            "%a: int32[2] = aten.to.dtype(%x, dtype=int32)\n%y: float32[2] = aten.to.dtype(%a, dtype=float32)"}) {
+        auto parsed =
+            parse_graph_text(std::string("headrace 1\n%x: uint8[2] = input\n") + body + "\noutput %y");
+        if (!parsed) FAIL(parsed.error().message);
+        graph& g = *parsed.value().graph;
+        const std::size_t size = g.size();
+        fold_normalization(g);
+        CHECK(g.size() == size);
+    }
 }

@@ -26,6 +26,7 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -97,6 +98,7 @@ private:
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);
+        restore_device_numbers(g);
         note_output_types(g);
         clock_.end("read");
 

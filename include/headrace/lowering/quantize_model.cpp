@@ -199,6 +199,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
         return scheme && scheme->activation.type == dtype::int16;
     }));
     HEADRACE_TRY(take_device_integers(p, options.device_inputs, true));
+    fold_normalization(g);
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));

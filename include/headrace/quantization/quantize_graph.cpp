@@ -147,6 +147,12 @@ result<void> merge_layers(graph& g, pass_context& context) {
     return {};
 }
 
+// True if a layer reads a device's integers. A camera's bytes are not centered at zero, so that rounded weights
+// shift the layer's sums.
+bool reads_device_integers(const node& layer) {
+    return layer.operand(0).producer->find_annotation<device_integers>() != nullptr;
+}
+
 // Removes nodes that expand a tensor to the shape it already has.
 void remove_idle_expansions(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
@@ -401,7 +407,11 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
         HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
     }
     graph real;
-    if (config.correct_biases) copy_graph(g, real);
+    const auto is_corrected = [all = config.correct_biases](const node& n) {
+        return is_weighted_layer(n) && (all || reads_device_integers(n));
+    };
+    const bool corrects = std::ranges::any_of(g.nodes(), is_corrected);
+    if (corrects) copy_graph(g, real);
     quantization_groups groups = annotate_quantization(g, config);
     observe_extremes(groups, bounded);
     keep_device_integers(g, groups);
@@ -415,8 +425,8 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const std::vector<qparams> parameters = parameters_of(g, groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
     HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
-    if (config.correct_biases) {
-        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
+    if (corrects) {
+        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel, is_corrected));
     }
     return summary;
 }

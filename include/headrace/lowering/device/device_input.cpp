@@ -30,6 +30,7 @@ public:
         const std::size_t end = text_.find('=');
         if (end == std::string_view::npos || end == 0) return wrong("NAME= is missing");
         input_.name = text_.substr(0, end);
+        input_.spec = text_.substr(end + 1);
         at_ = end + 1;
         HEADRACE_TRY(parse_type());
         while (at_ != text_.size()) {

@@ -18,7 +18,8 @@ namespace headrace {
 /// The number of an integer q is `factors[c] * q + offsets[c]`, for each channel c, or for all if the
 /// lists have one element. Both lists have the same size.
 struct device_input {
-    std::string name;  ///< of the model's input
+    std::string name;    ///< of the model's input
+    std::string spec{};  ///< what follows NAME= in the text that it was parsed from
     dtype type = dtype::uint8;
     std::vector<double> factors{1.0};
     std::vector<double> offsets{0.0};

@@ -18,7 +18,10 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
+#include <headrace/lowering/device/normalized_input.hpp>
 #include <headrace/quantization/device/keep_device_integers.hpp>
 
 namespace headrace {
@@ -79,6 +82,13 @@ public:
         g_.set_meta(input_.result(), {device_.type, float_meta().shape, {}});
         const value number = numbers();
         g_.replace_all_uses(input_.result(), number, entry_);
+        keep_device_numbers(g_, input_, *entry_, device_);
+    }
+
+    // Replaces what the model computes from its integers.
+    void fold(value before) {
+        before_ = before.producer->next;
+        g_.replace_all_uses(before, numbers());
     }
 
 private:
@@ -204,6 +214,14 @@ result<void> take_device_integers(program& p, std::span<const device_input> inpu
         input.rewrite();
     }
     return {};
+}
+
+void fold_normalization(graph& g) {
+    for (node& input : g.inputs()) {
+        const auto found = normalized_input_at(input);
+        if (found) integer_input(g, input, found->device, true).fold(found->numbers);
+    }
+    eliminate_dead_code(g);
 }
 
 }  // namespace headrace

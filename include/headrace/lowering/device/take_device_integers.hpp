@@ -8,6 +8,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
+#include <headrace/ir/graph.hpp>
 #include <headrace/lowering/device/device_input.hpp>
 
 namespace headrace {
@@ -18,6 +19,10 @@ namespace headrace {
 /// have another number of channels.
 [[nodiscard]] result<void> take_device_integers(
     program& p, std::span<const device_input> inputs, bool quantized);
+
+/// Replaces the cast of an integer input and the products and sums with constants that follow it, which
+/// normalize images, by a dequantize and what take_device_integers makes for channels: one rounding at most.
+void fold_normalization(graph& g);
 
 }  // namespace headrace
 
