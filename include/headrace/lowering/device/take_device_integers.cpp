@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,19 @@ public:
         keep_device_numbers(g_, input_, *entry_, device_);
     }
 
+    // Returns the zero point of numbers that are a quantization of the integers; TOSA has none for int16.
+    [[nodiscard]] std::optional<std::int64_t> whole_zero_point() const {
+        const double factor = device_.factors.front();
+        if (!is_uniform(device_.factors) || !is_uniform(device_.offsets) || factor <= 0) return std::nullopt;
+        const auto [lowest, highest] = bounds_of(device_.type);
+        const double zero = -device_.offsets.front() / factor;
+        const double rounded = std::nearbyint(zero);
+        const bool is_whole = std::abs(zero - rounded) < 1e-6 && rounded >= static_cast<double>(lowest) &&
+            rounded <= static_cast<double>(highest);
+        if (!is_whole || (device_.type == dtype::int16 && rounded != 0)) return std::nullopt;
+        return static_cast<std::int64_t>(rounded);
+    }
+
     // Replaces what the model computes from its integers.
     void fold(value before) {
         before_ = before.producer->next;
@@ -102,17 +116,9 @@ private:
     }
 
     value numbers() {
-        const bool same = is_uniform(device_.factors) && is_uniform(device_.offsets);
-        const double factor = device_.factors.front();
-        const double zero = -device_.offsets.front() / factor;
         if (!quantized_) return affine(cast(), 1);
-        const auto [lowest, highest] = bounds_of(device_.type);
-        const double rounded = std::nearbyint(zero);
-        const bool is_whole = std::abs(zero - rounded) < 1e-6 && rounded >= static_cast<double>(lowest) &&
-            rounded <= static_cast<double>(highest);
-        const bool takes_zero_points = device_.type != dtype::int16 || rounded == 0;
-        if (same && factor > 0 && is_whole && takes_zero_points)
-            return dequantized(factor, static_cast<std::int64_t>(rounded));
+        if (const auto zero_point = whole_zero_point())
+            return dequantized(device_.factors.front(), *zero_point);
         double largest = 0;
         for (const double f : device_.factors) largest = std::max(largest, std::abs(f));
         return affine(dequantized(largest, 0), largest);
@@ -220,6 +226,19 @@ void fold_normalization(graph& g) {
     for (node& input : g.inputs()) {
         const auto found = normalized_input_at(input);
         if (found) integer_input(g, input, found->device, true).fold(found->numbers);
+    }
+    eliminate_dead_code(g);
+}
+
+void fold_quantized_normalization(graph& g) {
+    const auto is_quantize = [](const edge& use) {
+        return is<quantized_decomposed::quantize_per_tensor>(*use.target);
+    };
+    for (node& input : g.inputs()) {
+        const auto found = normalized_input_at(input);
+        if (!found || !std::ranges::all_of(found->numbers.producer->uses(), is_quantize)) continue;
+        integer_input by(g, input, found->device, true);
+        if (by.whole_zero_point()) by.fold(found->numbers);
     }
     eliminate_dead_code(g);
 }
