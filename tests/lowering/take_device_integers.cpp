@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
@@ -170,6 +171,24 @@ TEST_CASE("device integers: a model's own cast and normalization are folded") {
     CHECK(g.census().count(info_of<aten::div_tensor>) == 0);
     CHECK(g.census().count(info_of<quantized_decomposed::dequantize_per_tensor>) == 1);
     CHECK_FALSE(describe_io(g).inputs[0].device);  // the user of the export gives integers, too
+}
+
+TEST_CASE("device integers: the scale of a quantized model is one dequantize") {
+    for (const auto& [mean, folded] : {std::pair{"0.0", 1U}, {"0.5", 0U}}) {
+        auto parsed = parse_graph_text(std::string(R"(headrace 1
+            %x: int16[2] = input
+            %to: float32[2] = aten.to.dtype(%x, dtype=float32)
+            %s: float32[] = constant [32768.0]
+            %div: float32[2] = aten.div.Tensor(%to, %s)
+            %m: float32[] = constant [)") + mean + R"(]
+            %sub: float32[2] = aten.sub.Tensor(%div, %m)
+            %q: int8[2] = quantized_decomposed.quantize_per_tensor.default(%sub, scale=0.5, quant_min=-128, quant_max=127, dtype=int8)
+            output %q)");
+        if (!parsed) FAIL(parsed.error().message);
+        graph& g = *parsed.value().graph;
+        fold_quantized_normalization(g);
+        CHECK(g.census().count(info_of<quantized_decomposed::dequantize_per_tensor>) == folded);
+    }
 }
 
 TEST_CASE("device integers: sums of integers, and numbers that others read, are no normalization") {

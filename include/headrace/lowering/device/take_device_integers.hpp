@@ -24,8 +24,8 @@ namespace headrace {
 /// normalize images, by a dequantize and what take_device_integers makes for channels: one rounding at most.
 void fold_normalization(graph& g);
 
-/// Replaces such a cast, products and sums by a dequantize where that is exact and only quantizes read them: the
-/// lowering makes one RESCALE, or nothing.
+/// Replaces such a cast, products and sums by a dequantize where that is exact and only quantizes read them:
+/// the lowering makes one RESCALE, or nothing.
 void fold_quantized_normalization(graph& g);
 
 }  // namespace headrace
