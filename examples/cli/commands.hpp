@@ -15,6 +15,7 @@ namespace headrace::cli {
 
 /// How a float model is quantized, or read. Empty strings mean the value in the configuration, or the default.
 struct calibration_options {
+    std::vector<std::string> inputs;   ///< NAME=SPEC: integers that a device delivers; see device_input
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
     std::string config;                ///< JSON
     std::string observer;

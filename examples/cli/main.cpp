@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 #include <headrace/version.hpp>
 
 #include "app_texts.hpp"
@@ -151,6 +153,10 @@ target is then what it runs)";
 constexpr const char* dim_help =
     R"(Fix a size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
 export's symbol, s77=1)";
+constexpr const char* device_input_help =
+    R"(The integers of a device are an input: x=int16*3.05e-5, or with a number for each channel
+x=uint8/255-[0.485,0.456,0.406]/[0.229,0.224,0.225]; samples are such integers)";
+
 constexpr const char* quantize_help =
     R"(Quantize the model first, calibrated on samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -230,6 +236,19 @@ void add_batch(CLI::App& lower, lower_options& o) {
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {
+    const auto take = [&o](const std::vector<std::string>& texts) {
+        std::set<std::string> names;
+        for (const std::string& text : texts) {
+            const auto input = headrace::parse_device_input(text);
+            if (!input) throw CLI::ValidationError(std::string(input.error().message));
+            if (!names.insert(input.value().name).second)
+                throw CLI::ValidationError("--input", input.value().name + " is given twice");
+        }
+        o.inputs = texts;
+    };
+    command.add_option_function<std::vector<std::string>>("--input", take, device_input_help)
+        ->allow_extra_args(false)
+        ->type_name("NAME=SPEC");
     command.add_option("--config", o.config,
         "How to quantize, by op, name or module (JSON); command-line options override its settings");
     command.add_option("--observer", o.observer, "How ranges are found; default: histogram")

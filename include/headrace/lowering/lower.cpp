@@ -26,6 +26,8 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -97,6 +99,7 @@ private:
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);
+        restore_device_numbers(g);
         note_output_types(g);
         clock_.end("read");
 
@@ -107,6 +110,7 @@ private:
         in_layout_passes_ = false;
         report.verified.clear();
         HEADRACE_TRY(begin_check(g));
+        fold_quantized_normalization(g);
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));

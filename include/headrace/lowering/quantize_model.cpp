@@ -25,6 +25,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/quantized_states.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
@@ -96,7 +97,20 @@ private:
             const tensor given = tensor::view(
                 array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()}, bytes->data() + i * size);
             samples_.push_back(given.cast(meta_.dtype));
+            HEADRACE_TRY(check_integers(file, i, given));
             HEADRACE_TRY(check_numbers(file, i, samples_.back()));
+        }
+        return {};
+    }
+
+    // Refuses integers of another type that the input's type does not hold: the cast wraps them.
+    [[nodiscard]] result<void> check_integers(const std::string& file, std::size_t i, const tensor& t) const {
+        if (t.type() == meta_.dtype || is_floating(meta_.dtype)) return {};
+        for (std::int64_t k = 0; k != t.size(); ++k) {
+            if (t.real(k) != samples_.back().real(k))
+                return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ",
+                    static_cast<std::int64_t>(t.real(k)), " as element ", k, ", which is no ",
+                    name_of(meta_.dtype), "; give integers as the device delivers them"));
         }
         return {};
     }
@@ -184,6 +198,8 @@ result<model_quantization> quantize_model(program& p, const quantization_options
         const auto scheme = scheme_of(n, options.config);
         return scheme && scheme->activation.type == dtype::int16;
     }));
+    HEADRACE_TRY(take_device_integers(p, options.device_inputs, true));
+    fold_normalization(g);
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));

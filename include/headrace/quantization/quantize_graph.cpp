@@ -52,6 +52,7 @@
 #include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/device/keep_device_integers.hpp>
 #include <headrace/quantization/equalize_layers.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
@@ -144,6 +145,12 @@ result<void> merge_layers(graph& g, pass_context& context) {
     HEADRACE_TRY(run_passes(g, context, pass_list<merge_linear_maps>{}));
     if (is_of_modules) spell_as_modules(g);
     return {};
+}
+
+// True if a layer reads a device's integers. A camera's bytes are not centered at zero, so that rounded weights
+// shift the layer's sums.
+bool reads_device_integers(const node& layer) {
+    return layer.operand(0).producer->find_annotation<device_integers>() != nullptr;
 }
 
 // Removes nodes that expand a tensor to the shape it already has.
@@ -400,9 +407,14 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
         HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
     }
     graph real;
-    if (config.correct_biases) copy_graph(g, real);
+    const auto is_corrected = [all = config.correct_biases](const node& n) {
+        return is_weighted_layer(n) && (all || reads_device_integers(n));
+    };
+    const bool corrects = std::ranges::any_of(g.nodes(), is_corrected);
+    if (corrects) copy_graph(g, real);
     quantization_groups groups = annotate_quantization(g, config);
     observe_extremes(groups, bounded);
+    keep_device_integers(g, groups);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
@@ -413,8 +425,8 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const std::vector<qparams> parameters = parameters_of(g, groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
     HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
-    if (config.correct_biases) {
-        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
+    if (corrects) {
+        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel, is_corrected));
     }
     return summary;
 }
