@@ -63,8 +63,8 @@ private:
     }
 
     static std::optional<value> multiplied(emit<made> e, value a, value b) {
-        if (const auto wide = wide_product::made(e, a, b)) return wide;
         const auto left = as_short_integers_per_tensor(e, a);
+        if (const auto wide = wide_product::made(e, a, b, left)) return wide;
         if (!left) return std::nullopt;
         const auto right = as_short_integers(e, b);
         const dtype type = e.dtype(left->integers);

@@ -76,14 +76,13 @@ private:
         /// arithmetic for Ethos-U55, which has no TABLE of INT16.
         [[nodiscard]] bool is_computed_better(const target_spec& target) const {
             if (target.has(target_feature::profile_fp)) return false;
-            using logarithms = ops<aten::log, aten::log2, aten::log10>;
-            using arithmetic =
-                ops<aten::mul_tensor, aten::add_tensor, aten::sub_tensor, aten::neg, aten::abs>;
             bool has_logarithm = false;
             for (const node* n : nodes_) {
                 if (!functions.contains(*n->op)) continue;
-                const bool is_logarithm = set_of<logarithms>.contains(*n->op);
-                if (!is_logarithm && !set_of<arithmetic>.contains(*n->op)) return false;
+                const bool is_logarithm = is<aten::log>(*n) || is<aten::log2>(*n) || is<aten::log10>(*n);
+                const bool is_arithmetic = is<aten::mul_tensor>(*n) || is<aten::add_tensor>(*n) ||
+                    is<aten::sub_tensor>(*n) || is<aten::neg>(*n);
+                if (!is_logarithm && !is_arithmetic) return false;
                 has_logarithm = has_logarithm || is_logarithm;
             }
             return has_logarithm || target.has(target_feature::u55);

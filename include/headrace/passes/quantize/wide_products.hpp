@@ -25,20 +25,24 @@ using wide_product_ops = joined<fixed_point_ops, build::reshape_ops, dequantize_
 /// added at the scale of the result.
 class wide_product {
 public:
-    /// Returns nothing unless `b` is a constant matrix, and `a` is INT32, or all that reads the result
-    /// quantizes it to INT32, or the target has no MATMUL of INT16.
-    static std::optional<value> made(emit<wide_product_ops> e, value a, value b) {
+    /// Returns a · b; `short_a` is `a` as integers of 8 or 16 bits, if it has these. Nothing unless `b` is a
+    /// constant matrix, and all that reads the result quantizes it to INT32; or, on targets without floats,
+    /// `a` is INT32 or there is no MATMUL of INT16.
+    static std::optional<value> made(
+        emit<wide_product_ops> e, value a, value b, const std::optional<dequantized>& short_a) {
+        const auto step = step_of_32_bits(e.current());
+        const target_spec& target = e.target();
+        const bool is_needed = step || !target.has(target_feature::profile_fp);
+        const bool is_refused = short_a && !step && !target.has(target_feature::u55);
+        const bool is_short = short_a && e.dtype(short_a->integers) == dtype::int16;
+        if (!is_needed || is_refused || (short_a && !is_short)) return std::nullopt;
         const auto matrix = matrix_of(b);
         if (!matrix) return std::nullopt;
-        const auto step = step_of_32_bits(e.current());
-        const auto x = as_fixed_point(e, a);
-        if (!x || !x->read) return std::nullopt;
-        const bool is_wide = e.dtype(x->read->integers) == dtype::int32;
-        const bool wants_layers = step || e.target().has(target_feature::u55);
-        if (!is_wide && (!wants_layers || e.dtype(x->read->integers) != dtype::int16)) return std::nullopt;
-        const quantization& q = x->read->parameters;
-        const bool is_short = !is_wide && q.zero_point() == 0 && q.reach() <= INT16_MAX;
-        const value integers = is_short ? x->read->integers : at_scale(e, *x, q.scale());
+        const auto x = short_a ? fixed_point{short_a} : as_fixed_point(e, a).value_or(fixed_point{});
+        if (!x.read) return std::nullopt;
+        const quantization& q = x.read->parameters;
+        const bool is_part = is_short && q.zero_point() == 0 && q.reach() <= INT16_MAX;
+        const value integers = is_part ? x.read->integers : at_scale(e, x, q.scale());
         return wide_product(e, *matrix).of({integers, q.scale(), q.reach()}, step);
     }
 
