@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests that random networks give the same numbers in steps as they give of whole windows.
 //
-// HEADRACE_RANDOM_STREAMS sets their number; network k is that of seed k.
+// HEADRACE_RANDOM_STREAMS sets their number, HEADRACE_FIRST_STREAM the first seed.
 #include "networks.hpp"
 
 #include <cstdlib>
@@ -115,7 +115,8 @@ private:
                 add_rows();
                 return;
             case 7:
-                if (pads_with_zeros_ && !quantizes_) now_ = n.add<aten::cumsum>({now_, 2});
+                if (pads_with_zeros_ && !quantizes_ && !sums_) now_ = n.add<aten::cumsum>({now_, 2});
+                sums_ = true;
                 return;
             case 8:
                 if (pads_with_zeros_ && !quantizes_) add_recurrence();
@@ -130,6 +131,7 @@ private:
     value now_;
     std::vector<value> known_;
     std::int64_t halvings_ = 0;
+    bool sums_ = false;  // once, as differences of large sums lose digits
     bool pads_with_zeros_ = true;  // a recurrence needs that of what is before it
 };
 
@@ -139,14 +141,16 @@ TEST_CASE("random networks are equal in steps", "[stream]") {
     const char* const asked = std::getenv("HEADRACE_RANDOM_STREAMS");
     const auto count = static_cast<std::uint32_t>(asked != nullptr ? std::atoi(asked) : 1000);
     std::uint64_t compared = 0;
-    for (std::uint32_t seed = 0; seed != count; ++seed) {
+    const char* const from = std::getenv("HEADRACE_FIRST_STREAM");
+    const auto begin = static_cast<std::uint32_t>(from != nullptr ? std::atoi(from) : 0);
+    for (std::uint32_t seed = begin; seed != begin + count; ++seed) {
         random_network network(seed);
         INFO("seed " << seed);
         const auto made = network.n.stream(4 * (1 + seed % 3));
         if (!made) FAIL(made.error().message);
         const auto check = network.n.check(made.value(), seed);
         if (!check) FAIL(check.error().message);
-        INFO(check.value().where);
+        INFO(check.value().where << " differs by " << check.value().largest);
         REQUIRE(check.value().agrees());
         if (network.quantizes()) REQUIRE(check.value().different == 0);
         compared += check.value().compared;

@@ -63,7 +63,7 @@ result<node_rule> flow_analysis::windowed(node& n, const moving_window& w, std::
     f.exact = edges_agree ? std::max(std::int64_t{0}, f.delay) : from_element(from.exact);
     f.interior = from_element(from.interior);
     f.end = floor_div(from.end - offset - w.extent(), w.stride) + 1;
-    f.zero_before = edges_agree && f.delay == 0;
+    f.zero_before = f.exact == 0 && f.delay == 0;
     node_rule made;
     made.results.assign(n.result_count, f);
     made.spatial = w.spatial;
