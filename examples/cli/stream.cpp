@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,20 +94,21 @@ std::string json_of(const stream_summary& s) {
     return std::move(w).text() + '\n';
 }
 
-result<void> check_steps(std::FILE* out, const graph& whole, const program& steps,
-    const stream_summary& summary, const std::vector<std::string>& inputs) {
+result<stream_check> check_steps(const graph& whole, const program& steps, const stream_summary& summary,
+    const std::vector<std::string>& inputs) {
     HEADRACE_TRY(check, check_stream(whole, steps, summary, {.files = inputs}));
-    if (!check.agrees()) {
-        return error{error_kind::invalid,
-            std::pmr::string(fmt::format("{} of {} elements differ from the whole model's, most by {} ({})",
-                check.different, check.compared, check.largest, check.where))};
-    }
+    if (check.agrees()) return std::move(check);
+    return error{error_kind::invalid,
+        std::pmr::string(fmt::format("{} of {} elements differ from the whole model's, most by {} ({})",
+            check.different, check.compared, check.largest, check.where))};
+}
+
+void print_check(std::FILE* out, const stream_check& check) {
     fmt::print(out, "verified: {} compared, {} not equal to the last bit, most by {:.2g}\n",
         counted_text(check.compared, "element"), check.different, check.largest);
     if (check.skipped != 0)
         fmt::print(out, "not verified: {}, as the whole model pads its window's edges\n",
             counted_text(check.skipped, "output"));
-    return {};
 }
 
 result<void> stream_to_file(const stream_command_options& options, const stream_options& chosen) {
@@ -118,13 +120,16 @@ result<void> stream_to_file(const stream_command_options& options, const stream_
     HEADRACE_TRY(model.file.check());
     if (!made) return made.error();
     const stream_summary& summary = made.value();
-    std::FILE* const out = report_stream(options.output);
-    if (!is_quiet()) print_summary(out, summary);
+    std::optional<stream_check> check;
     if (options.verify) {
-        HEADRACE_TRY(check_steps(out, whole, model, summary, options.inputs));
+        HEADRACE_TRY(done, check_steps(whole, model, summary, options.inputs));
+        check = std::move(done);
     }
     HEADRACE_TRY(write_pt2(options.output, model));
     HEADRACE_TRY(model.file.check());
+    std::FILE* const out = report_stream(options.output);
+    if (!is_quiet()) print_summary(out, summary);
+    if (check) print_check(out, *check);
     if (options.report.empty()) return {};
     return write_atomically(options.report, json_of(summary));
 }

@@ -61,7 +61,12 @@ private:
     void add_upsampling() {
         if (length() > 128) return;
         if (pick(3) == 0) {
-            now_ = n.add<aten::upsample_nearest1d>({.self = now_, .output_size = {2 * length()}});
+            const int_list size{2 * length()};
+            const bool is_linear = pick(2) == 0;
+            pads_with_zeros_ = pads_with_zeros_ && !is_linear;
+            now_ = is_linear
+                ? n.add<aten::upsample_linear1d>({.self = now_, .output_size = size, .align_corners = false})
+                : n.add<aten::upsample_nearest1d>({.self = now_, .output_size = size});
             return;
         }
         now_ = n.add<aten::conv_transpose1d>({.input = now_,
@@ -131,7 +136,7 @@ private:
     value now_;
     std::vector<value> known_;
     std::int64_t halvings_ = 0;
-    bool sums_ = false;  // once, as differences of large sums lose digits
+    bool sums_ = false;            // once, as differences of large sums lose digits
     bool pads_with_zeros_ = true;  // a recurrence needs that of what is before it
 };
 

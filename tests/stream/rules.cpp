@@ -137,6 +137,14 @@ TEST_CASE("the nearest element is repeated", "[stream]") {
     CHECK(delay_of(s) == 2);
 }
 
+TEST_CASE("lines between neighbours wait for the next one", "[stream]") {
+    stream_network n(2, 16);
+    n.end(n.add<aten::upsample_linear1d>({.self = n.x(), .output_size = {48}, .align_corners = false}));
+    const stream_summary s = require_stream(n, 4);
+    CHECK(s.outputs[0].elements == 12);
+    CHECK(delay_of(s) == 3);
+}
+
 TEST_CASE("several inputs are streams of one time", "[stream]") {
     stream_network n(2, 16);
     const value y = n.input("y", 3, 32);

@@ -47,8 +47,11 @@ void clear_bias(const node& n, argument_bytes& arguments) {
         headrace::detail::member_at<std::optional<value>>(arguments.data(), *field).reset();
 }
 
-// Sets the spatial sizes of a resampling's result.
-void set_sizes(const node& n, argument_bytes& arguments, const int_list& shape) {
+// Sets the spatial sizes of a resampling's result, which may be cut afterwards.
+void set_sizes(const node& n, argument_bytes& arguments, std::vector<std::int64_t> shape,
+    const node_rule& rule, value operand) {
+    const flow& to = rule.results[0];
+    if (to.kind == flow_kind::flowing) shape[to.axis] = meta_of(operand)->shape[to.axis] * rule.factor;
     const field_info* const field = n.op->find("output_size");
     const std::span<const std::int64_t> all(shape);
     const int_list sizes(all.last(spatial_rank_in(n.op->traits)));
@@ -67,7 +70,10 @@ std::uint32_t forwarded(const node_rule& rule) {
 }  // namespace
 
 result<std::vector<state>> step_emission::run(std::span<node* const> nodes) {
-    for (node* n : nodes) note_histories(*n);
+    for (node* n : nodes) {
+        note_histories(*n);
+        note_starts(*n);
+    }
     for (node* n : nodes) {
         HEADRACE_TRY(replace(*n));
     }
@@ -191,7 +197,7 @@ result<node*> step_emission::emit(
         if (is<aten::expand>(n) && to.kind == flow_kind::flowing)
             set_entry(n, arguments, "size", to.axis, shape.size(), length);
         if (rule.overlap != 0) clear_bias(n, arguments);
-        if (n.op->has(trait::resampling)) set_sizes(n, arguments, int_list(shape));
+        if (n.op->has(trait::resampling)) set_sizes(n, arguments, shape, rule, operands[0]);
         if (is<aten::select_int>(n) && rule.readings[0]) set_integer(n, arguments, "index", 0);
         made = &graph_.create(*n.op, arguments.data(), n.result_count, &n);
         for (std::uint32_t i = 0; i != made->operand_count; ++i)

@@ -56,7 +56,10 @@ private:
     result<void> add_overlap(node& n, const node_rule& rule, value made);
     result<value> add_bias(value v, value bias, node& n);
     // How a stream starts.
-    result<value> is_step_from(std::span<const std::int32_t> first, const int_list& shape, node& before);
+    std::vector<std::int64_t> first_steps(const flow& f) const;
+    void note_starts(const node& n);
+    dtype count_type() const;
+    result<value> is_step_from(std::span<const std::int64_t> first, const int_list& shape, node& before);
     result<void> clear(node& n, const node_rule& rule);
     result<value> next_state(node& n, const node_rule& rule, const carried& c, value made);
     result<void> count_steps();
@@ -80,8 +83,8 @@ private:
     std::unordered_map<value, value, headrace::detail::value_hash> made_;
     std::unordered_map<value, history, headrace::detail::value_hash> histories_;
     std::vector<update> updates_;
-    value steps_{};  ///< the number of steps so far, up to `last_counted_`, as int32[1]
-    std::int32_t last_counted_ = 0;
+    value steps_{};  ///< the number of steps so far, up to `last_counted_`, one element
+    std::int64_t last_counted_ = 0;
     std::vector<state> states_;
 };
 

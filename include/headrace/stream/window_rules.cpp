@@ -36,6 +36,13 @@ std::size_t first_spatial(const node& n) {
     return meta_of(n.operand(0))->rank() - (meta_of(n.operand(1))->rank() - 2);
 }
 
+// True for interpolation on lines between neighbours.
+bool is_linear(const node& n) {
+    return is<aten::upsample_linear1d>(n) || is<aten::upsample_linear1d_vec>(n) ||
+        is<aten::upsample_bilinear2d>(n) || is<aten::upsample_bilinear2d_vec>(n) ||
+        is<aten::upsample_trilinear3d>(n) || is<aten::upsample_trilinear3d_vec>(n);
+}
+
 result<void> check(const node& n, const window& w) {
     const bool fits =
         w.sound() && w.extent() < (1 << 30) && w.stride < (1 << 30) && std::abs(w.before) < (1 << 30);
@@ -159,7 +166,8 @@ result<node_rule> flow_analysis::pooling(node& n) {
     return windowed(n, w, from.axis);
 }
 
-// Each element becomes `factor` of them: equal ones, or ones on lines to its neighbours.
+// Each element becomes `factor` of them: equal ones, or ones on lines to its neighbours, of which the whole
+// model has none beyond its ends.
 result<node_rule> flow_analysis::resampling(node& n) {
     const flow from = of(n.operand(0));
     const std::size_t spatial_axes = spatial_rank_in(n.op->traits);
@@ -167,18 +175,29 @@ result<node_rule> flow_analysis::resampling(node& n) {
     if (from.axis + spatial_axes < rank) return like_operand(n, 0);
     const std::int64_t size = n.results[0].meta->shape[from.axis];
     const std::int64_t factor = size / from.size;
-    if (size % from.size != 0 || factor < 1 || !n.op->has(trait::nearest))
+    const bool is_nearest = n.op->has(trait::nearest);
+    if (size % from.size != 0 || !(is_nearest || is_linear(n)) || boolean_argument(n, "align_corners"))
         return global(n,
-            "it moves each element by a number that depends on its place; use a whole factor and the nearest element");
+            "it moves each element by a number that depends on its place; use a whole factor and mode "
+            "'nearest' or 'linear' without align_corners");
+    const std::int64_t neighbours = is_nearest ? 0 : 1;  // on each side
     flow f = from;
+    const std::int64_t start = is_nearest ? 0 : std::max(std::int64_t{0}, from.delay);
+    const auto from_element = [&](std::int64_t first) {
+        return (std::max(first, start) + 2 * neighbours) * factor;
+    };
     f.rate *= factor;
-    f.delay *= factor;
-    f.exact *= factor;
-    f.interior *= factor;
+    f.delay = (from.delay + neighbours) * factor;
+    f.exact = from_element(from.exact);
+    f.interior = from_element(from.interior);
     f.end *= factor;
+    f.zero_before = is_nearest && from.zero_before;
     node_rule made{.factor = factor};
     made.spatial = from.axis + spatial_axes - rank;
     made.results.assign(n.result_count, f);
+    if (is_nearest) return made;
+    made.readings.push_back(reading{-2, elements(from) + 2});
+    made.crop = reading{factor, elements(from) * factor};
     return made;
 }
 
