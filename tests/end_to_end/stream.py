@@ -77,8 +77,8 @@ def check_inputs(program, folder):
 
 def check_push(program):
     """The C++ type takes numbers as they come, and says when outputs are due."""
-    for model, axis, step in ((SPOTTER, "2", "2"), (IMAGE, "x:3", "1"), (RECURRENT, "x:1", "1")):
-        command = [sys.executable, ROOT / "tests/on_device/push.py", model, "--axis", axis, "--step", step]
+    for model, axis, step, *more in ((SPOTTER, "2", "2"), (IMAGE, "x:3", "1"), (RECURRENT, "x:1", "1", "--quantize")):
+        command = [sys.executable, ROOT / "tests/on_device/push.py", model, "--axis", axis, "--step", step, *more]
         done = subprocess.run([*command, "--headrace", program], capture_output=True, text=True)
         expect(done.returncode == 0, f"push of {model}: {done.stdout}{done.stderr[-500:]}")
 

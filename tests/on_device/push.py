@@ -23,10 +23,13 @@ import board  # noqa: E402
 import run  # noqa: E402
 
 
-def reference(program, folder, io, report, xs):
+def reference(program, folder, io, report, xs, is_quantized):
     """What `headrace run` gives for each step."""
     first = {s["name"]: s["first_value"] for s in report["states"]}
-    states = {t["state"]: np.full(t["shape"], first[t["state"]], run.TYPES[t["dtype"]]) for t in io["inputs"] if "state" in t}
+    # Where the step was quantized, its states were real numbers.
+    kind = {t["state"]: np.float32 if is_quantized else run.TYPES[t["dtype"]] for t in io["inputs"] if "state" in t}
+    states = {t["state"]: run.as_stored(np.full(t["shape"], first[t["state"]], kind[t["state"]]), t)
+              for t in io["inputs"] if "state" in t}
     steps = []
     for x in xs:
         files = []
@@ -68,9 +71,17 @@ def check(options, folder):
     run.execute(options.headrace, "stream", options.model, "--axis", options.axis, "--step", options.step,
                 *(["--window", options.window] if options.window else []),
                 "-o", folder / "step.pt2", "--report", folder / "report.json", "-q")
+    report = json.loads((folder / "report.json").read_text())
+    if options.quantize:
+        run.execute(options.headrace, "lower", folder / "step.pt2", "-o", folder / "step.tosa", "--state", "io", "--io",
+                    folder / "io.json", "-q")
+        taken = json.loads((folder / "io.json").read_text())["inputs"][0]
+        np.save(folder / "samples.npy", np.random.default_rng(2).standard_normal([64, *taken["shape"]]).astype(np.float32))
+        run.execute(options.headrace, "quantize", folder / "step.pt2", "--samples", folder / "samples.npy", "-o",
+                    folder / "quantized.pt2", "-q")
+        (folder / "quantized.pt2").rename(folder / "step.pt2")
     run.execute(options.headrace, "lower", folder / "step.pt2", "-o", folder / "m.hpp", "--core",
                 options.core or "host", "--state", "variable", "-q")
-    report = json.loads((folder / "report.json").read_text())
     taken, first = report["inputs"][0], report["first_exact_step"]
     count = first + options.due
     run.execute(options.headrace, "lower", folder / "step.pt2", "-o", folder / "step.tosa", "--state", "io", "--io",
@@ -79,7 +90,7 @@ def check(options, folder):
     generator = np.random.default_rng(1)
     xs = [run.random_input(io["inputs"][0], generator) for _ in range(count)]
     numbers = np.ascontiguousarray(np.moveaxis(np.concatenate(xs, taken["axis"]), taken["axis"], 0))
-    steps = reference(options.headrace, folder, io, report, xs)
+    steps = reference(options.headrace, folder, io, report, xs, options.quantize)
     (folder / "main.cpp").write_text(main_text(numbers, steps, first))
     if options.core:
         core = run.BOARDS[options.core]
@@ -99,6 +110,7 @@ def main():
     parser.add_argument("--axis", required=True)
     parser.add_argument("--step", required=True)
     parser.add_argument("--window")
+    parser.add_argument("--quantize", action="store_true", help="the step, by random numbers")
     parser.add_argument("--core", choices=sorted(run.BOARDS), help="of QEMU's board; none: the host")
     parser.add_argument("--due", type=int, default=5, help="steps whose outputs are compared")
     parser.add_argument("--headrace", default="headrace")

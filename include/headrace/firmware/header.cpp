@@ -195,7 +195,7 @@ private:
         return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
     }
 
-    // The axes of a model that computes a step, as numbers that lie before, along and after them.
+    // The axes of a model that computes a step, as counts of numbers before, along and after them.
     std::string stream() const {
         if (!options_.stream) return {};
         std::string inputs, outputs;

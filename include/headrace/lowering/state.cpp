@@ -210,15 +210,15 @@ std::optional<tensor_data> quantized_first_value(graph& g, const initial_state& 
         return std::nullopt;
     const auto at =
         static_cast<std::size_t>(std::ranges::find(of_outputs->names, s.name) - of_outputs->names.begin());
-    if (at >= given->values.size() || given->values[at].scale != by->scale ||
-        given->values[at].zero_point != by->zero_point)
+    const dtype type = meta_of(input.result())->dtype;
+    if (at >= given->values.size() || meta_of(g.outputs()[at])->dtype != type ||
+        given->values[at].scale != by->scale || given->values[at].zero_point != by->zero_point)
         return std::nullopt;
     std::vector<double> numbers = eval::tensor_of_constant(s.data, s.meta).to<double>();
     for (double& x : numbers)
         x = std::clamp(std::nearbyint(x / by->scale) + static_cast<double>(by->zero_point),
             static_cast<double>(by->lowest), static_cast<double>(by->highest));
-    const auto integers =
-        eval::tensor::of(meta_of(input.result())->dtype, {s.meta.shape.begin(), s.meta.shape.end()}, numbers);
+    const auto integers = eval::tensor::of(type, {s.meta.shape.begin(), s.meta.shape.end()}, numbers);
     const std::span<std::byte> bytes = g.allocate_data(integers.bytes().size());
     std::ranges::copy(integers.bytes(), bytes.begin());
     return tensor_data{bytes.data()};

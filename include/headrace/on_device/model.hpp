@@ -128,12 +128,10 @@ public:
     /// called after each step whose outputs are due, and can read them.
     template <class OnOutput>
     bool push(std::span<const number> numbers, OnOutput&& on_output) {
-        static_assert(streaming<Description>,
-            "push: the model is not one of a step; make it one by `headrace stream`, or lower it with "
-            "--stream");
-        static_assert(!streaming<Description> || inputs::size == 1,
-            "push: the model has other inputs than its stream; write them by input<…>() and call run(), and "
-            "lower it with --state variable if they are states");
+        static_assert(detail::is_streaming<Description>,
+            "push: the model is not one of a step; make it one by `headrace stream` or `lower --stream`");
+        static_assert(!detail::is_streaming<Description> || inputs::size == 1,
+            "push: the model has inputs beside its stream; write them and call run(), or keep states in it");
         bool is_one_due = false;
         if constexpr (detail::takes_numbers<Description>) {
             const number* from = numbers.data();

@@ -30,6 +30,9 @@ concept streaming = requires { typename Description::stream; };
 
 namespace detail {
 
+template <class Description>
+inline constexpr bool is_streaming = streaming<Description>;  // whose assertion does not print the concept
+
 /// The model can take numbers as they come: its only input is the stream.
 template <class Description>
 inline constexpr bool takes_numbers = false;

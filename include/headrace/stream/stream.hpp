@@ -58,10 +58,11 @@ struct stream_summary {
     [[nodiscard]] std::int64_t first_exact_step() const;
 };
 
-/// Makes the program compute `step` elements of inputs' axes at a time. What later steps need of earlier ones is in buffers that the program writes: of each convolution and pooling the elements that its window
-/// spans beyond its stride, of each recurrence its state. They begin as zeros, as padding does, or as the
-/// zeros of quantized values. An error names the first op that has no rule for steps, with its source line,
-/// and says what to do; the program is then of no use.
+/// Makes the program compute `step` elements of inputs' axes at a time. What later steps need of earlier ones
+/// is in buffers that the program writes: of each convolution and pooling the elements that its window spans
+/// beyond its stride, of each recurrence its state. They begin as zeros, as padding does, or as the zeros of
+/// quantized values. An error names the first op that has no rule for steps, with its source line, and says
+/// what to do; the program is then of no use.
 [[nodiscard]] result<stream_summary> make_stream(program& p, const stream_options& options);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares how an archive keeps headrace::stream_signature: as a file among those that torch.export calls extra.
+// Declares how an archive keeps headrace::stream_signature: in one of torch.export's extra files.
 #ifndef HEADRACE_IO_PT2_STREAM_FILE_HPP
 #define HEADRACE_IO_PT2_STREAM_FILE_HPP
 
