@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 // [firmware]
 #include "kws.hpp"
@@ -17,6 +18,17 @@ auto classify(const std::int8_t (&features)[490]) {
     return m.output<0>();
 }
 // [firmware]
+
+// [stream]
+#include "kws_step.hpp"
+alignas(16) static std::byte arena_of_step[kws_step::model::arena_bytes];
+
+/// Takes any number of features as they come, and calls `use` with the scores of each step that are due.
+void listen(std::span<const std::int8_t> features, const auto& use) {
+    static kws_step::model m{arena_of_step};
+    m.push(features, [&] { use(m.output<0>()); });
+}
+// [stream]
 
 // [own_kernel]
 struct my_npu {
@@ -46,6 +58,10 @@ int main() {
     const auto scores = classify(features);
     std::printf("%zu scores, the best is number %td\n", scores.size(),
         std::ranges::max_element(scores) - scores.begin());
+
+    int due = 0;
+    for (int second = 0; second != 2; ++second) listen(features, [&](auto) { ++due; });
+    std::printf("a stream: %d scores in 2 s\n", due);
 
     alignas(16) static std::byte larger[accelerated::arena_bytes];
     accelerated m{larger};

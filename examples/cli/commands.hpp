@@ -67,7 +67,7 @@ struct lower_options {
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
     bool io_files = false;              ///< for a batch: the file of `io`, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
-    std::string stream;                 ///< "x:2": the model is computed in steps along this axis of input x
+    std::vector<std::string> stream;    ///< "x:2": the model is computed in steps along this axis of input x
     std::int64_t step = 0;              ///< elements of that axis
     std::int64_t window = 0;            ///< elements that ops over all of an axis keep
 };
@@ -155,11 +155,12 @@ struct stream_command_options {
     std::string model;
     size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string output;
-    std::string axis;         ///< "x:2", or "2" if there is one input
-    std::int64_t step = 0;    ///< elements of the axis
-    std::int64_t window = 0;  ///< elements that ops over all of an axis keep; 0: they are refused
+    std::vector<std::string> axes;  ///< "x:2", or "2" if there is one input
+    std::int64_t step = 0;          ///< elements of the axis
+    std::int64_t window = 0;        ///< elements that ops over all of an axis keep; 0: they are refused
     bool verify = false;
-    std::string report;  ///< JSON; empty: none
+    std::vector<std::string> inputs;  ///< for `verify`: .npy files; random numbers if there are none
+    std::string report;               ///< JSON; empty: none
 };
 [[nodiscard]] int stream(const stream_command_options& options);
 

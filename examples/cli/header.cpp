@@ -102,6 +102,7 @@ result<core_model> describe(const lower_options& options, program& model,
     made.options.infer = &infer_node;
     if (options.arena != 0) made.options.largest_arena = options.arena;
     if (options.flash != 0) made.options.largest_flash = options.flash;
+    made.options.stream = model.stream;
     firmware::header_options wanted = made.options;
     if (has_sample)
         wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };

@@ -376,6 +376,7 @@ int check_without_pte(const lower_options& options) {
 }  // namespace
 
 int lower(const lower_options& options) {
+    if (const int status = check_stream_option(options); status != status_ok) return status;
     if (const int status = check_report_page(options); status != status_ok) return status;
     const bool is_flatbuffer = !is_pte_path(options.output) && !is_header_path(options.output) &&
         options.core.empty() && !options.partition && options.methods.empty();

@@ -352,7 +352,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* axis = lower->add_option("--stream", o.stream, stream_help);
-    axis->type_name("NAME:AXIS");
+    axis->type_name("NAME:AXIS")->delimiter(',')->allow_extra_args(false);
     CLI::Option* step =
         lower->add_option("--step", o.step, "With --stream: elements of the axis in each step");
     step->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))->needs(axis);
@@ -580,8 +580,12 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
         "stream", "Turn a .pt2 model of a window into one that computes a step of it and keeps states");
     stream->add_option("model", o.model, "Model written by torch.export.save (.pt2), float or quantized")
         ->required();
-    stream->add_option("--axis", o.axis, "Input and axis that are a stream: x:2, or 2 if there is one input")
+    stream
+        ->add_option("--axis", o.axes,
+            "Input and axis that are a stream: x:2, or 2 if there is one input; x:2,y:2 for several")
         ->required()
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("NAME:AXIS");
     stream->add_option("--step", o.step, "Elements of the axis that each step takes")
         ->required()
@@ -593,7 +597,9 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
     add_sizes(*stream, o.sizes);
     stream->add_option("-o,--output", o.output, "Model to write (.pt2): its buffers are the states")
         ->required();
-    stream->add_flag("--verify", o.verify, "Execute both on random numbers, and compare what must be equal");
+    stream->add_flag("--verify", o.verify, "Execute both, and compare what must be equal");
+    stream->add_option("--in", o.inputs,
+        "Inputs for --verify (.npy), in order, a stream's as long as you like; default: random");
     stream->add_option("--report", o.report, "Write delays, states and multiply-accumulates (JSON)");
     write_by(*stream, {"--output", "--report"});
     add_quiet(*stream);

@@ -56,6 +56,12 @@ double next_number(on_device::sample_numbers& numbers, on_device::element type) 
     }
 }
 
+// Returns where an axis of an exported tensor is: images may have their channels last.
+std::size_t stored_axis(const io_tensor& t, std::size_t exported) {
+    if (!t.channels_last || exported == 0) return exported;
+    return exported == 1 ? t.shape.size() - 1 : exported - 1;
+}
+
 // Opens each line of the report.
 constexpr std::string_view comment = "// ", signature = ", by headrace ";
 
@@ -88,7 +94,7 @@ public:
             "{};\n\n",
             model_.report.macs, model_.report.constant_bytes);
         text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
-            ports("outputs", model_.io.outputs, layers.outputs) + sample();
+            ports("outputs", model_.io.outputs, layers.outputs) + stream() + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
         text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
         return text;
@@ -187,6 +193,28 @@ private:
                 c_string_literal(tensors[i].name), places[i].buffer, format_tensor(places[i].type), type);
         }
         return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
+    }
+
+    // The axes of a model that computes a step, as counts of numbers before, along and after them.
+    std::string stream() const {
+        if (!options_.stream) return {};
+        std::string inputs, outputs;
+        for (const streamed_input& s : options_.stream->inputs) {
+            const auto found = std::ranges::find(model_.io.inputs, s.name, &io_tensor::name);
+            if (found == model_.io.inputs.end()) return {};
+            const std::span<const std::int64_t> shape(found->shape);
+            const std::size_t axis = stored_axis(*found, static_cast<std::size_t>(s.axis));
+            inputs += fmt::format("{}{{{}, {}, {}, {}}}", inputs.empty() ? "" : ", ",
+                found - model_.io.inputs.begin(), eval::elements_in(shape.first(axis)), shape[axis],
+                eval::elements_in(shape.subspan(axis + 1)));
+        }
+        for (const streamed_output& s : options_.stream->outputs)
+            outputs += fmt::format("{}{{{}, {}}}", outputs.empty() ? "" : ", ", s.elements, s.delay);
+        return fmt::format(
+            "    struct stream {{\n        static constexpr hr::streamed_input inputs[]{{{}}};\n"
+            "        static constexpr hr::streamed_output outputs[]{{{}}};\n"
+            "        static constexpr std::int32_t first_step = {};\n    }};\n",
+            inputs, outputs, options_.stream->first_step);
     }
 
     // Elements of the outputs for the sample's inputs; flash has them only where self_test() is called.

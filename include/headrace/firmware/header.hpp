@@ -16,6 +16,7 @@
 #include <headrace/firmware/layers.hpp>
 #include <headrace/firmware/report.hpp>
 #include <headrace/io/signature/io_description.hpp>
+#include <headrace/io/stream_signature.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/rewrite/pass_context.hpp>
 
@@ -32,6 +33,7 @@ struct header_options {
     std::optional<std::int64_t> largest_arena{},
         largest_flash{};        ///< bytes; beyond them the model is refused
     model_execution execute{};  ///< for the sample of the header's self-test; none without it
+    std::optional<stream_signature> stream{};  ///< of a model that computes a step
 };
 
 /// A generated header with its layers and figures. Comments at its top are the report, a line each.

@@ -94,8 +94,14 @@ private:
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > tosa_file::largest_tosa_file)
             return unsupported(tosa_file::too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
-        if (!options_.target)
+        if (!options_.target) {
             for (target_spec& t : targets_) t = t.with(options_.beside);
+            const bool has_integers = std::ranges::any_of(states_, [](const initial_state& s) {
+                return traits_of(s.meta.dtype).category == dtype_category::integral;
+            });
+            if (has_integers && options_.state == state_kind::variable)
+                std::erase_if(targets_, [](target_spec t) { return !t.has(target_feature::profile_int); });
+        }
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);

@@ -15,6 +15,7 @@
 #include <headrace/on_device/layers.hpp>
 #include <headrace/on_device/memory_plan.hpp>
 #include <headrace/on_device/sample.hpp>
+#include <headrace/on_device/stream.hpp>
 #include <headrace/on_device/tensor.hpp>
 
 namespace headrace::on_device {
@@ -55,11 +56,12 @@ struct ports {
 };
 
 /// A network. `Description` is what `headrace lower MODEL -o NAME.hpp` writes: `plan`, `layers`,
-/// `first_states`, `inputs`, `outputs`, `macs` and `constant_bytes`. It needs no memory but the arena, and
-/// calls nothing but its kernels.
+/// `first_states`, `inputs`, `outputs`, `macs` and `constant_bytes`, and `stream` for a model of a step. It
+/// needs no memory but the arena, and calls nothing but its kernels.
 template <class Description, class Core = native>
 class model {
     using plan = typename Description::plan;
+    using number = typename detail::number_of<Description>::type;
     using all_layers = typename Description::layers;
     static constexpr std::int32_t more = detail::more_scratch<plan, Core>(all_layers{});
     static constexpr std::int32_t planned_end = (plan::bytes + 15) / 16 * 16;
@@ -83,8 +85,10 @@ public:
     explicit model(std::span<std::byte, arena_bytes> memory_of_arena) : model(memory_of_arena.data()) {}
     explicit model(std::byte* start_of_arena) : arena_(start_of_arena) { reset(); }
 
-    /// Gives states the values that they begin with.
+    /// Gives states the values that they begin with. A stream begins anew.
     void reset() {
+        steps_.reset();
+        collected_.reset();
         auto memory = this->memory();
         detail::run_all<plan, Core>(typename Description::first_states{}, memory);
     }
@@ -115,6 +119,50 @@ public:
     void run() {
         auto memory = this->memory();
         detail::run_all<plan, Core>(all_layers{}, memory);
+        steps_.next();
+    }
+
+    /// Takes numbers of a stream, any count of them: element after element of the streamed axis, each in the
+    /// order of the input's other axes. Each step that they fill is run. Returns true if the outputs of one
+    /// were due: those of the last one can be read until the next call that fills a step. `on_output()` is
+    /// called after each step whose outputs are due, and can read them.
+    template <class OnOutput>
+    bool push(std::span<const number> numbers, OnOutput&& on_output) {
+        static_assert(detail::is_streaming<Description>,
+            "push: the model is not one of a step; make it one by `headrace stream` or `lower --stream`");
+        static_assert(!detail::is_streaming<Description> || inputs::size == 1,
+            "push: the model has inputs beside its stream; write them and call run(), or keep states in it");
+        bool is_one_due = false;
+        if constexpr (detail::takes_numbers<Description>) {
+            const number* from = numbers.data();
+            std::size_t available = numbers.size();
+            while (const number* const step = collected_.next(from, available)) {
+                collected_.place(step, input<0>().data());
+                run();
+                if (!is_due()) continue;
+                is_one_due = true;
+                on_output();
+            }
+        }
+        return is_one_due;
+    }
+    bool push(std::span<const number> numbers) {
+        return push(numbers, [] {});
+    }
+    bool push(const number* first, std::size_t count) { return push(std::span(first, count)); }
+
+    /// True if the outputs of the last inference of a stream are those of the whole model: it has had the
+    /// elements that they depend on.
+    [[nodiscard]] bool is_due() const
+        requires streaming<Description>
+    {
+        return steps_.is_due();
+    }
+    /// Elements by which an output of a stream comes later than the whole model's.
+    template <std::size_t Output>
+        requires streaming<Description>
+    static constexpr std::int32_t delay() {
+        return Description::stream::outputs[Output].delay;
     }
 
     /// Runs the sample that the header carries, and compares its results: true if this board computes what
@@ -169,6 +217,8 @@ private:
     detail::arena_memory<plan, planned_end> memory() { return {arena_, states_}; }
 
     std::byte* arena_;
+    [[no_unique_address]] detail::step_count<Description> steps_;
+    [[no_unique_address]] detail::collected_step<Description> collected_;
     alignas(8) std::byte states_[plan::state_bytes == 0 ? 1 : plan::state_bytes];
 };
 
