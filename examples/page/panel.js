@@ -15,7 +15,7 @@ class Panel {
       ["refused", "Refused" + (data.refusals.length ? " " + data.refusals.length : ""), () => this.refused(), data.steps.length > 1 || data.refusals.length > 0],
       ["transposes", "Transposes", () => this.transposes(), Boolean(data.transposes)],
       ["kernels", "Kernels", () => this.kernels(), Boolean(data.core)],
-      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core)],
+      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core || data.banks)],
       ["layers", "Layers", () => this.layers(), layers.length > 0],
       ["vela", "Cycles", () => this.vela(), cycles.size > 0],
     ].filter((tab) => tab[3] !== false);
@@ -228,7 +228,7 @@ class Panel {
   // --- memory ----------------------------------------------------------------------------
 
   memory() {
-    const parts = data.core ? this.arena() : [];
+    const parts = [...(data.banks ? this.banks() : []), ...(data.core ? this.arena() : [])];
     if (!data.plan) return [...parts, element("p", {}, "No memory plan of this graph: " + data.unplanned)];
     for (const memory of data.plan.memories) {
       parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core ? " of this graph" : "")),
