@@ -140,7 +140,8 @@ TEST_CASE("random plans are valid") {
     std::mt19937 random(13);
     int planned = 0;
     for (int i = 0; i != 40; ++i) {
-        banked_models models = random_models(random, 20 + random() % 150, 1 + random() % 3);
+        banked_models models =
+            random_models(random, 20 + random() % 150, static_cast<std::uint32_t>(1 + random() % 3));
         models.run_at_once = random() % 2 == 0;
         memory_map map = fast_and_slow(random() % 12'000 + 64, random() % 40'000 + 64);
         map.banks[0].alignment = std::uint64_t{1} << (random() % 7);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <headrace/banks/exact_packing.hpp>
+#include <headrace/banks/skyline_packing.hpp>
 #include <headrace/base/pmr_vector.hpp>
 
 namespace headrace {
@@ -28,19 +29,19 @@ void take_better(packed_arena& best, std::span<const detail::memory_block> block
 packed_arena pack_arena(std::span<const detail::memory_block> blocks) {
     packed_arena best;
     if (blocks.empty()) return best;
-    for (const planning_algorithm algorithm : {planning_algorithm::greedy, planning_algorithm::best_fit}) {
-        detail::block_packer packer(
-            pmr_vector<detail::memory_block>(blocks.begin(), blocks.end()), algorithm);
-        best.lower_bound = packer.bound();
-        take_better(best, blocks, packer.pack());
-        if (best.bytes == best.lower_bound) return best;
-    }
+    detail::block_packer packer(
+        pmr_vector<detail::memory_block>(blocks.begin(), blocks.end()), planning_algorithm::greedy);
+    best.lower_bound = packer.bound();
+    take_better(best, blocks, packer.pack());
+    if (best.bytes == best.lower_bound) return best;
+    constexpr std::size_t work = 60'000'000;
+    take_better(best, blocks, pack_by_skyline(blocks, best.lower_bound, work));
+    if (best.bytes == best.lower_bound) return best;
     constexpr std::size_t max_blocks = 400;  // each is a level of the recursion
-    constexpr std::size_t work = 20'000'000;
     best.is_optimal = false;
     if (blocks.size() > max_blocks) return best;
     const exact_packing exact =
-        pack_exactly(blocks, best.bytes, best.lower_bound, work / (blocks.size() * blocks.size() + 1) + 1000);
+        pack_exactly(blocks, best.bytes, best.lower_bound, work / (blocks.size() * blocks.size()) + 1000);
     if (!exact.offsets.empty()) take_better(best, blocks, exact.offsets);
     best.is_optimal = exact.is_complete;
     return best;

@@ -18,8 +18,8 @@ struct packed_arena {
     bool is_optimal = true;         ///< at the lower bound, or by an exact search
 };
 
-/// Packs blocks by detail::block_packer and, where that misses the lower bound, by pack_exactly within a
-/// limit of its work.
+/// Packs blocks by detail::block_packer and, where that misses the lower bound, by pack_by_skyline and then
+/// by pack_exactly, within limits of their work.
 [[nodiscard]] packed_arena pack_arena(std::span<const detail::memory_block> blocks);
 
 }  // namespace headrace

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Checks that each item lies in a bank that may hold it, is aligned, ends within the bank, and shares no byte
-/// with another that is live at the same time: pair by pair. The error names the item or both.
+/// Checks that each item is in a bank that may hold it, is aligned, ends within the bank, and shares no byte
+/// with another that is live at the same time: pair by pair. The error names the item, or both.
 [[nodiscard]] result<void> check_bank_plan(
     const banked_models& models, const memory_map& map, std::span<const bank_place> places);
 

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <headrace/banks/live_steps.hpp>
+
 namespace headrace {
 
 namespace {
@@ -21,10 +23,9 @@ public:
           best_(below),
           bound_(bound),
           visits_(visits),
-          offsets_(blocks.size(), unplaced) {
-        compress_steps();
-        height_.assign(waiting_.size(), 0);
-    }
+          offsets_(blocks.size(), unplaced),
+          waiting_(keep_live_steps(blocks_)),
+          height_(waiting_.size()) {}
 
     exact_packing run() {
         exact_packing found;
@@ -40,21 +41,6 @@ private:
         std::uint64_t offset;
         std::size_t block;
     };
-
-    // Keeps only steps at which a block begins: the others have no more live blocks than one of these.
-    void compress_steps() {
-        std::vector<std::uint32_t> starts;
-        for (const detail::memory_block& b : blocks_) starts.push_back(b.first);
-        std::ranges::sort(starts);
-        starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-        waiting_.assign(starts.size(), 0);
-        for (detail::memory_block& b : blocks_) {
-            const auto place = [&](auto at) { return static_cast<std::uint32_t>(at - starts.begin()); };
-            b.first = place(std::ranges::lower_bound(starts, b.first));
-            b.last = place(std::ranges::upper_bound(starts, b.last)) - 1;
-            for (std::uint32_t s = b.first; s <= b.last; ++s) waiting_[s] += b.bytes;
-        }
-    }
 
     [[nodiscard]] std::uint64_t floor_of(std::size_t i) const {
         return *std::max_element(height_.begin() + blocks_[i].first, height_.begin() + blocks_[i].last + 1);
@@ -108,9 +94,9 @@ private:
     std::uint64_t bound_;
     std::size_t visits_;
     std::vector<std::uint64_t> offsets_;
+    std::vector<std::uint64_t> waiting_;  // bytes that are still to be placed, by step
+    std::vector<std::uint64_t> height_;   // the end of what is placed, by step
     std::vector<std::uint64_t> best_offsets_{};
-    std::vector<std::uint64_t> height_{};   // the end of what is placed, by step
-    std::vector<std::uint64_t> waiting_{};  // bytes that are still to be placed, by step
 };
 
 }  // namespace

@@ -28,8 +28,8 @@ struct bank {
     [[nodiscard]] static constexpr bool may_hold(memory_use use) { return ((Uses == use) || ...); }
 };
 
-/// The banks of a board. A model fits in them if its arena, its states and its stack each lie in one bank, and
-/// its constants, array by array, in what is left; `headrace plan --memory` also divides an arena.
+/// The banks of a board. A model fits if one bank has room for its arena, one for its states, one for its
+/// stack, and what is left for its constants; `headrace plan --memory` also divides an arena.
 template <class... Banks>
 struct banks {
     static constexpr std::size_t size = sizeof...(Banks);

@@ -151,8 +151,8 @@ std::string format_bank_macros(const bank_layout& layout) {
     }
     if (macros.empty()) return {};
     std::string text =
-        "\n// Sections of the linker script, which a build defines: for the first one, for example, as\n"
-        "// __attribute__((section(\".bank\"))). What is constant needs another section than what is written.\n";
+        "\n// Sections of the linker script, which a build defines, as __attribute__((section(\".dtcm\"))) or so.\n"
+        "// What is constant needs another section than what is written.\n";
     for (const std::string& m : macros) text += fmt::format("#ifndef {0}\n#define {0}\n#endif\n", m);
     return text;
 }

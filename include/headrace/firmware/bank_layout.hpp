@@ -31,11 +31,11 @@ struct bank_layout {
 };
 
 /// Gives each buffer its arena and its offset there, and each constant an attribute that names its bank. All
-/// states lie in one bank, that of the model object. An error names a bank that is too small.
+/// states are in one bank, that of the model object. An error names a bank that is too small.
 [[nodiscard]] result<bank_layout> plan_banks(written_layers& layers, const memory_map& map);
 
-/// The macro for what lies in a bank and is written, HEADRACE_BANK_DTCM, or is constant,
-/// HEADRACE_BANK_DTCM_CONSTANTS: a section holds either.
+/// The macro of a bank, HEADRACE_BANK_DTCM for memory that is written, HEADRACE_BANK_DTCM_CONSTANTS for
+/// constants: a section holds either.
 [[nodiscard]] std::string bank_macro(const std::string& bank, bool of_constants);
 
 /// Parts of a header: comments with the figures of each bank, empty macros for all that are used, and the

@@ -18,8 +18,8 @@ namespace headrace {
 void write_bank_plan(
     json_writer& w, const banked_models& models, const memory_map& map, const bank_plan& plan);
 
-/// Returns JSON for a page that draws each bank over time: its figures, and [number, name, offset, bytes, first
-/// step, last step, use, model] of each tensor in it, in the time that all models share.
+/// Returns JSON for a page that draws each bank over time: its figures, and [number, name, offset, bytes,
+/// first step, last step, use, model] of each tensor in it, in the time that all models share.
 [[nodiscard]] std::string bank_page_json(
     const banked_models& models, const memory_map& map, const bank_plan& plan);
 

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Returns a line for each bank with the bytes in use, the lower bound and what lies there; the cycles of all
+/// Returns a line for each bank with the bytes in use, the lower bound and what it holds; the cycles of all
 /// accesses; and a line for each tensor: bank, offset, bytes, lifetime, bytes accessed, name.
 [[nodiscard]] std::string bank_plan_text(
     const banked_models& models, const memory_map& map, const bank_plan& plan);

@@ -15,7 +15,7 @@ namespace headrace {
 /// Reads a memory map from JSON:
 ///
 ///     {"stack": "4K",
-///      "banks": [{"name": "dtcm", "size": "128K", "bytes_per_cycle": 8, "holds": ["arena", "state", "stack"]},
+///      "banks": [{"name": "dtcm", "size": "128K", "bytes_per_cycle": 8, "holds": ["arena", "stack"]},
 ///                {"name": "flash", "size": "2M", "bytes_per_cycle": 2, "holds": ["constants"]}]}
 ///
 /// Sizes are numbers of bytes, or strings with K, M or G for 2^10, 2^20 or 2^30. A bank may also have

@@ -14,11 +14,12 @@ constexpr std::string_view corstone_300 = R"({"stack": "8K", "banks": [
  {"name": "sram", "size": "2M", "bytes_per_cycle": 8, "latency": 32, "holds": ["arena", "state"]},
  {"name": "flash", "size": "8M", "bytes_per_cycle": 1, "latency": 64, "holds": ["constants"]}]})";
 
-// The core runs at 480 MHz, the AXI bus of 64 bits at 240 MHz. The flash gives 32 bytes in 1 + 4 cycles of that
-// bus, which takes 3 more to transfer them: 32 bytes in 16 cycles of the core.
+// The core runs at 480 MHz, the AXI bus of 64 bits at 240 MHz. The flash gives 32 bytes in 1 + 4 cycles of
+// that bus, which takes 3 more to transfer them: 32 bytes in 16 cycles of the core.
 constexpr std::string_view stm32h743 = R"({"stack": "8K", "banks": [
  {"name": "dtcm", "size": "128K", "bytes_per_cycle": 8, "holds": ["arena", "state", "stack", "constants"]},
- {"name": "axi_sram", "size": "512K", "bytes_per_cycle": 4, "holds": ["arena", "state", "stack", "constants"]},
+ {"name": "axi_sram", "size": "512K", "bytes_per_cycle": 4,
+  "holds": ["arena", "state", "stack", "constants"]},
  {"name": "flash", "size": "2M", "alignment": 32, "bytes_per_cycle": 2, "holds": ["constants"]}]})";
 
 // Both of 32 bits at 64 MHz; the flash has two wait states without its cache.

@@ -23,9 +23,9 @@ struct vela_config {
 };
 
 /// Describes the banks that an NPU of that name, ethos-u55-128, uses through its two AXI ports: the fastest
-/// that may hold an arena, and the largest of the others that may hold constants; if there is none, constants
-/// lie in the first. Vela knows no other banks. Speeds are relative to a port of 8 bytes in each cycle, for
-/// Ethos-U65 and U85 of 16.
+/// that may hold an arena, and the largest of the others that may hold constants; if there is none, the
+/// first holds them, too. Vela knows no other banks. Speeds are relative to a port of 8 bytes in each cycle,
+/// of 16 for Ethos-U65 and U85.
 [[nodiscard]] result<vela_config> make_vela_config(const memory_map& map, std::string_view accelerator);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::pte::plan_bank_places: where the tensors of a method lie in the banks of a board.
+// Declares headrace::pte::plan_bank_places: the places of a method's tensors in the banks of a board.
 #ifndef HEADRACE_IO_PTE_WRITING_BANK_PLACES_HPP
 #define HEADRACE_IO_PTE_WRITING_BANK_PLACES_HPP
 
@@ -16,7 +16,7 @@
 namespace headrace::pte {
 
 /// Places in planned memory. Each bank that may hold an arena is a memory of the method: the first has the
-/// number 1, in the map's order, whether a tensor lies there or not.
+/// number 1, in the map's order, whether it holds a tensor or not.
 struct bank_places {
     std::map<std::pair<const node*, std::uint32_t>, tensor_place> tensors{};
     std::vector<std::uint64_t> bytes{};         ///< by memory
