@@ -26,7 +26,8 @@ TEST_CASE("a matrix product reads its factors once for each multiply-accumulate"
     program p;
     const value x = p.input(dtype::float32, {3, 4});
     p.g.set_name(x, "x");
-    const value w = p.constant<float>(dtype::float32, {4, 5}, std::vector<float>(20, 1.0F));
+    const value w = p.constant<float>(
+        dtype::float32, {4, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2});
     p.g.set_name(w, "w");
     const value y = p.make<aten::mm>({x, w});
     p.g.set_name(y, "y");

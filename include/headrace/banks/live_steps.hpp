@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Numbers steps anew, of which it keeps those at which a block begins: what is live at another is live at one
-/// of these, too. Returns the live bytes of each step.
+/// Numbers steps anew, of which it keeps those at which a block begins: what is live at another is live at
+/// one of these, too. Returns the live bytes of each step.
 std::vector<std::uint64_t> keep_live_steps(std::vector<detail::memory_block>& blocks);
 
 }  // namespace headrace

@@ -152,8 +152,11 @@ result<method_writer::index> method_writer::tensor_of(value v) {
     } else if (const planned_tensor* const planned = plan_->find(origin)) {
         place.memory = 1;
         place.offset = planned->offset;
-        if (const tensor_place* const in_bank = banks_ ? banks_->find(planned->tensor) : nullptr)
+        if (banks_) {
+            const tensor_place* const in_bank = banks_->find(planned->tensor);
+            if (in_bank == nullptr) return invalid({message_prefix(*v.producer), "a tensor in no bank"});
             place = *in_bank;
+        }
         if (const auto state = initial_.find(origin.producer); state != initial_.end())
             place.constant = state->second;
     } else {
