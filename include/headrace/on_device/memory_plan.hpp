@@ -56,14 +56,14 @@ public:
         for (const buffer& b : all) last = b.bank > last ? b.bank : last;
         return last + 1;
     }();
-    static constexpr std::int32_t end_of(bool is_state, std::int32_t bank = 0) {
+    static constexpr std::int32_t end_of(bool is_state, std::int32_t bank) {
         std::int32_t end = 0;
         for (const buffer& b : all)
             if (b.is_state == is_state && b.bank == bank && b.offset + b.bytes() > end)
                 end = b.offset + b.bytes();
         return end;
     }
-    static constexpr std::int32_t bytes = end_of(false), state_bytes = end_of(true);
+    static constexpr std::int32_t bytes = end_of(false, 0), state_bytes = end_of(true, 0);
     /// The least that any plan needs of one arena: what lives at the fullest layer.
     static constexpr std::int32_t lower_bound_of(std::int32_t bank) {
         const ranges r;
