@@ -231,7 +231,7 @@ class Panel {
     const parts = [...(data.banks ? this.banks() : []), ...(data.core ? this.arena() : [])];
     if (!data.plan) return [...parts, element("p", {}, "No memory plan of this graph: " + data.unplanned)];
     for (const memory of data.plan.memories) {
-      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core ? " of this graph" : "")),
+      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core || data.banks ? " of this graph" : "")),
         element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "") + (memory.least ? "; no order of the nodes needs less than " + bytesText(memory.least) : "")),
         this.planPicture(memory, data.plan.steps, (t) => this.tensorText(t), (t) => this.app.reveal(t[0], true)));
     }
