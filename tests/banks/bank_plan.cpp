@@ -177,7 +177,7 @@ TEST_CASE("the error names the bank, the bytes that it lacks and the largest ten
     using enum memory_use;
     const banked_models models{.names = {"m"},
         .items = {tensor_of("x", 256, 1, 0, 1), tensor_of("y", 512, 1, 1, 2), tensor_of("z", 16, 1, 1, 2),
-            fixed("w", constants, 100, 1)}};
+            tensor_of("later", 300, 1, 3, 3), fixed("w", constants, 100, 1)}};
     const auto plan_in = [&](std::vector<memory_bank> banks) {
         return std::string(make_bank_plan(models, {.banks = std::move(banks)}).error().message);
     };

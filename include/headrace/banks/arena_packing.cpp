@@ -35,7 +35,8 @@ packed_arena pack_arena(std::span<const detail::memory_block> blocks) {
     take_better(best, blocks, packer.pack());
     if (best.bytes == best.lower_bound) return best;
     constexpr std::size_t work = 60'000'000;
-    take_better(best, blocks, pack_by_skyline(blocks, best.lower_bound, work));
+    const std::vector<std::uint64_t> from_below = pack_by_skyline(blocks, best.lower_bound, work);
+    if (!from_below.empty()) take_better(best, blocks, from_below);
     if (best.bytes == best.lower_bound) return best;
     constexpr std::size_t max_blocks = 400;  // each is a level of the recursion
     best.is_optimal = false;

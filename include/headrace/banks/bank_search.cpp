@@ -114,9 +114,11 @@ bool bank_search::try_exchange(std::uint32_t hot, std::uint32_t cold) {
 
 void bank_search::exchange(const order_type& by_accesses) {
     constexpr std::size_t max_tries = 20'000;
-    std::size_t tries = 0;
+    constexpr std::size_t max_pairs = 20'000'000;
+    std::size_t tries = 0, pairs = 0;
     for (const std::uint32_t hot : by_accesses) {
         for (auto at = by_accesses.rbegin(); at != by_accesses.rend() && *at != hot; ++at) {
+            if (++pairs > max_pairs) return;
             const std::uint32_t slow = assigned_.bank_of(hot);
             const std::uint32_t fast = assigned_.bank_of(*at);
             if (fast == slow || assigned_.cycles(hot, fast) >= assigned_.cycles(hot, slow)) continue;

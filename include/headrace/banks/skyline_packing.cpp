@@ -124,6 +124,7 @@ std::vector<std::uint64_t> pack_by_skyline(
     constexpr std::size_t max_rounds = 400;
     skyline_packer packer(blocks);
     std::vector<std::uint64_t> best;
+    if (packer.work_of_round() > 4 * work) return best;
     std::uint64_t best_peak = ~std::uint64_t{0};
     const std::size_t rounds = std::clamp(work / packer.work_of_round(), std::size(all), max_rounds);
     for (std::size_t round = 0; round != rounds && best_peak > bound; ++round) {

@@ -33,8 +33,17 @@ indices items_at_peak(const banked_models& models, const bank_assignment& assign
     for (std::size_t i = 0; i != models.items.size(); ++i) {
         if (assigned.bank_of(i) == bank) of_bank.push_back(i);
     }
+    std::ranges::stable_sort(
+        of_bank, [&](auto a, auto b) { return models.items[a].bytes > models.items[b].bytes; });
+    // Live bytes are at their peak where a tensor's life begins, and a large one is near it.
+    constexpr std::size_t max_moments = 500;
+    indices moments;
+    for (const std::size_t i : of_bank) {
+        if (models.items[i].use == memory_use::arena && moments.size() < max_moments) moments.push_back(i);
+    }
+    if (moments.empty()) return of_bank;
     std::uint64_t most = 0;
-    for (const std::size_t at : of_bank) {  // live bytes are at their peak where an item's life begins
+    for (const std::size_t at : moments) {
         bank_item begin = models.items[at];
         begin.last = begin.first;
         indices live;
@@ -48,9 +57,7 @@ indices items_at_peak(const banked_models& models, const bank_assignment& assign
         most = sum;
         found = std::move(live);
     }
-    std::ranges::stable_sort(
-        found, [&](auto a, auto b) { return models.items[a].bytes > models.items[b].bytes; });
-    return found;
+    return found;  // in the order of of_bank
 }
 
 std::pmr::string largest_text(const banked_models& models, const indices& items) {

@@ -108,5 +108,5 @@ TEST_CASE("the places of a plan are read back from its JSON") {
         "'x': the memory map has no bank 'ram'");
     const std::string text = bank_plan_text(models, map, plan.value());
     CHECK(text.find("memory map stm32h743\n") == 0);
-    CHECK(text.find("arena of 1 tensor, 1 constants") != std::string::npos);
+    CHECK(text.find("1 constant (20 bytes), arena of 1 tensor\n") != std::string::npos);
 }

@@ -26,7 +26,21 @@ std::string row_of(const char* format, Values... values) {
     return row.data();
 }
 
-// Returns "arena 3 tensors, constants 2".
+std::string text_of_use(memory_use use, std::uint64_t count, std::uint64_t bytes) {
+    const char* const plural = count == 1 ? "" : "s";
+    switch (use) {
+        case memory_use::constants:
+            return join_text(count, " constant", plural, " (", bytes, " bytes)");
+        case memory_use::arena:
+            return join_text("arena of ", count, " tensor", plural);
+        case memory_use::state:
+            return join_text(count, " state", plural, " (", bytes, " bytes)");
+        case memory_use::stack:
+            return join_text("stack (", bytes, " bytes)");
+    }
+    return {};
+}
+
 std::string contents_of(const banked_models& models, const bank_plan& plan, std::size_t bank) {
     std::string text;
     for (const memory_use use : memory_uses) {
@@ -38,9 +52,7 @@ std::string contents_of(const banked_models& models, const bank_plan& plan, std:
         }
         if (count == 0) continue;
         if (!text.empty()) text += ", ";
-        text += use == memory_use::stack ? join_text(name_of(use), " (", bytes, " bytes)")
-            : use == memory_use::arena   ? join_text("arena of ", count, count == 1 ? " tensor" : " tensors")
-                                         : join_text(count, " ", name_of(use), " (", bytes, " bytes)");
+        text += text_of_use(use, count, bytes);
     }
     return text.empty() ? "-" : text;
 }
