@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Returns the offsets of the lowest peak that was found, or none for so many blocks that one round would take
-/// far more than `work` comparisons, the limit for all rounds. A peak of `bound` ends the search.
+/// Returns the offsets of the lowest peak that was found. A peak of `bound` ends the search, and so do `work`
+/// comparisons. Returns none for so many blocks that a single round would take far more of these.
 ///
 /// The skyline is the highest end of the blocks so far, at each step. The next block is one whose lifetime
 /// lies within the lowest stretch of the skyline: the longest, or the one with the most bytes still to be

@@ -20,7 +20,7 @@ inline namespace literals {
 
 }  // namespace literals
 
-/// A bank of memory, and what may lie there.
+/// A bank of memory, and what it may hold.
 template <fixed_string Name, std::uint64_t Bytes, memory_use... Uses>
 struct bank {
     static constexpr auto name = Name;
