@@ -62,6 +62,7 @@ struct lower_options {
     std::string name;                   ///< for a C++ header: its namespace; empty: the file's name
     std::int64_t arena = 0;             ///< for a C++ header: max bytes of memory; 0: any
     std::int64_t flash = 0;             ///< for a C++ header: max bytes of constants; 0: any
+    std::string memory;                 ///< memory map, a file or a preset; empty: one arena
     bool plan_memory = false;           ///< for a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
@@ -182,7 +183,7 @@ struct compare_options {
 [[nodiscard]] int compare(const compare_options& options);
 
 struct plan_options {
-    std::string model;
+    std::vector<std::string> models;
     size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
     std::string data;      ///< .ptd file of a .pte file; empty: the one next to it
@@ -190,8 +191,14 @@ struct plan_options {
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed
     bool verify = false;
+    std::string memory;       ///< memory map, a file or a preset; empty: one memory of any size
+    bool concurrent = false;  ///< models of a memory map run at once
+    std::string check;        ///< JSON plan whose places are checked; empty: none
+    std::string page;         ///< page to write; empty: none
 };
 [[nodiscard]] int plan(const plan_options& options);
+/// Runs the part of `plan` that is about a memory map.
+[[nodiscard]] int plan_banks(const plan_options& options);
 
 struct embed_options {
     std::string file;          ///< a flatbuffer, a .pte file, or Vela's output with --output-format raw

@@ -15,6 +15,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/c_interface.hpp>
 #include <headrace/firmware/header.hpp>
+#include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/c_text.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -103,6 +104,10 @@ result<core_model> describe(const lower_options& options, program& model,
     if (options.arena != 0) made.options.largest_arena = options.arena;
     if (options.flash != 0) made.options.largest_flash = options.flash;
     made.options.stream = model.stream;
+    if (!options.memory.empty()) {
+        HEADRACE_TRY(map, load_memory_map(options.memory));
+        made.options.memory = std::move(map);
+    }
     firmware::header_options wanted = made.options;
     if (has_sample)
         wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };

@@ -81,7 +81,9 @@ constexpr const char* opt_examples =
 constexpr const char* plan_examples =
     R"(Examples:
   headrace plan model.tosa
-  headrace plan model.tosa --algorithm best-fit --alignment 64 -o plan.json)";
+  headrace plan model.tosa --algorithm best-fit --alignment 64 -o plan.json
+  headrace plan model.tosa --memory stm32h743
+  headrace plan wake.tosa speech.tosa --memory board.json --concurrent --page banks.html)";
 constexpr const char* contract_examples =
     R"(Examples:
   headrace contract model.pt2 -o model.hpp
@@ -181,6 +183,12 @@ constexpr const char* contract_core_help =
     R"(Add what the C++ type that `lower --core` writes for this processor needs: arena, states, constants)";
 constexpr const char* measured_help =
     R"(Add code, stack and instructions as `tests/on_device/run.py MODEL --core CORE` printed them (JSON))";
+constexpr const char* plan_memory_help =
+    R"(Plan over the banks of a board: a memory map (JSON), or the name of one: corstone-300, stm32h743, nrf52840,
+one-sram)";
+constexpr const char* lower_memory_help =
+    R"(Banks of memory of the board, as for `plan`: a C++ header has an arena in each and constants by bank, a
+.pte file a memory for each, and Vela is told of them)";
 constexpr const char* inline_help =
     "For a .hr file: constants of up to that many elements are in the text itself; default: 32";
 
@@ -221,7 +229,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--kernels", "--plan-memory",
-             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
+             "--memory", "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -312,6 +320,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")
         ->type_name("BYTES");
     lower->add_option("--flash", o.flash, "Refuse a header with more bytes of constants")->type_name("BYTES");
+    lower->add_option("--memory", o.memory, lower_memory_help)
+        ->type_name("FILE")
+        ->excludes("--arena")
+        ->excludes("--flash");
     lower->add_flag("--plan-memory", o.plan_memory,
         "With --partition: ops of the host graph write to buffers at planned offsets");
     add_sizes(*lower, o.sizes);
@@ -479,21 +491,37 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
 
 void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
-    plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
+    plan->add_option(
+            "model", o.models, "A .pt2, .tosa, .pte or .hr file, or a package; several with --memory")
+        ->required();
     plan->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_data(*plan, o.data);
     add_sizes(*plan, o.sizes);
-    plan->add_option("--algorithm", o.algorithm,
-            "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
-        ->check(CLI::IsMember({"greedy", "best-fit"}));
-    plan->add_option(
+    CLI::Option* algorithm = plan->add_option("--algorithm", o.algorithm,
+        "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest");
+    algorithm->check(CLI::IsMember({"greedy", "best-fit"}));
+    CLI::Option* alignment = plan->add_option(
         "--alignment", o.alignment, "Alignment of each offset in bytes, a power of two; default: 16");
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
-    plan->add_flag("--verify", o.verify,
+    CLI::Option* verify = plan->add_flag("--verify", o.verify,
         "Also execute the model in memory laid out by the plan, and compare the results");
-    write_by(*plan, {"--output"});
+    CLI::Option* memory = plan->add_option("--memory", o.memory, plan_memory_help)->type_name("FILE");
+    for (CLI::Option* one : {algorithm, alignment, verify}) memory->excludes(one);
+    plan->add_flag("--concurrent", o.concurrent,
+            "With --memory: an inference of one model may run during that of another, so that no two share "
+            "an arena; without it all models and methods share one")
+        ->needs(memory);
+    plan->add_option("--check", o.check,
+            "With --memory: instead of planning, check the places in this plan (JSON, as -o writes it)")
+        ->needs(memory)
+        ->type_name("FILE");
+    plan->add_option(
+            "--page", o.page, "With --memory: write a page for the browser that draws each bank over time")
+        ->needs(memory)
+        ->type_name("FILE");
+    write_by(*plan, {"--output", "--page"});
     plan->footer(plan_examples);
-    plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
+    plan->callback([&] { status = guarded(o.models.front(), [&] { return headrace::cli::plan(o); }); });
 }
 
 void add_contract(CLI::App& app, contract_options& o, int& status) {

@@ -22,7 +22,7 @@ namespace headrace::cli {
 
 namespace {
 
-bool is_lowered(const graph& g) {
+bool has_tosa_alone(const graph& g) {
     for (const node& n : g.nodes()) {
         if (!is_of_dialect<tosa::dialect>(n) && !is_of_dialect<builtin::dialect>(n)) return false;
     }
@@ -35,7 +35,7 @@ struct lowered_program {
 };
 result<lowered_program> read_lowered(const prove_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
-    if (is_lowered(*model.graph)) return lowered_program{std::move(model)};
+    if (has_tosa_alone(*model.graph)) return lowered_program{std::move(model)};
     lowering_outcome done = try_lowering([&] { return read_model(options.model, options.sizes); },
         {.target = target, .state = state_kind::variable, .streams = true});
     if (done.failure) return *std::move(done.failure);

@@ -15,7 +15,7 @@ class Panel {
       ["refused", "Refused" + (data.refusals.length ? " " + data.refusals.length : ""), () => this.refused(), data.steps.length > 1 || data.refusals.length > 0],
       ["transposes", "Transposes", () => this.transposes(), Boolean(data.transposes)],
       ["kernels", "Kernels", () => this.kernels(), Boolean(data.core)],
-      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core)],
+      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core || data.banks)],
       ["layers", "Layers", () => this.layers(), layers.length > 0],
       ["vela", "Cycles", () => this.vela(), cycles.size > 0],
     ].filter((tab) => tab[3] !== false);
@@ -228,10 +228,10 @@ class Panel {
   // --- memory ----------------------------------------------------------------------------
 
   memory() {
-    const parts = data.core ? this.arena() : [];
+    const parts = [...(data.banks ? this.banks() : []), ...(data.core ? this.arena() : [])];
     if (!data.plan) return [...parts, element("p", {}, "No memory plan of this graph: " + data.unplanned)];
     for (const memory of data.plan.memories) {
-      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core ? " of this graph" : "")),
+      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core || data.banks ? " of this graph" : "")),
         element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "") + (memory.least ? "; no order of the nodes needs less than " + bytesText(memory.least) : "")),
         this.planPicture(memory, data.plan.steps, (t) => this.tensorText(t), (t) => this.app.reveal(t[0], true)));
     }

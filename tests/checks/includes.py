@@ -20,7 +20,7 @@ TOP = BASE / "headrace"
 # A header may include its own folder and the folders before it.
 LAYERS = [
     "on_device", "base", "op", "dialect", "ir", "infer", "target", "rewrite", "pass", "match", "memory", "partition", "fx", "passes",
-    "eval", "quantization", "io/file", "io", "io/signature", "io/text", "io/tosa", "io/pte", "io/vela", "io/package",
+    "eval", "quantization", "banks", "io/file", "io", "io/signature", "io/text", "io/tosa", "io/pte", "io/vela", "io/package",
     "io/pt2", "io/embed", "contract", "firmware", "run", "prove", "lowering", "stream", "compare", "show", "opt", "compiled",
 ]
 # The folders that may include each third-party header.

@@ -82,13 +82,14 @@ def array_text(name, x):
     return f"alignas(16) const {kind} {name}[] = {{{numbers}}};\n"
 
 
-def main_text(xs, ys, kinds):
+def main_text(xs, ys, kinds, has_banks):
     """A program that copies the inputs in, runs, prints the figures and which outputs differ."""
     text = '#include "m.hpp"\n#include "board.hpp"\n#include <cstring>\n'
-    text += "alignas(16) static std::byte arena[m::model::arena_bytes + 1];\n"
+    if not has_banks:
+        text += "alignas(16) static std::byte arena[m::model::arena_bytes + 1];\n"
     text += "".join(array_text(f"x{i}", x) for i, x in enumerate(xs))
     text += "".join(array_text(f"y{i}", y) for i, y in enumerate(ys))
-    text += "int main() {\n    static m::model model(arena);\n"
+    text += f"int main() {{\n    static m::model model({'m::arenas' if has_banks else 'arena'});\n"
     for i in range(len(xs)):
         text += f"    std::memcpy(model.input<{i}>().data(), x{i}, model.input<{i}>().size_bytes());\n"
     text += "    board::paint_stack();\n    const auto executed = board::instructions([] { model.run(); });\n"
@@ -111,7 +112,8 @@ def main_text(xs, ys, kinds):
 def measure(options, folder):
     program = options.headrace
     execute(program, "lower", options.model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q", *options.lower)
-    execute(program, "lower", options.model, "-o", folder / "m.hpp", "--core", options.core, "-q", *options.lower)
+    banks = ["--memory", options.memory] if options.memory else []
+    execute(program, "lower", options.model, "-o", folder / "m.hpp", "--core", options.core, "-q", *options.lower, *banks)
     io = json.loads((folder / "io.json").read_text())
     generator = np.random.default_rng(1)
     given = [np.load(path) for path in options.inputs]
@@ -124,7 +126,7 @@ def measure(options, folder):
     execute(program, "run", folder / "m.tosa", *files, *(a for o in outs for a in ("--out", o)))
     kinds = [t["dtype"] for t in io["outputs"]]
     ys = [np.load(o).astype(TYPES[k]) for o, k in zip(outs, kinds)]
-    (folder / "main.cpp").write_text(main_text(xs, ys, kinds))
+    (folder / "main.cpp").write_text(main_text(xs, ys, kinds, bool(banks)))
     core = BOARDS[options.core]
     elf = folder / "m.elf"
     try:
@@ -138,16 +140,20 @@ def measure(options, folder):
     header = (folder / "m.hpp").read_text()
     constants = int(re.search(r"constant_bytes = (\d+)", header).group(1))
     return {"core": options.core, "equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),
-            "instructions": int(found["instructions"]), "arena": symbol_size(elf, "arena") - 1,
+            "instructions": int(found["instructions"]), "arena": arena_bytes(elf),
             "code": code_bytes(elf), "constants": constants, "stack": int(found["stack"])}
 
 
-def symbol_size(elf, name):
+def arena_bytes(elf):
+    """Bytes of the arena, or of those of all banks."""
+    total = 0
     for line in execute("arm-none-eabi-nm", "-SC", elf).splitlines():
         parts = line.split()
-        if len(parts) == 4 and parts[3] == name:
-            return int(parts[1], 16)
-    return 0
+        if len(parts) == 4 and parts[3] == "arena":
+            return int(parts[1], 16) - 1
+        if len(parts) == 4 and parts[3].startswith("m::arena_in_"):
+            total += int(parts[1], 16)
+    return total
 
 
 def code_bytes(elf):
@@ -167,6 +173,7 @@ def main():
     parser.add_argument("--in", dest="inputs", action="append", default=[], help="input (.npy), in order; default: random")
     parser.add_argument("--headrace", default=os.environ.get("HEADRACE", str(HERE.parents[1] / "build/examples/headrace")))
     parser.add_argument("--flags", default="-O3", help="of the compiler")
+    parser.add_argument("--memory", help="memory map, a file or a preset: an arena in each bank")
     parser.add_argument("--lower", nargs=argparse.REMAINDER, default=[], help="further options of headrace lower")
     parser.add_argument("--work", type=pathlib.Path, help="keeps what is made in this folder")
     options = parser.parse_args()

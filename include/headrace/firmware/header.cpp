@@ -82,7 +82,7 @@ public:
             "{2}\n{3}namespace {0} {{\n\n"
             "namespace hr = headrace::on_device;\n\nnamespace constants {{\n{1}}}  // namespace "
             "constants\n\n",
-            options_.name, layers.constants.text(), includes(), shared_constants(), guard());
+            options_.name, layers.constants.text(), includes() + bank_macros(), shared_constants(), guard());
         if (!layers.functions.text().empty())
             text += fmt::format(
                 "namespace functions {{\n{}}}  // namespace functions\n\n", layers.functions.text());
@@ -96,6 +96,7 @@ public:
         text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
             ports("outputs", model_.io.outputs, layers.outputs) + stream() + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
+        text += arenas();
         text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
         return text;
     }
@@ -115,8 +116,12 @@ private:
             text += fmt::format("{}{}\n", comment, c_comment(lines.substr(at, end - at)));
             at = end + 1;
         }
+        if (model_.banks) text += format_banks(*model_.banks);
         return text;
     }
+
+    std::string bank_macros() const { return model_.banks ? format_bank_macros(*model_.banks) : ""; }
+    std::string arenas() const { return model_.banks ? format_arenas(*model_.banks) : ""; }
 
     std::string shared_constants() const {
         const std::string& text = model_.layers.constants.shared_text();
@@ -152,7 +157,10 @@ private:
         const auto& buffers = model_.layers.buffers;
         for (const planned_buffer& b : buffers)
             text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", format_element(b.type),
-                b.count, b.offset, b.first, b.last, b.is_state ? ", true" : "",
+                b.count, b.offset, b.first, b.last,
+                b.arena != 0     ? fmt::format(", false, {}", b.arena)
+                    : b.is_state ? ", true"
+                                 : "",
                 &b == &buffers.back() ? ">;" : ",");
         return text + '\n';
     }
@@ -296,8 +304,19 @@ result<model_header> write_header(graph& g, const header_options& options) {
     pass_context context(options.infer);
     HEADRACE_TRY(to_device::run_unchecked(g, context, {}));
     HEADRACE_TRY(layers, write_layers(g, options.core));
-    const arena_figures arena = plan_buffers(layers.buffers);
-    model_header made{.text = {}, .io = std::move(io), .layers = std::move(layers), .report = {}};
+    arena_figures arena = plan_buffers(layers.buffers);
+    std::optional<bank_layout> banks;
+    if (options.memory) {
+        HEADRACE_TRY(planned, plan_banks(layers, *options.memory));
+        arena.bytes = planned.arena_bytes;
+        arena.lower_bound = planned.lower_bound;
+        banks = std::move(planned);
+    }
+    model_header made{.text = {},
+        .io = std::move(io),
+        .layers = std::move(layers),
+        .report = {},
+        .banks = std::move(banks)};
     made.report = report_of(made.layers, arena, options.core);
     HEADRACE_TRY(check_limits(made.report, options));
     made.text = header_text(options, made, sample.text(), outputs).write();

@@ -256,6 +256,7 @@ call& layer_writer::call_kernel(const node& n, std::string op, const std::vector
     call made{.name = name_of_node(n), .op = std::move(op), .operands = {}};
     for (const operand& o : operands) {
         made.operands.push_back(o.text);
+        made.buffers.push_back(o.buffer);
         if (o.buffer) done_.buffers[*o.buffer].last = done_.steps;
     }
     ++done_.steps;

@@ -33,6 +33,7 @@ struct planned_buffer {
     std::int64_t count = 0;
     std::int64_t first = 0, last = 0;
     std::int64_t offset = 0;           ///< in bytes, once it is planned
+    std::int64_t arena = 0;            ///< number of the arena, one for each bank of memory
     bool is_state = false;             ///< lives from one inference to the next
     std::vector<std::string> names{};  ///< of the values that lie there, one after the other
 
@@ -45,7 +46,8 @@ struct call {
     std::string name;  ///< of the node that it computes
     std::string op;    ///< the kernel's operator, as a type
     std::vector<std::string> operands;
-    std::optional<std::size_t> scratch{};  ///< a buffer
+    std::vector<std::optional<std::size_t>> buffers{};  ///< of the operands; nothing for constants
+    std::optional<std::size_t> scratch{};               ///< a buffer
     std::int64_t macs = 0;
     std::string kernel{};   ///< of the operator's kernels, the one that was chosen
     std::string because{};  ///< why the core's faster kernels were not taken; empty if they were

@@ -191,7 +191,8 @@ public:
                 placed->second.end(*p.graph, made_.reports[name]);
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
-            written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
+            written_.push_back({name, p.graph.get(), delegates_[name], states_[name],
+                options_.memory ? &*options_.memory : nullptr});
         }
         clock_.end("lower");
         if (made_.refusals.empty()) {

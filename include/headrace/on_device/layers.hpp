@@ -68,22 +68,46 @@ struct loop {};
 
 namespace detail {
 
-/// Buffers as parts of an arena.
+/// The start of the arena, or of each where there are several.
+template <std::int32_t Banks>
+struct arena_starts {
+    std::byte* of[static_cast<std::size_t>(Banks)];
+
+    template <std::int32_t Bank>
+    HEADRACE_INLINE std::byte* get() const {
+        return of[Bank];
+    }
+};
+template <>
+struct arena_starts<1> {
+    std::byte* start;
+
+    template <std::int32_t>
+    HEADRACE_INLINE std::byte* get() const {
+        return start;
+    }
+};
+
+/// Buffers as parts of the arenas.
 template <class Plan, std::int32_t End>
 struct arena_memory {
-    std::byte* start;
+    arena_starts<Plan::banks> start;
     std::byte* states;
 
     template <std::size_t Index>
     HEADRACE_INLINE auto* get() const {
         constexpr buffer b = Plan::all[Index];
-        return reinterpret_cast<element_t<b.type>*>((b.is_state ? states : start) + b.offset);
+        return reinterpret_cast<element_t<b.type>*>(
+            (b.is_state ? states : start.template get<b.bank>()) + b.offset);
     }
     template <std::size_t Index>
     HEADRACE_INLINE std::int8_t* get_scratch() const {
-        return reinterpret_cast<std::int8_t*>(start + Plan::all[Index].offset);
+        constexpr buffer b = Plan::all[Index];
+        return reinterpret_cast<std::int8_t*>(start.template get<b.bank>() + b.offset);
     }
-    HEADRACE_INLINE std::int8_t* more_scratch() const { return reinterpret_cast<std::int8_t*>(start + End); }
+    HEADRACE_INLINE std::int8_t* more_scratch() const {
+        return reinterpret_cast<std::int8_t*>(start.template get<0>() + End);
+    }
 };
 
 /// Buffers as arrays, each of its type, as constant expressions need them.

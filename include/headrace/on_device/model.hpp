@@ -77,13 +77,33 @@ public:
     /// The size of the arena.
     static constexpr std::size_t arena_bytes =
         static_cast<std::size_t>(more == 0 ? plan::bytes : planned_end + more);
+    /// The size of the arena in each bank of memory, if there are several.
+    static constexpr auto bytes_of_bank = [] {
+        std::array<std::size_t, static_cast<std::size_t>(plan::banks)> bytes{arena_bytes};
+        for (std::size_t i = 1; i != bytes.size(); ++i)
+            bytes[i] = static_cast<std::size_t>(plan::end_of(false, static_cast<std::int32_t>(i)));
+        return bytes;
+    }();
     /// Weights, scales and tables, in flash.
     static constexpr std::size_t constant_bytes = Description::constant_bytes;
     static constexpr std::size_t arena_lower_bound = static_cast<std::size_t>(plan::lower_bound);
 
     /// The arena is `arena_bytes`, aligned to 16 bytes; other models may use it between two inferences.
-    explicit model(std::span<std::byte, arena_bytes> memory_of_arena) : model(memory_of_arena.data()) {}
-    explicit model(std::byte* start_of_arena) : arena_(start_of_arena) { reset(); }
+    explicit model(std::span<std::byte, arena_bytes> memory_of_arena)
+        requires(plan::banks == 1)
+        : model(memory_of_arena.data()) {}
+    explicit model(std::byte* start_of_arena)
+        requires(plan::banks == 1)
+        : arena_{start_of_arena} {
+        reset();
+    }
+    /// An arena in each bank of memory: each has the `bytes_of_bank` of its number, aligned to 16 bytes.
+    explicit model(const std::array<std::byte*, static_cast<std::size_t>(plan::banks)>& starts_of_arenas)
+        requires(plan::banks > 1)
+    {
+        for (std::size_t i = 0; i != starts_of_arenas.size(); ++i) arena_.of[i] = starts_of_arenas[i];
+        reset();
+    }
 
     /// Gives states the values that they begin with. A stream begins anew.
     void reset() {
@@ -216,7 +236,7 @@ private:
 
     detail::arena_memory<plan, planned_end> memory() { return {arena_, states_}; }
 
-    std::byte* arena_;
+    detail::arena_starts<plan::banks> arena_;
     [[no_unique_address]] detail::step_count<Description> steps_;
     [[no_unique_address]] detail::collected_step<Description> collected_;
     alignas(8) std::byte states_[plan::state_bytes == 0 ? 1 : plan::state_bytes];
