@@ -66,6 +66,21 @@ struct branch {};
 template <fixed_text Name, std::size_t Condition, class Test, class Body>
 struct loop {};
 
+/// A tensor of the flatbuffer that a model was made from, and the buffer where it lies right after a layer.
+struct trace {
+    std::int32_t layer = 0;
+    std::size_t buffer = 0;
+    const char* name = "";
+    tensor type{};
+};
+
+/// A tensor in memory; the next layer may write over it.
+struct observed {
+    const char* name = "";  ///< in the flatbuffer
+    tensor type{};
+    const std::byte* buffer = nullptr;  ///< `type.offset` elements before the first element
+};
+
 namespace detail {
 
 /// Buffers as parts of an arena.
@@ -84,6 +99,9 @@ struct arena_memory {
         return reinterpret_cast<std::int8_t*>(start + Plan::all[Index].offset);
     }
     HEADRACE_INLINE std::int8_t* more_scratch() const { return reinterpret_cast<std::int8_t*>(start + End); }
+    const std::byte* at(std::size_t index) const {
+        return (Plan::all[index].is_state ? states : start) + Plan::all[index].offset;
+    }
 };
 
 /// Buffers as arrays, each of its type, as constant expressions need them.
@@ -157,6 +175,13 @@ constexpr std::int32_t more_scratch(layers<Layers...>) {
 template <class Plan, class Core, class... Layers>
 HEADRACE_INLINE constexpr void run_all(layers<Layers...>, auto& memory) {
     (call<Layers, Core, Plan>::run(memory), ...);
+}
+
+/// Calls `after(i)` after layer i.
+template <class Plan, class Core, class... Layers>
+void run_and_tell(layers<Layers...>, auto& memory, const auto& after) {
+    std::int32_t i = 0;
+    ((call<Layers, Core, Plan>::run(memory), after(i++)), ...);
 }
 
 template <class Plan, class Core, class First, class Second>

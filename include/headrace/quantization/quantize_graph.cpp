@@ -57,6 +57,7 @@
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/masks/mask_scores.hpp>
+#include <headrace/quantization/masks/picked_extremes.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
@@ -245,9 +246,9 @@ std::string format_number(float x) {
     return {text.data(), end.ptr};
 }
 
-// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
-// observers intend.
-void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
+// Notes numbers far outside the quantized range, which lose their meaning; clipping a little is what
+// observers intend. A finite one may be an outlier among the samples: of that, a warning is enough.
+void note_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
     const qparams& chosen, const tensor_scheme& scheme, quantization_summary& summary) {
     constexpr double far = 64;
     const auto end = [&](std::int64_t q) {
@@ -257,7 +258,11 @@ void warn_of_lost_numbers(const range_observer& seen, std::span<const quantizati
     const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
     for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
         if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
-        summary.warnings.push_back(join_text(place_of(*points[x.point].source.producer),
+        const bool is_passed_by_all = std::ranges::all_of(points[x.point].readers,
+            [&](const edge* e) { return is_passed_over(*e->target, x.number < 0); });
+        if (is_passed_by_all && !points[x.point].readers.empty()) continue;
+        auto& to = std::isinf(x.number) ? summary.lost : summary.warnings;
+        to.push_back(join_text(place_of(*points[x.point].source.producer),
             format_number(x.number), " is outside of the quantized range [", format_number(held.lowest), ", ",
             format_number(held.highest), "] and becomes ",
             format_number(x.number < 0 ? held.lowest : held.highest)));
@@ -319,7 +324,7 @@ std::vector<qparams> parameters_of(const graph& g, const quantization_groups& gr
             summary.warnings.push_back(join_text(place_of(source), words...));
         };
         const auto key = static_cast<quantization_groups::key>(k);
-        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
+        note_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
         if (seen.undefined() != 0) {
             warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }
