@@ -18,6 +18,16 @@ auto classify(const std::int8_t (&features)[490]) {
 }
 // [firmware]
 
+// [observer]
+#include <headrace/on_device/dump.hpp>
+
+// Writes each tensor of an inference: to a UART, by semihosting, or to memory.
+void dump(kws::model& m, std::FILE* to) {
+    m.run(headrace::on_device::dump(
+        [to](const void* bytes, std::size_t count) { std::fwrite(bytes, 1, count, to); }));
+}
+// [observer]
+
 // [own_kernel]
 struct my_npu {
     using next = headrace::on_device::native;
@@ -46,6 +56,13 @@ int main() {
     const auto scores = classify(features);
     std::printf("%zu scores, the best is number %td\n", scores.size(),
         std::ranges::max_element(scores) - scores.begin());
+
+    static kws::model observed{arena};
+    std::ranges::copy(features, observed.input<"x">().begin());
+    std::FILE* const file = std::tmpfile();
+    dump(observed, file);
+    std::printf("a dump of %ld bytes\n", std::ftell(file));
+    std::fclose(file);
 
     alignas(16) static std::byte larger[accelerated::arena_bytes];
     accelerated m{larger};

@@ -31,6 +31,7 @@ BINDINGS = """
 import glob, importlib.util, json, sys
 import numpy, torch
 package, file, outputs, *inputs = sys.argv[1:]
+sys.path.append(package)
 found = glob.glob(package + "/executorch/extension/pybindings/_portable_lib*.so")[0]
 spec = importlib.util.spec_from_file_location("executorch.extension.pybindings._portable_lib", found)
 library = importlib.util.module_from_spec(spec)

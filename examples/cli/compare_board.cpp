@@ -32,7 +32,9 @@ struct board_model {
     std::optional<loaded_model> loaded{};
     std::optional<lowering_outcome> lowered{};  ///< here, from a .pt2 file
     [[nodiscard]] graph& g() { return lowered ? *lowered->model.graph : *loaded->model.graph; }
-    [[nodiscard]] result<void> check() const { return lowered ? lowered->model.file.check() : loaded->check(); }
+    [[nodiscard]] result<void> check() const {
+        return lowered ? lowered->model.file.check() : loaded->check();
+    }
 };
 
 lower_options options_of_lowering(const compare_options& options) {
@@ -227,7 +229,8 @@ int check_options(const compare_options& options) {
     if (!options.core.empty() && (options.cycles.empty() || !options.vela_csv.empty()))
         return report_usage("--core is for --cycles, without --vela-csv");
     const std::vector outputs{options.json, options.html};
-    for (const std::string& read : {options.reference, options.board, options.debug_buffer, options.cycles, options.through}) {
+    for (const std::string& read :
+        {options.reference, options.board, options.debug_buffer, options.cycles, options.through}) {
         if (const int status = check_distinct_files(outputs, read); status != status_ok) return status;
     }
     return status_ok;
@@ -263,7 +266,10 @@ int compare_board(const compare_options& options) {
         if (estimates.status != status_ok) return estimates.status;
     }
     const result<int> status = compare_all(options, estimates.header ? &estimates : nullptr);
-    return status ? status.value() : report_error(status.error());
+    if (status) return status.value();
+    // A status of 1 says that the board computes something else.
+    return status.error().kind == error_kind::invalid ? report_usage(status.error().message)
+                                                      : report_error(status.error());
 }
 
 }  // namespace headrace::cli

@@ -153,6 +153,8 @@ result<int> prove_model(const prove_options& options, const std::optional<target
         HEADRACE_TRY(write_counterexamples(options.counterexamples, proven));
     }
     fmt::print("{}{}", prove::certificate_text(proven), errors);
+    for (const std::string& range : options.ranges)
+        fmt::print("this holds for {} alone\n", printable(range));
     return proven.no_overflow() ? status_ok : status_unsupported;
 }
 
@@ -162,6 +164,8 @@ int prove(const prove_options& options) {
     if (const int status = check_extension(options.json, {".json"}); status != status_ok) return status;
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+    for (const std::string& text : options.ranges)
+        if (const auto range = parse_range(text); !range) return report_usage(range.error().message);
     const result<int> status = prove_model(options, target);
     return status ? status.value() : report_error(status.error());
 }

@@ -69,7 +69,9 @@ struct dumped_model {
     }
 };
 
-std::string path_of(const std::string& model) { return (testing::source_tree() / model / "model.pt2").string(); }
+std::string path_of(const std::string& model) {
+    return (testing::source_tree() / model / "model.pt2").string();
+}
 
 /// Changes some elements of a copy: tensors share their elements.
 tensor corrupted(const tensor& t, std::mt19937& random) {
@@ -77,7 +79,8 @@ tensor corrupted(const tensor& t, std::mt19937& random) {
     const std::size_t count = 1 + random() % std::min<std::size_t>(numbers.size(), 8);
     for (std::size_t i = 0; i != count; ++i) {
         double& x = numbers[random() % numbers.size()];
-        x = x > 0 ? x - 1 - random() % 3 : x + 1 + random() % 3;
+        const auto by = static_cast<double>(1 + random() % 3);
+        x = x > 0 ? x - by : x + by;
     }
     return tensor::of(t.type(), t.shape(), numbers);
 }
@@ -96,7 +99,8 @@ std::string kind_of(const tensor& expected, const tensor& got) {
 std::vector<double> layer_numbers(std::size_t count, double low = -100, double high = 100) {
     std::mt19937 random(7);
     std::vector<double> numbers(count);
-    for (double& x : numbers) x = std::floor(low + (high - low) * (random() % 1000) / 1000.0);
+    for (double& x : numbers)
+        x = std::floor(low + (high - low) * static_cast<double>(random() % 1000) / 1000.0);
     return numbers;
 }
 
@@ -128,7 +132,7 @@ TEST_CASE("the first layer that differs is found for 50 seeded differences") {
 }
 
 TEST_CASE("the kinds of differences are told by the elements") {
-    using enum dtype;
+    constexpr dtype int8 = dtype::int8, int32 = dtype::int32;
     const eval::extents shape{1, 4, 4, 8};
     const std::vector<double> x = layer_numbers(128);
     const tensor expected = made(int8, shape, x);
@@ -139,8 +143,10 @@ TEST_CASE("the kinds of differences are told by the elements") {
     };
     CHECK(changed([](std::size_t, double) { return 0.0; }).starts_with("all elements are 0"));
     CHECK(changed([](std::size_t, double) { return -5.0; }).starts_with("all elements are -5"));
-    CHECK(changed([](std::size_t i, double v) { return v + (i % 3 == 0 ? 1 : 0); }).starts_with("off by one"));
-    CHECK(changed([](std::size_t, double v) { return v + 3; }) == "all elements are off by 3: another zero point");
+    CHECK(
+        changed([](std::size_t i, double v) { return v + (i % 3 == 0 ? 1 : 0); }).starts_with("off by one"));
+    CHECK(changed([](std::size_t, double v) { return v + 3; }) ==
+        "all elements are off by 3: another zero point");
     CHECK(changed([](std::size_t, double v) { return v < 0 ? v + 128 : v - 128; }).find("signed") !=
         std::string::npos);
     CHECK(changed([](std::size_t, double v) { return std::max(v, 0.0); }).starts_with("clamped to [0, "));
@@ -148,10 +154,12 @@ TEST_CASE("the kinds of differences are told by the elements") {
         std::string::npos);
     CHECK(changed([&](std::size_t i, double) { return x[i % 8 == 0 ? i : i - 1]; }) ==
         "channels are shifted by 1 along axis 3");
-    CHECK(changed([&](std::size_t i, double) { return x[i % 16 * 8 + i / 16]; }).find("NCHW instead of NHWC") !=
-        std::string::npos);
-    CHECK(changed([](std::size_t i, double v) { return i >= 120 ? v - 20 - static_cast<double>(i % 7) : v; })
-              .find("from 120 of 128 on") != std::string::npos);
+    CHECK(changed([&](std::size_t i, double) {
+        return x[i % 16 * 8 + i / 16];
+    }).find("NCHW instead of NHWC") != std::string::npos);
+    CHECK(changed([](std::size_t i, double v) {
+        return i >= 120 ? v - 20 - static_cast<double>(i % 7) : v;
+    }).find("from 120 of 128 on") != std::string::npos);
     CHECK(changed([](std::size_t i, double v) {
         const std::size_t row = i / 32, column = i / 8 % 4;
         return row == 0 || column == 3 ? v - 9 - static_cast<double>(i % 5) : v;
@@ -162,14 +170,16 @@ TEST_CASE("the kinds of differences are told by the elements") {
     CHECK(kind_of(made(int8, {4}, {127, 127, 5, -128}), made(int8, {4}, {-120, -126, 5, 100})) ==
         "the board wraps around where the result saturates");
     const tensor got = made(int8, shape, layer_numbers(128, -50, 90));
-    CHECK(difference_kind(expected, got, differences_of(expected, got), std::vector{earlier_tensor{"conv", got.bytes()}})
+    CHECK(difference_kind(
+        expected, got, differences_of(expected, got), std::vector{earlier_tensor{"conv", got.bytes()}})
               .starts_with("the bytes of conv"));
 }
 
 TEST_CASE("floats differ by more than another order of a sum explains") {
     const tensor x = made(dtype::float32, {3}, {1, 100, -0.5});
     CHECK(differences_of(x, made(dtype::float32, {3}, {1.00001, 100.001, -0.5})).where.empty());
-    CHECK(differences_of(x, made(dtype::float32, {3}, {1, 100.1, -0.5})).where == std::vector<std::size_t>{1});
+    CHECK(
+        differences_of(x, made(dtype::float32, {3}, {1, 100.1, -0.5})).where == std::vector<std::size_t>{1});
 }
 
 TEST_CASE("a dump that does not fit says which record, and where") {

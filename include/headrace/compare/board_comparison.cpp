@@ -73,7 +73,8 @@ public:
             if (found == values_.end()) return unknown(i);
             const value v = found->second;
             HEADRACE_TRY(t, tensor_of(i, v));
-            const auto [at, is_new] = pairs_.emplace(detail::key_of(v), paired_record{&r, r.name, std::move(t)});
+            const auto [at, is_new] =
+                pairs_.emplace(detail::key_of(v), paired_record{&r, r.name, std::move(t)});
             if (!is_new)
                 return malformed(join_text(board_record_text(i + 1, r), "the dump has this tensor at offset ",
                     at->second.record->offset, ", too: a dump is of one inference"));
@@ -132,7 +133,8 @@ private:
         const tensor_meta* const meta = meta_of(v);
         if (meta == nullptr || eval::element_bytes(meta->dtype) == 0)
             return unsupported(join_text(board_record_text(i + 1, r), "the model does not say its type"));
-        const std::size_t bytes = static_cast<std::size_t>(meta->elements()) * eval::element_bytes(meta->dtype);
+        const std::size_t bytes =
+            static_cast<std::size_t>(meta->elements()) * eval::element_bytes(meta->dtype);
         if (r.bytes.size() != bytes)
             return invalid(join_text(board_record_text(i + 1, r), "it has ", r.bytes.size(), " bytes, and ",
                 bytes, " are expected: ", name_of(meta->dtype), " ", shape_text(meta->shape)));

@@ -28,8 +28,8 @@ struct board_layer {
     dtype type = dtype::unknown;
     std::vector<std::int64_t> shape{};
     std::size_t elements = 0;
-    std::size_t differing = 0;  ///< elements that differ
-    double largest = 0;         ///< the largest difference
+    std::size_t differing = 0;          ///< elements that differ
+    double largest = 0;                 ///< the largest difference
     std::vector<std::int64_t> first{};  ///< the index of the first element that differs
     double expected = 0, got = 0;       ///< there
     std::string kind{};                 ///< a guess at the fault
@@ -40,7 +40,7 @@ struct board_layer {
 
 struct board_comparison {
     std::vector<board_layer> layers{};  ///< in the order of execution; inputs are layers, too
-    std::size_t not_dumped = 0;    ///< results of operators that the dump does not have
+    std::size_t not_dumped = 0;         ///< results of operators that the dump does not have
 
     /// Returns the first layer that differs, or null.
     [[nodiscard]] const board_layer* first() const;

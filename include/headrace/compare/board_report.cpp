@@ -22,8 +22,8 @@ std::string first_text(const board_layer& l) {
         "  first at [{}]: {:.9g} expected, {:.9g} on the board\n"
         "  {}\n",
         std::string_view(printable(l.name)), std::string_view(printable(l.op)), place_text(l),
-        name_of(l.type), fmt::join(l.shape, ", "), l.differing, l.elements,
-        l.largest, fmt::join(l.first, ", "), l.expected, l.got, l.kind);
+        name_of(l.type), fmt::join(l.shape, ", "), l.differing, l.elements, l.largest,
+        fmt::join(l.first, ", "), l.expected, l.got, l.kind);
 }
 
 std::string line_text(const board_layer& l) {
@@ -42,8 +42,7 @@ std::string board_report(const board_comparison& c, std::size_t top) {
         const std::size_t later = c.differing() - 1;
         std::size_t own = 0, shown = 0;
         for (const board_layer& l : c.layers) own += &l != first && l.own != 0 ? 1 : 0;
-        if (later != 0)
-            text += fmt::format("{} later differ, {} of them by themselves:\n", later, own);
+        if (later != 0) text += fmt::format("{} later differ, {} of them by themselves:\n", later, own);
         for (const board_layer& l : c.layers) {
             if (&l == first || l.differing == 0 || (top != 0 && shown == top)) continue;
             text += line_text(l);

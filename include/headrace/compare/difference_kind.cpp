@@ -49,8 +49,12 @@ bool is_most(std::size_t count, std::size_t of) { return of != 0 && 50 * count >
 class compared {
 public:
     compared(const tensor& expected, const tensor& got, const element_differences& differing)
-        : expected_(expected), got_(got), x_(expected.to<double>()), y_(got.to<double>()),
-          where_(differing.where), largest_(differing.largest) {}
+        : expected_(expected),
+          got_(got),
+          x_(expected.to<double>()),
+          y_(got.to<double>()),
+          where_(differing.where),
+          largest_(differing.largest) {}
 
     [[nodiscard]] text constant() const {
         if (x_.size() < 2 || !std::ranges::all_of(y_, [&](double y) { return y == y_[0]; })) return {};
@@ -63,7 +67,8 @@ public:
         const auto mine = got_.bytes();
         for (const earlier_tensor& t : earlier) {
             const std::size_t count = std::min(mine.size(), t.bytes.size());
-            if (count >= 8 && 2 * count >= mine.size() && std::memcmp(mine.data(), t.bytes.data(), count) == 0)
+            if (count >= 8 && 2 * count >= mine.size() &&
+                std::memcmp(mine.data(), t.bytes.data(), count) == 0)
                 return join_text("the bytes of ", t.name, ": the layer did not run, or wrote elsewhere");
         }
         return {};
@@ -102,8 +107,8 @@ public:
             for (std::int64_t by = 1; by <= std::min<std::int64_t>(4, shape[axis] - 1); ++by) {
                 for (const std::int64_t d : {by, -by}) {
                     if (is_shifted(inner, shape[axis], d))
-                        return join_text(axis + 1 == shape.size() ? "channels" : "elements", " are shifted by ",
-                            d, " along axis ", axis);
+                        return join_text(axis + 1 == shape.size() ? "channels" : "elements",
+                            " are shifted by ", d, " along axis ", axis);
                 }
             }
         }
@@ -122,9 +127,8 @@ public:
         const double range = std::ldexp(1, bits());
         const auto [low, high] = std::ranges::minmax(y_);
         const auto [least, most] = std::ranges::minmax(x_);
-        if (is_explained([&](double x, double y) {
-                return (x == least || x == most) && std::abs(y - x) > range / 2;
-            }))
+        if (is_explained(
+                [&](double x, double y) { return (x == least || x == most) && std::abs(y - x) > range / 2; }))
             return "the board wraps around where the result saturates";
         if ((low <= least && high >= most) ||
             !is_explained([&](double x, double y) { return y == std::clamp(x, low, high); }))
@@ -151,7 +155,7 @@ public:
         return join_text("off by one: another rounding", place());
     }
 
-    // Where the elements lie, if they are not everywhere.
+    // The place of the elements, if they are not everywhere.
     [[nodiscard]] text local() const {
         const std::string where = place();
         if (where.empty()) return {};
@@ -168,7 +172,8 @@ private:
     [[nodiscard]] static std::string layout_text(std::span<const std::size_t> order) {
         std::string out;
         for (const std::size_t axis : order)
-            out += order.size() == 4 ? std::string(1, "NHWC"[axis]) : (out.empty() ? "" : ",") + std::to_string(axis);
+            out += order.size() == 4 ? std::string(1, "NHWC"[axis])
+                                     : (out.empty() ? "" : ",") + std::to_string(axis);
         return out;
     }
     // The bits of an integer; 0 for other dtypes.
@@ -260,8 +265,9 @@ std::string difference_kind(const tensor& expected, const tensor& got, const ele
     std::span<const earlier_tensor> earlier) {
     const compared both(expected, got, differing);
     // A kind that explains more elements exactly comes first.
-    for (const text& kind : {both.constant(), both.stale(earlier), both.byte_order(), both.of_signs(), both.offset(),
-             both.saturated(), both.rounding(), both.transposed(), both.shifted(), both.local()})
+    for (const text& kind :
+        {both.constant(), both.stale(earlier), both.byte_order(), both.of_signs(), both.offset(),
+            both.saturated(), both.rounding(), both.transposed(), both.shifted(), both.local()})
         if (kind) return *kind;
     return "of no known kind";
 }

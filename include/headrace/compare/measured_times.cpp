@@ -80,7 +80,8 @@ result<measured_times> read_measured_times(std::string_view csv) {
             name = find_column(fields, name_columns);
             time = find_column(fields, time_columns);
             if (name == SIZE_MAX || time == SIZE_MAX)
-                return malformed(join_text("line ", line_number, ": the first row must name the columns: one of ",
+                return malformed(join_text("line ", line_number,
+                    ": the first row must name the columns: one of ",
                     "layer, name, node and id, and one of cycles, instructions, us, microseconds, ms and ns"));
             read.unit = fields[time];
             continue;
@@ -90,8 +91,8 @@ result<measured_times> read_measured_times(std::string_view csv) {
                 std::max(name, time) + 1, " are needed"));
         const auto number = time_of(fields[time]);
         if (!number)
-            return malformed(join_text("line ", line_number, ": ", printable(fields[time]), " is no number of ",
-                read.unit));
+            return malformed(join_text(
+                "line ", line_number, ": ", printable(fields[time]), " is no number of ", read.unit));
         const auto [place, is_new] = places.try_emplace(std::string(fields[name]), read.layers.size());
         if (is_new) read.layers.emplace_back(fields[name], 0);
         read.layers[place->second].second += *number;

@@ -45,8 +45,8 @@ struct timed_layer {
 struct timed_layers {
     /// Those whose time differs most from the prediction come first; those without a prediction last.
     std::vector<timed_layer> layers{};
-    /// What one predicted unit takes: 1 where both count cycles or instructions, else the measured total of
-    /// the layers with a prediction in relation to the predicted one.
+    /// The measured units for one predicted: 1 where both count cycles or instructions, else the measured
+    /// total of the layers with a prediction in relation to the predicted one.
     double scale = 1;
 };
 [[nodiscard]] timed_layers pair_times(const measured_times& measured, const predicted_times& predicted);

@@ -103,8 +103,8 @@ private:
 
 [[nodiscard]] inline std::string format_needs(const target_spec& target) {
     const auto range = [](std::string_view name, const version_range& r) {
-        return join_text("        static constexpr headrace::version_range ", name, "{{", r.oldest.major, ", ",
-            r.oldest.minor, "}, {", r.newest.major, ", ", r.newest.minor, "}};\n");
+        return join_text("        static constexpr headrace::version_range ", name, "{{", r.oldest.major,
+            ", ", r.oldest.minor, "}, {", r.newest.major, ", ", r.newest.minor, "}};\n");
     };
     const bool has_floats = target.has(target_feature::profile_fp);
     return join_text("\n    // Versions that were tested with files that this version of Headrace writes.\n",

@@ -89,8 +89,8 @@ constexpr auto tools_verdict() {
 }  // namespace detail
 
 /// True if the files of a model run with these versions of tools, such as tool::executorch<1, 5> and
-/// tool::vela<5, 2>, and on NPUs, such as ethos_u55. If not, static_assert fails with one error that names the
-/// tool, and the versions of it that were tested.
+/// tool::vela<5, 2>, and on NPUs, such as ethos_u55. If not, static_assert fails with one error that names
+/// the tool, and the versions of it that were tested.
 template <model_contract Model, class... Tools>
 inline constexpr auto runs_on = detail::tools_verdict<Model, Tools...>();
 

@@ -193,9 +193,10 @@ private:
     std::string traces() const {
         std::string list;
         for (const traced_result& t : model_.layers.traces)
-            list += fmt::format("        {{{}, {}, {}, {}}},\n", t.call, t.at.buffer, c_string_literal(t.name),
-                format_tensor(t.at.type));
-        return list.empty() ? list : fmt::format("    static constexpr hr::trace traces[] = {{\n{}    }};\n", list);
+            list += fmt::format("        {{{}, {}, {}, {}}},\n", t.call, t.at.buffer,
+                c_string_literal(t.name), format_tensor(t.at.type));
+        return list.empty() ? list
+                            : fmt::format("    static constexpr hr::trace traces[] = {{\n{}    }};\n", list);
     }
 
     // Elements of the outputs for the sample's inputs; flash has them only where self_test() is called.

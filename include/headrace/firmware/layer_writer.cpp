@@ -328,8 +328,7 @@ result<written_layers> layer_writer::run() {
     return std::move(done_);
 }
 
-result<written_layers> write_layers(
-    const graph& g, const core_description& core, const result_names& names) {
+result<written_layers> write_layers(const graph& g, const core_description& core, const result_names& names) {
     return layer_writer(g, core, names).run();
 }
 

@@ -28,8 +28,7 @@ result_names::result_names(graph& g) {
     for (node& n : g.nodes()) {
         const tensor_meta* const meta = n.result_count == 1 ? n.results[0].meta : nullptr;
         if (meta == nullptr || is<builtin::constant>(n)) continue;
-        g.annotate(
-            n, result_name{g.own(names.all()[names.index(n, 0)]), meta->dtype, meta->elements()});
+        g.annotate(n, result_name{g.own(names.all()[names.index(n, 0)]), meta->dtype, meta->elements()});
         named_.insert(&n);
     }
 }

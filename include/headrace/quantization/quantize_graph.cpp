@@ -17,6 +17,7 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/linear_merges.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
@@ -237,7 +238,8 @@ void observe_extremes(quantization_groups& groups, std::span<const value> bounde
 // "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
 std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
-    return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
+    const node& named = nearest_named(n);
+    return join_text(line, line.empty() ? "" : ": ", origin_name(named), ": ", relation_text(n, named));
 }
 std::string format_number(float x) {
     if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
@@ -258,12 +260,12 @@ void note_lost_numbers(const range_observer& seen, std::span<const quantization_
     const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
     for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
         if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
-        const bool is_passed_by_all = std::ranges::all_of(points[x.point].readers,
-            [&](const edge* e) { return is_passed_over(*e->target, x.number < 0); });
+        const bool is_passed_by_all = std::ranges::all_of(
+            points[x.point].readers, [&](const edge* e) { return is_passed_over(*e->target, x.number < 0); });
         if (is_passed_by_all && !points[x.point].readers.empty()) continue;
         auto& to = std::isinf(x.number) ? summary.lost : summary.warnings;
-        to.push_back(join_text(place_of(*points[x.point].source.producer),
-            format_number(x.number), " is outside of the quantized range [", format_number(held.lowest), ", ",
+        to.push_back(join_text(place_of(*points[x.point].source.producer), format_number(x.number),
+            " is outside of the quantized range [", format_number(held.lowest), ", ",
             format_number(held.highest), "] and becomes ",
             format_number(x.number < 0 ? held.lowest : held.highest)));
     }

@@ -38,11 +38,13 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
 
 result<void> check_head(std::span<const std::byte> file) {
     const std::size_t head = dump_magic.size() + number_bytes;
-    if (file.size() < dump_magic.size() || std::memcmp(file.data(), dump_magic.data(), dump_magic.size()) != 0)
+    if (file.size() < dump_magic.size() ||
+        std::memcmp(file.data(), dump_magic.data(), dump_magic.size()) != 0)
         return malformed("it is no dump of a board: its first bytes are not HRDP");
     if (file.size() < head) return malformed("the dump ends before its version");
     if (const std::uint32_t found = number_at(file, dump_magic.size()); found != dump_version)
-        return unsupported(join_text("the dump has version ", found, ", this program reads version ", dump_version));
+        return unsupported(
+            join_text("the dump has version ", found, ", this program reads version ", dump_version));
     return {};
 }
 

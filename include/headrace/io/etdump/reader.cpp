@@ -17,7 +17,7 @@ namespace headrace {
 
 namespace {
 
-constexpr std::size_t prefix_bytes = 4;  // the size of the rest, before the flatbuffer
+constexpr std::size_t prefix_bytes = 4;
 constexpr std::size_t identifier_at = 4;
 // Names of events that measure a whole instruction; the runtime measures its kernel as well.
 constexpr std::string_view whole_instructions[] = {"OPERATOR_CALL", "DELEGATE_CALL"};
@@ -112,15 +112,18 @@ bool is_etdump(std::span<const std::byte> file) {
 result<etdump> read_etdump(std::span<const std::byte> file, std::span<const std::byte> buffer) {
     if (!is_etdump(file)) return malformed("it is no etdump: its identifier is not ED00");
     // A copy is aligned as the flatbuffer's numbers need it.
-    const std::size_t prefix = has_identifier(file, prefix_bytes) ? prefix_bytes : 0;
     std::vector<std::uint64_t> aligned(file.size() / sizeof(std::uint64_t) + 1);
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(aligned.data());
-    std::memcpy(aligned.data(), file.data() + prefix, file.size() - prefix);
-    flatbuffers::Verifier verifier(bytes, file.size() - prefix);
-    if (!etdump_fb::VerifyDumpBuffer(verifier))
+    std::memcpy(aligned.data(), file.data(), file.size());
+    flatbuffers::Verifier verifier(bytes, file.size());
+    const bool has_size =
+        has_identifier(file, prefix_bytes);  // before the flatbuffer, which counts for alignment
+    if (!(has_size ? etdump_fb::VerifySizePrefixedDumpBuffer(verifier)
+                   : etdump_fb::VerifyDumpBuffer(verifier)))
         return malformed("its flatbuffer is not sound; the file may be cut off");
     etdump last;
-    const auto* const runs = etdump_fb::GetDump(bytes)->runs();
+    const auto* const runs =
+        (has_size ? etdump_fb::GetSizePrefixedDump(bytes) : etdump_fb::GetDump(bytes))->runs();
     for (std::uint32_t i = 0; runs != nullptr && i != runs->size(); ++i) {
         if (runs->Get(i)->events() == nullptr) continue;
         event_reader read(buffer);

@@ -22,7 +22,7 @@ struct etdump_tensor {
     std::span<const std::byte> bytes{};
 };
 
-/// What an instruction took, in the ticks of the runtime's clock: nanoseconds, unless the port of the runtime
+/// The time of an instruction, in the ticks of the runtime's clock: nanoseconds, unless the port of the runtime
 /// has another one.
 struct etdump_time {
     std::uint32_t instruction = 0;
@@ -39,8 +39,7 @@ struct etdump {
 /// Reads the last inference of an etdump. `buffer` is the debug buffer with the tensors, which views keep; it
 /// may be empty, and there are no tensors then. Events inside of delegates are left out. The files may be
 /// untrusted. An error says what is wrong, and with a tensor, of which instruction.
-[[nodiscard]] result<etdump> read_etdump(
-    std::span<const std::byte> file, std::span<const std::byte> buffer);
+[[nodiscard]] result<etdump> read_etdump(std::span<const std::byte> file, std::span<const std::byte> buffer);
 
 }  // namespace headrace
 
