@@ -17,6 +17,7 @@
 #include <headrace/ir/source_location.hpp>
 #include <headrace/run/models.hpp>
 
+#include "board_text.hpp"
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "header.hpp"

@@ -126,6 +126,7 @@ def main_text(xs, ys, kinds, dump=None, times=None):
 
 
 def measure(options, folder):
+    dump, times = getattr(options, "dump", None), getattr(options, "times", None)
     program = options.headrace
     execute(program, "lower", options.model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q", *options.lower)
     execute(program, "lower", options.model, "-o", folder / "m.hpp", "--core", options.core, "-q", *options.lower)
@@ -141,7 +142,7 @@ def measure(options, folder):
     execute(program, "run", folder / "m.tosa", *files, *(a for o in outs for a in ("--out", o)))
     kinds = [t["dtype"] for t in io["outputs"]]
     ys = [np.load(o).astype(TYPES[k]) for o, k in zip(outs, kinds)]
-    (folder / "main.cpp").write_text(main_text(xs, ys, kinds, options.dump and options.dump.resolve(), options.times))
+    (folder / "main.cpp").write_text(main_text(xs, ys, kinds, dump and dump.resolve(), times))
     core = BOARDS[options.core]
     elf = folder / "m.elf"
     try:
@@ -152,9 +153,9 @@ def measure(options, folder):
     found = dict(re.findall(r"^(stack|instructions) (\d+)$", text, re.M))
     if status != 0 or len(found) != 2:
         raise Failure(f"the board stopped with status {status}: {text.strip()[:500]}")
-    if options.times:
+    if times:
         rows = re.findall(r"^layer (\d+) (.*)$", text, re.M)[len(xs):]
-        options.times.write_text("layer,instructions\n" + "".join(f"{name},{count}\n" for count, name in rows))
+        times.write_text("layer,instructions\n" + "".join(f"{name},{count}\n" for count, name in rows))
     header = (folder / "m.hpp").read_text()
     constants = int(re.search(r"constant_bytes = (\d+)", header).group(1))
     return {"core": options.core, "equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),

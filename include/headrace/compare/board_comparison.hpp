@@ -64,9 +64,7 @@ using source_finder = std::function<std::string(std::string_view name, const nod
     std::span<const board_record> records, const std::optional<std::vector<tensor>>& inputs,
     const source_finder& source_of);
 
-/// Returns the comparison as text: the first layer that differs, and a summary of the later ones; `top`
-/// limits their lines.
-[[nodiscard]] std::string board_report(const board_comparison& c, std::size_t top);
+/// Returns all figures as JSON.
 [[nodiscard]] std::string board_json(const board_comparison& c);
 
 }  // namespace headrace

@@ -3,8 +3,6 @@
 
 #include <headrace/compare/measured_times.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -119,24 +117,6 @@ timed_layers pair_times(const measured_times& measured, const predicted_times& p
     };
     std::ranges::stable_sort(paired.layers, std::ranges::greater(), difference);
     return paired;
-}
-
-std::string format_times(
-    const timed_layers& t, const measured_times& measured, const predicted_times& predicted) {
-    std::string text = fmt::format("{:<40} {:>14} {:>14} {:>8}\n", "layer", "predicted",
-        fmt::format("{} measured", measured.unit), "ratio");
-    double all = 0;
-    for (const timed_layer& l : t.layers) {
-        all += l.measured;
-        const auto ratio = l.ratio(t.scale);
-        text += fmt::format("{:<40} {:>14} {:>14.6g} {:>8}\n", std::string_view(printable(l.name)),
-            l.predicted ? fmt::format("{:.6g}", *l.predicted * t.scale) : "", l.measured,
-            ratio ? fmt::format("{:.2f}", *ratio) : "");
-    }
-    text += fmt::format("{:.6g} {} in {} layers", all, measured.unit, t.layers.size());
-    if (!predicted.layers.empty()) text += fmt::format("; predicted are {}", predicted.of);
-    if (t.scale != 1) text += fmt::format(", {:.4g} {} each", t.scale, measured.unit);
-    return text + '\n';
 }
 
 std::string measured_json(const measured_times& measured) {

@@ -51,9 +51,6 @@ struct timed_layers {
 };
 [[nodiscard]] timed_layers pair_times(const measured_times& measured, const predicted_times& predicted);
 
-/// Returns a table of name, predicted and measured time and their ratio.
-[[nodiscard]] std::string format_times(
-    const timed_layers& t, const measured_times& measured, const predicted_times& predicted);
 /// Returns a JSON object for the page: unit, total and times by name.
 [[nodiscard]] std::string measured_json(const measured_times& measured);
 

@@ -22,8 +22,8 @@ struct etdump_tensor {
     std::span<const std::byte> bytes{};
 };
 
-/// The time of an instruction, in the ticks of the runtime's clock: nanoseconds, unless the port of the runtime
-/// has another one.
+/// The time of an instruction, in the ticks of the runtime's clock: nanoseconds, unless the port of the
+/// runtime has another one.
 struct etdump_time {
     std::uint32_t instruction = 0;
     std::uint64_t ticks = 0;
