@@ -30,6 +30,16 @@ void listen(std::span<const std::int8_t> features, const auto& use) {
 }
 // [stream]
 
+// [observer]
+#include <headrace/on_device/dump.hpp>
+
+// Writes each tensor of an inference: to a UART, by semihosting, or to memory.
+void dump(kws::model& m, std::FILE* to) {
+    m.run(headrace::on_device::dump(
+        [to](const void* bytes, std::size_t count) { std::fwrite(bytes, 1, count, to); }));
+}
+// [observer]
+
 // [own_kernel]
 struct my_npu {
     using next = headrace::on_device::native;
@@ -62,6 +72,13 @@ int main() {
     int due = 0;
     for (int second = 0; second != 2; ++second) listen(features, [&](auto) { ++due; });
     std::printf("a stream: %d scores in 2 s\n", due);
+
+    static kws::model observed{arena};
+    std::ranges::copy(features, observed.input<"x">().begin());
+    std::FILE* const file = std::tmpfile();
+    dump(observed, file);
+    std::printf("a dump of %ld bytes\n", std::ftell(file));
+    std::fclose(file);
 
     alignas(16) static std::byte larger[accelerated::arena_bytes];
     accelerated m{larger};

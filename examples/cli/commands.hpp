@@ -179,8 +179,15 @@ struct compare_options {
     std::string html;
     std::size_t top = 0;  ///< lines of the table; 0: all layers
     int jobs = 0;
+    std::string board;         ///< dump of a board, which `reference` is compared with; empty: none
+    std::string debug_buffer;  ///< of an etdump `board`; empty: the file of its name that ends in .bin
+    std::string cycles;        ///< times of layers on a board (CSV or etdump); empty: none
+    std::string core;          ///< the processor whose estimates the times are compared with; empty: none
+    std::string vela_csv;      ///< Vela's figures by layer, likewise; empty: none
 };
 [[nodiscard]] int compare(const compare_options& options);
+/// The part of `compare` that is about a board.
+[[nodiscard]] int compare_board(const compare_options& options);
 
 struct plan_options {
     std::vector<std::string> models;
@@ -223,12 +230,13 @@ struct contract_options {
 
 struct prove_options {
     std::string model;
-    size_choices sizes{};         ///< for a .pt2 file that leaves some open
-    std::string target;           ///< as for `lower`
-    std::string json;             ///< file to write in addition; empty: none
-    std::string counterexamples;  ///< directory for inputs that overflow; empty: none
-    double search_seconds = 2;    ///< for these inputs
-    bool error = false;           ///< also bound the rounding errors of a quantized .pt2 file
+    size_choices sizes{};               ///< for a .pt2 file that leaves some open
+    std::string target;                 ///< as for `lower`
+    std::string json;                   ///< file to write in addition; empty: none
+    std::string counterexamples;        ///< directory for inputs that overflow; empty: none
+    double search_seconds = 2;          ///< for these inputs
+    bool error = false;                 ///< also bound the rounding errors of a quantized .pt2 file
+    std::vector<std::string> ranges{};  ///< "x=-1:1": numbers that an input holds
 };
 /// The status is that of success only if the model is certified.
 [[nodiscard]] int prove(const prove_options& options);

@@ -85,17 +85,6 @@ std::optional<target_spec> target_of_core(std::optional<target_spec> asked) {
     return asked;
 }
 
-lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
-    return try_lowering([&] { return read_for_lowering(options.model, options); },
-        {.target = target_of_core(target),
-            .beside = features_of_cores,
-            .verify = options.verify,
-            .inputs = options.inputs,
-            .state = state_of(options),
-            .streams = true,
-            .strict = options.strict});
-}
-
 // Describes the lowered model as layers. The file of its constants has been read to its end then.
 result<core_model> describe(const lower_options& options, program& model,
     const firmware::core_description& core, const std::string& name, bool has_sample) {
@@ -118,6 +107,17 @@ result<core_model> describe(const lower_options& options, program& model,
 }
 
 }  // namespace
+
+lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
+    return try_lowering([&] { return read_for_lowering(options.model, options); },
+        {.target = target_of_core(target),
+            .beside = features_of_cores,
+            .verify = options.verify,
+            .inputs = options.inputs,
+            .state = state_of(options),
+            .streams = true,
+            .strict = options.strict});
+}
 
 core_model lower_for_core(const lower_options& options, const std::string& name, bool has_sample) {
     const auto core = firmware::find_core(options.core);

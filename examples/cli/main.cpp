@@ -111,7 +111,9 @@ constexpr const char* stream_examples =
 constexpr const char* compare_examples =
     R"(Examples:
   headrace compare model.pt2 model_int8.pt2 --in test.npy --top 10
-  headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy)";
+  headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy
+  headrace compare model.tosa --board dump.bin
+  headrace compare model_int8.pt2 --cycles times.csv --core cortex-m4 --html page.html)";
 constexpr const char* embed_examples =
     R"(Examples:
   headrace embed model.tosa --io io.json --name kws -o generated
@@ -126,6 +128,18 @@ else 1 if a model cannot be lowered. --report then writes one file with a row fo
 constexpr const char* output_help =
     R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a
 package or for --batch. Files are written whole or not at all; - is standard output)";
+constexpr const char* prove_range_help =
+    R"(Numbers that an input holds, such as x=-1:1, instead of all of its type: real ones for an input that a
+.pt2 file quantizes, else integers. The certificate is then for these)";
+constexpr const char* compare_in_help =
+    R"(For each input, in order: a .npy file of samples, or a directory; with --board, of one inference, and
+not needed if the dump has the inputs)";
+constexpr const char* compare_board_help =
+    R"(Compare with what a board computed: a dump of its tensors, or an etdump of ExecuTorch for a .pte file. A
+.pt2 file is lowered first, as for --core. Names the first layer that differs; the exit status is then 1)";
+constexpr const char* compare_cycles_help =
+    R"(Times of layers on a board (CSV, with the columns `layer` and `cycles` or `us`, or an etdump): a table,
+and figures on the nodes of the page)";
 constexpr const char* compare_sort_help =
     R"(Sort by own, the noise that a layer adds, by sqnr, the noise in its result, by difference, cosine or
 saturated, the worst first; or by model, in the model's order; default: own)";
@@ -559,6 +573,7 @@ void add_prove(CLI::App& app, prove_options& o, int& status) {
     prove->add_option("--search", o.search_seconds, "Seconds to look for such inputs; default: 2")
         ->check(CLI::Range(0.0, 3600.0))
         ->type_name("SECONDS");
+    prove->add_option("--range", o.ranges, prove_range_help)->type_name("INPUT=LOW:HIGH");
     prove->add_flag("--error", o.error,
         "Also bound how far rounding moves each layer and output of a quantized .pt2 file");
     write_by(*prove, {"--json"});
@@ -637,13 +652,18 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
 
 void add_compare(CLI::App& app, compare_options& o, int& status) {
     CLI::App* compare = app.add_subcommand(
-        "compare", "Compare two forms of a model layer by layer: float, quantized, lowered");
+        "compare", "Compare a model with another form of it, or with a board, layer by layer");
     compare->add_option("reference", o.reference, "The reference: a .pt2, .tosa or .pte file, or a package")
         ->required();
-    compare->add_option("other", o.other, "The model that was made from it")->required();
-    compare->add_option("--in", o.samples, "For each input, in order: a .npy file of samples, or a directory")
-        ->required()
-        ->type_name("FILE|DIR");
+    compare->add_option("other", o.other, "The model that was made from it; none with --board or --cycles");
+    compare->add_option("--in", o.samples, compare_in_help)->type_name("FILE|DIR");
+    compare->add_option("--board", o.board, compare_board_help);
+    compare->add_option("--debug-buffer", o.debug_buffer,
+        "Tensors of an etdump; default: the file of its name that ends in .bin");
+    compare->add_option("--cycles", o.cycles, compare_cycles_help);
+    compare->add_option("--core", o.core, "With --cycles: compare with the estimates for this processor");
+    compare->add_option("--vela-csv", o.vela_csv,
+        "With --cycles: compare with Vela's figures, which it writes to MODEL_per-layer.csv");
     add_sizes(*compare, o.sizes);
     compare->add_option(
         "--method", o.method, "Method of the second model, if it is a package or a .pte file");

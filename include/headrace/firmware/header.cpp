@@ -94,7 +94,7 @@ public:
             "{};\n\n",
             model_.report.macs, model_.report.constant_bytes);
         text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
-            ports("outputs", model_.io.outputs, layers.outputs) + stream() + sample();
+            ports("outputs", model_.io.outputs, layers.outputs) + stream() + traces() + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
         text += arenas();
         text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
@@ -225,6 +225,16 @@ private:
             inputs, outputs, options_.stream->first_step);
     }
 
+    // Results of layers, for an observer of model::run; flash has them only where there is one.
+    std::string traces() const {
+        std::string list;
+        for (const traced_result& t : model_.layers.traces)
+            list += fmt::format("        {{{}, {}, {}, {}}},\n", t.call, t.at.buffer,
+                c_string_literal(t.name), format_tensor(t.at.type));
+        return list.empty() ? list
+                            : fmt::format("    static constexpr hr::trace traces[] = {{\n{}    }};\n", list);
+    }
+
     // Elements of the outputs for the sample's inputs; flash has them only where self_test() is called.
     std::string sample() const {
         if (sample_outputs_.empty()) return {};
@@ -302,8 +312,9 @@ result<model_header> write_header(graph& g, const header_options& options) {
     constant_arrays sample(SIZE_MAX);
     const std::vector<std::string> outputs = add_sample(g, options.execute, sample);
     pass_context context(options.infer);
+    const result_names names(g);
     HEADRACE_TRY(to_device::run_unchecked(g, context, {}));
-    HEADRACE_TRY(layers, write_layers(g, options.core));
+    HEADRACE_TRY(layers, write_layers(g, options.core, names));
     arena_figures arena = plan_buffers(layers.buffers);
     std::optional<bank_layout> banks;
     if (options.memory) {

@@ -27,6 +27,7 @@
 #include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/quantized_states.hpp>
+#include <headrace/prove/lost_constants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/make_real.hpp>
@@ -180,6 +181,19 @@ result<void> check_infinities(
     return {};
 }
 
+// Refuses infinities, and constants far beyond the range of what they are quantized with: they would become
+// other numbers.
+result<void> refuse_lost_numbers(const graph& g, const quantization_summary& summary) {
+    std::vector<std::string> lost = summary.lost;
+    for (std::string& constant : prove::lost_constants(g))
+        if (std::ranges::find(lost, constant) == lost.end()) lost.push_back(std::move(constant));
+    if (lost.empty()) return {};
+    std::string all;
+    for (const std::string& one : lost) all += (all.empty() ? "" : "; ") + one;
+    return unsupported(all +
+        ": let the model use a number near the others, or keep the node in float by a rule of --config");
+}
+
 }  // namespace
 
 result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
@@ -229,6 +243,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     }
     states.restore();
     HEADRACE_TRY(check_infinities(*inputs, summary.mask_inputs));
+    HEADRACE_TRY(refuse_lost_numbers(g, summary));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};

@@ -66,6 +66,21 @@ struct branch {};
 template <fixed_text Name, std::size_t Condition, class Test, class Body>
 struct loop {};
 
+/// A tensor of the flatbuffer that a model was made from, and the buffer where it lies right after a layer.
+struct trace {
+    std::int32_t layer = 0;
+    std::size_t buffer = 0;
+    const char* name = "";
+    tensor type{};
+};
+
+/// A tensor in memory; the next layer may write over it.
+struct observed {
+    const char* name = "";  ///< in the flatbuffer
+    tensor type{};
+    const std::byte* buffer = nullptr;  ///< `type.offset` elements before the first element
+};
+
 namespace detail {
 
 /// The start of the arena, or of each where there are several.
@@ -77,6 +92,7 @@ struct arena_starts {
     HEADRACE_INLINE std::byte* get() const {
         return of[Bank];
     }
+    HEADRACE_INLINE std::byte* at(std::int32_t bank) const { return of[bank]; }
 };
 template <>
 struct arena_starts<1> {
@@ -86,6 +102,7 @@ struct arena_starts<1> {
     HEADRACE_INLINE std::byte* get() const {
         return start;
     }
+    HEADRACE_INLINE std::byte* at(std::int32_t) const { return start; }
 };
 
 /// Buffers as parts of the arenas.
@@ -107,6 +124,10 @@ struct arena_memory {
     }
     HEADRACE_INLINE std::int8_t* more_scratch() const {
         return reinterpret_cast<std::int8_t*>(start.template get<0>() + End);
+    }
+    HEADRACE_INLINE const std::byte* at(std::size_t index) const {
+        const buffer& b = Plan::all[index];
+        return (b.is_state ? states : start.at(b.bank)) + b.offset;
     }
 };
 
@@ -181,6 +202,13 @@ constexpr std::int32_t more_scratch(layers<Layers...>) {
 template <class Plan, class Core, class... Layers>
 HEADRACE_INLINE constexpr void run_all(layers<Layers...>, auto& memory) {
     (call<Layers, Core, Plan>::run(memory), ...);
+}
+
+/// Calls `after(i)` after layer i.
+template <class Plan, class Core, class... Layers>
+void run_and_tell(layers<Layers...>, auto& memory, const auto& after) {
+    std::int32_t i = 0;
+    ((call<Layers, Core, Plan>::run(memory), after(i++)), ...);
 }
 
 template <class Plan, class Core, class First, class Second>

@@ -185,6 +185,25 @@ public:
         return Description::stream::outputs[Output].delay;
     }
 
+    /// One inference that shows an observer each input, and each result that the flatbuffer has, too, right
+    /// after its layer: `observer(const observed&)`. headrace::on_device::dump is one.
+    template <class Observer>
+        requires(requires(Observer& f, const observed& x) { f(x); })
+    void run(Observer&& observer) {
+        auto memory = this->memory();
+        const auto show = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (observer(observed{inputs::template get<I>::name.text, inputs::template get<I>::type,
+                 memory.at(inputs::template get<I>::buffer)}),
+                ...);
+        };
+        show(std::make_index_sequence<inputs::size>{});
+        detail::run_and_tell<plan, Core>(all_layers{}, memory, [&]([[maybe_unused]] std::int32_t layer) {
+            if constexpr (requires { Description::traces; })
+                for (const trace& t : Description::traces)
+                    if (t.layer == layer) observer(observed{t.name, t.type, memory.at(t.buffer)});
+        });
+    }
+
     /// Runs the sample that the header carries, and compares its results: true if this board computes what
     /// `headrace run` does. States begin anew afterwards.
     [[nodiscard]] bool self_test()
