@@ -26,7 +26,7 @@ import run  # noqa: E402
 def reference(program, folder, io, report, xs, is_quantized):
     """What `headrace run` gives for each step."""
     first = {s["name"]: s["first_value"] for s in report["states"]}
-    # Where the step was quantized, its states were real numbers.
+    # States of a step that was quantized afterwards are real numbers there.
     kind = {t["state"]: np.float32 if is_quantized else run.TYPES[t["dtype"]] for t in io["inputs"] if "state" in t}
     states = {t["state"]: run.as_stored(np.full(t["shape"], first[t["state"]], kind[t["state"]]), t)
               for t in io["inputs"] if "state" in t}

@@ -56,6 +56,16 @@ TEST_CASE("what remembers elements that the whole model does not have is refused
     CHECK_THAT(refusal(n), Catch::Matchers::Contains("pad that layer on the left alone"));
 }
 
+TEST_CASE("a resampling that counts by another scale than the ratio of sizes is refused", "[stream]") {
+    stream_network n(2, 24);
+    n.end(n.add<aten::upsample_nearest1d>({.self = n.x(), .output_size = {48}, .scales = 2.01}));
+    CHECK_THAT(refusal(n), Catch::Matchers::Contains("use a whole factor"));
+    stream_network other(2, 24);
+    other.end(
+        other.add<aten::upsample_linear1d>({.self = other.x(), .output_size = {48}, .align_corners = true}));
+    CHECK_THAT(refusal(other), Catch::Matchers::Contains("without align_corners"));
+}
+
 TEST_CASE("a step that strides do not divide is refused with the multiple", "[stream]") {
     stream_network n(2, 24);
     n.end(n.convolution(n.convolution(n.x(), 2, 3, 2), 2, 3, 3));

@@ -140,8 +140,7 @@ result<node_rule> flow_analysis::recurrence(node& n) {
         if (of(n.operand(i)).kind != flow_kind::independent)
             return global(n, "its first state is of the stream");
         made.states.push_back({i, i});
-        made.results[i] =
-            flow{.kind = flow_kind::latest, .exact = made.first_step, .remembers = true};
+        made.results[i] = flow{.kind = flow_kind::latest, .exact = made.first_step, .remembers = true};
         made.results[i].comparable = made.first_step == 0 && ratio(f.size) == f.rate * size_;
     }
     return made;

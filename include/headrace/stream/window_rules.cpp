@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <headrace/base/floor_div.hpp>
 #include <headrace/base/strings.hpp>
@@ -41,6 +43,17 @@ bool is_linear(const node& n) {
     return is<aten::upsample_linear1d>(n) || is<aten::upsample_linear1d_vec>(n) ||
         is<aten::upsample_bilinear2d>(n) || is<aten::upsample_bilinear2d_vec>(n) ||
         is<aten::upsample_trilinear3d>(n) || is<aten::upsample_trilinear3d_vec>(n);
+}
+
+// True if a resampling names another scale than the ratio of its sizes, by which it then counts.
+bool has_other_scale(const node& n, std::size_t spatial, std::int64_t factor) {
+    constexpr std::string_view names[]{"scales_d", "scales_h", "scales_w"};
+    const std::size_t axes = spatial_rank_in(n.op->traits);
+    const std::vector scales = reals_argument(n, "scale_factors");
+    double scale = spatial < scales.size() ? scales[spatial] : static_cast<double>(factor);
+    for (const std::string_view name : {std::string_view("scales"), names[3 - axes + spatial]})
+        if (const std::vector one = reals_argument(n, name); !one.empty()) scale = one[0];
+    return scale != static_cast<double>(factor);
 }
 
 result<void> check(const node& n, const window& w) {
@@ -176,7 +189,9 @@ result<node_rule> flow_analysis::resampling(node& n) {
     const std::int64_t size = n.results[0].meta->shape[from.axis];
     const std::int64_t factor = size / from.size;
     const bool is_nearest = n.op->has(trait::nearest);
-    if (size % from.size != 0 || !(is_nearest || is_linear(n)) || boolean_argument(n, "align_corners"))
+    const std::size_t spatial = from.axis + spatial_axes - rank;
+    if (size % from.size != 0 || has_other_scale(n, spatial, factor) || !(is_nearest || is_linear(n)) ||
+        boolean_argument(n, "align_corners"))
         return global(n,
             "it moves each element by a number that depends on its place; use a whole factor and mode "
             "'nearest' or 'linear' without align_corners");
@@ -193,7 +208,7 @@ result<node_rule> flow_analysis::resampling(node& n) {
     f.end *= factor;
     f.zero_before = is_nearest && from.zero_before;
     node_rule made{.factor = factor};
-    made.spatial = from.axis + spatial_axes - rank;
+    made.spatial = spatial;
     made.results.assign(n.result_count, f);
     if (is_nearest) return made;
     made.readings.push_back(reading{-2, elements(from) + 2});
