@@ -16,10 +16,11 @@
 #endif
 
 struct kws {
-    using exported_ops = headrace::ops<headrace::aten::amax, headrace::aten::avg_pool2d,
-        headrace::aten::conv2d, headrace::aten::exp, headrace::aten::flatten_using_ints,
-        headrace::aten::linear, headrace::aten::mul_tensor, headrace::aten::reciprocal, headrace::aten::relu,
-        headrace::aten::slice_copy_tensor, headrace::aten::sub_tensor, headrace::aten::sum_dim_intlist,
+    using exported_ops = headrace::ops<
+        headrace::aten::amax, headrace::aten::avg_pool2d, headrace::aten::conv2d, headrace::aten::exp,
+        headrace::aten::flatten_using_ints, headrace::aten::linear, headrace::aten::mul_tensor,
+        headrace::aten::reciprocal, headrace::aten::relu, headrace::aten::slice_copy_tensor,
+        headrace::aten::sub_tensor, headrace::aten::sum_dim_intlist,
         headrace::quantized_decomposed::dequantize_per_channel,
         headrace::quantized_decomposed::dequantize_per_tensor,
         headrace::quantized_decomposed::quantize_per_tensor>;
@@ -37,10 +38,10 @@ struct kws {
     static constexpr std::uint64_t peak_memory = 40000;
     static constexpr std::uint64_t constant_bytes = 27850;
     static constexpr std::uint64_t flatbuffer_bytes = 41064;
-    using lowered_ops =
-        headrace::ops<headrace::tosa::avg_pool2d, headrace::tosa::conv2d, headrace::tosa::depthwise_conv2d,
-            headrace::tosa::mul, headrace::tosa::reduce_max, headrace::tosa::reduce_sum,
-            headrace::tosa::rescale, headrace::tosa::reshape, headrace::tosa::sub, headrace::tosa::table>;
+    using lowered_ops = headrace::ops<
+        headrace::tosa::avg_pool2d, headrace::tosa::conv2d, headrace::tosa::depthwise_conv2d,
+        headrace::tosa::mul, headrace::tosa::reduce_max, headrace::tosa::reduce_sum, headrace::tosa::rescale,
+        headrace::tosa::reshape, headrace::tosa::sub, headrace::tosa::table>;
 
     // The operators, and the tensors that they refer to.
     static constexpr std::array<headrace::tensor_meta, 24> tensors{{
@@ -78,13 +79,14 @@ struct kws {
         {.kernel = {25, 5}, .stride = {1, 1}, .pad = {0, 0, 0, 0}, .declared = headrace::dtype::int32},
         {.axis = 1},
     }};
-    static constexpr std::array<std::uint32_t, 189> uses{0, 1, 2, 2, 3, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10,
-        4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5,
-        9, 9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6, 6, 4,
-        7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 5, 5, 12, 12,
-        13, 14, 5, 5, 15, 15, 14, 16, 8, 5, 17, 17, 18, 19, 19, 8, 5, 5, 8, 20, 19, 21, 21, 8, 5, 5, 8, 22,
-        20, 22, 20, 20, 8, 5, 8, 5, 19, 19, 23, 19, 19, 8, 5, 5, 8, 20, 20, 22, 22, 8, 5, 8, 5, 21, 21, 23,
-        21, 21, 8, 5, 5, 8, 22, 20, 22, 5, 20, 20, 8, 5, 8, 5, 19};
+    static constexpr std::array<std::uint32_t, 189> uses{
+        0, 1, 2, 2, 3, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6,
+        6, 4, 7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10, 4,
+        5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 10, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9,
+        9, 11, 4, 5, 5, 6, 6, 4, 7, 8, 5, 9, 9, 5, 5, 12, 12, 13, 14, 5, 5, 15, 15, 14, 16, 8, 5, 17, 17, 18,
+        19, 19, 8, 5, 5, 8, 20, 19, 21, 21, 8, 5, 5, 8, 22, 20, 22, 20, 20, 8, 5, 8, 5, 19, 19, 23, 19, 19, 8,
+        5, 5, 8, 20, 20, 22, 22, 8, 5, 8, 5, 21, 21, 23, 21, 21, 8, 5, 5, 8, 22, 20, 22, 5, 20, 20, 8, 5, 8,
+        5, 19};
     static constexpr std::array<headrace::contract_node, 36> nodes{{
         {&headrace::info_of<headrace::tosa::reshape>, "conv2d", 0, 2, 1, 0x0, 0},
         {&headrace::info_of<headrace::tosa::conv2d>, "conv2d", 3, 5, 1, 0x1e, 1},

@@ -106,11 +106,12 @@ class Lowered:
 
 
 def same(numpy_python, got, expected):
-    """Fails unless integers are equal and floats near."""
-    text = ("import sys, numpy\nfor a, b in zip(sys.argv[1::2], sys.argv[2::2]):\n    a, b = numpy.load(a), numpy.load(b)\n"
+    """Returns "equal" or, for floats, "near"; fails on others."""
+    text = ("import sys, numpy\nsaid = 'equal'\nfor a, b in zip(sys.argv[1::2], sys.argv[2::2]):\n    a, b = numpy.load(a), numpy.load(b)\n"
             "    near = numpy.allclose(a, b, 1e-3, 1e-4) if b.dtype.kind == 'f' else numpy.array_equal(a, b)\n"
-            "    if a.size != b.size or not near: sys.exit('other results')\n")
-    execute(numpy_python, "-c", text, *(p for pair in zip(got, expected) for p in pair))
+            "    if a.size != b.size or not near: sys.exit('other results')\n"
+            "    said = said if numpy.array_equal(a, b) else 'near'\nprint(said)\n")
+    return execute(numpy_python, "-c", text, *(p for pair in zip(got, expected) for p in pair)).strip()
 
 
 def run_pte(model, environment, options):
@@ -133,8 +134,7 @@ def run_pte(model, environment, options):
             except Failure:
                 if python == options.torch[-1]:
                     raise
-    same(environment.python, got, expected)
-    return "equal" if model.kind != "float" else "near"
+    return same(environment.python, got, expected)
 
 
 def run_vela(model, environment, options):
@@ -170,8 +170,7 @@ def run_tosa(model, environment, options):
     inputs = [environment.folder / f"{model.kind}_x{i}.npy" for i in range(len(model.io["inputs"]))]
     expected = model.expected(model.tosa, inputs, f"{model.kind}_tosa_")
     execute(environment.python, "-c", REFERENCE, model.tosa, environment.folder / f"{model.kind}_y", *inputs)
-    same(environment.python, [environment.folder / f"{model.kind}_y{i}.npy" for i in range(model.outputs)], expected)
-    return "equal" if model.kind != "float" else "near"
+    return same(environment.python, [environment.folder / f"{model.kind}_y{i}.npy" for i in range(model.outputs)], expected)
 
 
 RUNS = {"executorch": run_pte, "ethos-u-vela": run_vela, "tosa-tools": run_tosa}

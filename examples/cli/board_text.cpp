@@ -6,6 +6,8 @@
 
 #include <headrace/base/printable.hpp>
 
+#include "messages.hpp"
+
 namespace headrace::cli {
 
 namespace {
@@ -48,6 +50,9 @@ std::string board_report(const board_comparison& c, std::size_t top) {
             ++shown;
         }
     }
+    if (first == nullptr && c.differing() != 0)
+        text += fmt::format("{} differ by what the roundings of floats before them explain\n",
+            counted(c.differing(), "tensor"));
     text += fmt::format("{} of {} tensors of the dump are equal; {} of the model are not in it\n",
         c.layers.size() - c.differing(), c.layers.size(), c.not_dumped);
     return text;

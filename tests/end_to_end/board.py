@@ -96,7 +96,8 @@ def check_errors(program, records, folder):
         call(program, "compare", KWS, "--board", folder / "bad.bin", status=status, says=says)
 
     whole = file_of(records)
-    refused(b"", "no dump of a board")
+    refused(b"", "is empty")
+    refused(b"HRD", "no dump of a board")
     refused(whole[:-1], f"record {len(records)} at offset")
     refused(whole[:8] + b"\r\n" + whole[8:], "bytes were lost or added")
     refused(file_of([("conv2d_99x", b"1")]), "record 1 at offset 8, conv2d_99x: the model has no tensor of that name", USAGE)

@@ -65,7 +65,7 @@ def check_ranges(program, folder):
     for wrong in ("x", "x=1", "x=2:1", "x=a:b", "x=0:inf"):
         call(program, "prove", KWS, "--range", wrong, status=USAGE, says="give NAME=LOWEST:HIGHEST")
     call(program, "prove", KWS, "--range", "z=0:1", status=UNSUPPORTED, says="the model has no input z")
-    call(program, "prove", text, "--range", "x=0.2:0.3", status=UNSUPPORTED, says="no INT32 of input x is in")
+    call(program, "prove", text, "--range", "x=0.2:0.3", status=UNSUPPORTED, says="no int32 of input x is in")
 
 
 def check_usage(program, folder):

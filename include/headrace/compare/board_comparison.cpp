@@ -21,7 +21,7 @@
 namespace headrace {
 
 const board_layer* board_comparison::first() const {
-    const auto found = std::ranges::find_if(layers, [](const board_layer& l) { return l.differing != 0; });
+    const auto found = std::ranges::find_if(layers, [](const board_layer& l) { return l.own != 0; });
     return found == layers.end() ? nullptr : &*found;
 }
 
@@ -106,7 +106,7 @@ public:
             done.layers.push_back(compare(v, p, t, earlier, source_of));
             earlier.push_back({p.name, p.of_board.bytes()});
         }));
-        if (done.first() == nullptr) return done;
+        if (done.differing() == 0) return done;
         // Each layer reads what the board computed, and so differs only by its own fault.
         HEADRACE_TRY(visit(inputs, [&](value v, const paired_record& p, tensor& t) {
             done.layers[places.at(detail::key_of(v))].own = differences_of(t, p.of_board).where.size();

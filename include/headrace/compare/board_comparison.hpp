@@ -42,7 +42,8 @@ struct board_comparison {
     std::vector<board_layer> layers{};  ///< in the order of execution; inputs are layers, too
     std::size_t not_dumped = 0;         ///< results of operators that the dump does not have
 
-    /// Returns the first layer that differs, or null.
+    /// Returns the first layer that differs by itself, or null. Floats that differ by a rounding may become
+    /// other booleans and integers.
     [[nodiscard]] const board_layer* first() const;
     [[nodiscard]] std::size_t differing() const;
 };

@@ -25,18 +25,18 @@ using text = std::optional<std::string>;
 
 struct tolerance {
     double part = 0;   // of the magnitude
-    double least = 0;  // added to the magnitude
+    double least = 0;  // of the largest magnitude in the tensor, since sums cancel
 };
 
 tolerance tolerance_of(dtype type) {
     switch (type) {
         case dtype::float64:
         case dtype::float32:
-            return {1e-4, 1e-3};
+            return {1e-4, 1e-6};
         case dtype::float16:
-            return {1.0 / 256, 0.1};
+            return {1.0 / 256, 1.0 / 2560};
         case dtype::bfloat16:
-            return {1.0 / 32, 0.1};
+            return {1.0 / 32, 1.0 / 320};
         default:
             return {};
     }
@@ -251,10 +251,13 @@ element_differences differences_of(const tensor& expected, const tensor& got) {
     const tolerance granted = tolerance_of(expected.type());
     const std::vector<double> x = expected.to<double>(), y = got.to<double>();
     element_differences found;
+    double most = 0;
+    for (const double number : x)
+        if (std::isfinite(number)) most = std::max(most, std::abs(number));
     for (std::size_t i = 0; i != x.size(); ++i) {
         if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
         const double d = std::abs(x[i] - y[i]);
-        if (d <= granted.part * (std::abs(x[i]) + granted.least)) continue;
+        if (d <= granted.part * std::abs(x[i]) + granted.least * most) continue;
         found.where.push_back(i);
         found.largest = std::isnan(d) ? std::numeric_limits<double>::infinity() : std::max(found.largest, d);
     }

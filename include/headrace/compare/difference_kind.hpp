@@ -19,7 +19,8 @@ struct element_differences {
 };
 
 /// Compares two tensors of one dtype and shape. Integers differ if they are not equal; floats, if they differ
-/// by more than a sum in another order explains: 0.01 % for float32, 0.4 % for float16, 3 % for bfloat16.
+/// by more than a sum in another order explains: 0.01 % for float32, 0.4 % for float16, 3 % for bfloat16, and
+/// besides a hundredth, for the shorter types a tenth, of that share of the largest element.
 [[nodiscard]] element_differences differences_of(const tensor& expected, const tensor& got);
 
 /// A tensor of an earlier layer, whose bytes may lie where another layer's result should.

@@ -15,6 +15,7 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/held_interval.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/quantization/masks/picked_extremes.hpp>
 
@@ -79,8 +80,9 @@ public:
     }
     [[nodiscard]] std::string text(const node& n, double x) const {
         const auto line = source_line(n);
+        const node& named = nearest_named(n);
         return join_text(printable(std::string_view(line)), line.empty() ? "" : ": ",
-            printable(origin_name(n)), ": ", format_number(x), " is outside of the quantized range [",
+            printable(origin_name(named)), ": ", relation_text(n, named), format_number(x), " is outside of the quantized range [",
             format_number(lowest_), ", ", format_number(highest_), "] and becomes ",
             format_number(x < 0 ? lowest_ : highest_));
     }
