@@ -48,8 +48,8 @@ TEST_CASE("each power of two has its logarithm, and numbers that are not above 0
     std::vector<std::int64_t> powers{0, -5};
     for (int i = 0; i != 25; ++i) powers.push_back(std::int64_t{1} << i);
     program p;
-    const auto got = testing::run_graph(
-        lowered<lower_quantized>(p, build), std::vector{tensor::of(dtype::int32, {27}, powers)});
+    const std::vector inputs{tensor::of(dtype::int32, {27}, powers)};
+    const auto got = eval::run_graph(lowered<lower_quantized>(p, build), inputs);
     REQUIRE(got.has_value());
     CHECK(got.value()[0].integer(0) == 0);
     CHECK(got.value()[0].integer(1) == 0);
