@@ -165,6 +165,20 @@ struct stream_command_options {
 };
 [[nodiscard]] int stream(const stream_command_options& options);
 
+struct reduce_command_options {
+    std::string model;
+    size_choices sizes{};  ///< for a .pt2 file that leaves some open
+    std::string output;
+    std::string test;      ///< command of the shell; empty: one of the next two
+    bool crash = false;    ///< lowering fails as that of the model does
+    bool differs = false;  ///< a pass changes the result
+    std::string target;    ///< of these two, as for `lower`
+    double timeout = 60;   ///< seconds of a test
+    bool keep_sizes = false;
+    bool keep_constants = false;
+};
+[[nodiscard]] int reduce(const reduce_command_options& options);
+
 struct compare_options {
     std::string reference;
     std::string other;

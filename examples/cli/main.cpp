@@ -108,6 +108,11 @@ constexpr const char* stream_examples =
     R"(Examples:
   headrace stream model.pt2 --axis x:2 --step 160 -o model_stream.pt2 --verify
   headrace stream model.pt2 --axis x:2 --step 160 --window 98 -o model_stream.pt2)";
+constexpr const char* reduce_examples =
+    R"(Examples:
+  headrace reduce model.pt2 --crash -o small.pt2
+  headrace reduce model.pt2 --differs --target INT -o small.hr
+  headrace reduce model.pt2 --test './fails.sh {}' -o small.pt2)";
 constexpr const char* compare_examples =
     R"(Examples:
   headrace compare model.pt2 model_int8.pt2 --in test.npy --top 10
@@ -131,6 +136,9 @@ package or for --batch. Files are written whole or not at all; - is standard out
 constexpr const char* prove_range_help =
     R"(Numbers that an input holds, such as x=-1:1, instead of all of its type: real ones for an input that a
 .pt2 file quantizes, else integers. The certificate is then for these)";
+constexpr const char* reduce_test_help =
+    R"(Command of the shell that exits with 0 for a model that still fails, and with another status for one that
+does not; {} in it is the model's file, which is otherwise added at its end)";
 constexpr const char* compare_in_help =
     R"(For each input, in order: a .npy file of samples, or a directory; with --board, of one inference, and
 not needed if the dump has the inputs)";
@@ -650,6 +658,29 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
     stream->callback([&] { status = guarded(o.model, [&] { return headrace::cli::stream(o); }); });
 }
 
+void add_reduce(CLI::App& app, reduce_command_options& o, int& status) {
+    CLI::App* reduce =
+        app.add_subcommand("reduce", "Find the smallest model that still fails: nodes, sizes, constants");
+    reduce->add_option("model", o.model, "A .pt2, .tosa or .hr file")->required();
+    reduce->add_option("-o,--output", o.output, "Model to write (.pt2, or .hr for text); also those tested")
+        ->required();
+    reduce->add_option("--test", o.test, reduce_test_help)->type_name("COMMAND");
+    reduce->add_flag("--crash", o.crash,
+        "Keep what makes `lower` end by the same signal, or with the same error apart from numbers and names");
+    reduce->add_flag(
+        "--differs", o.differs, "Keep what makes `lower --verify` find that a pass changes the result");
+    reduce->add_option("--target", o.target, "For --crash and --differs, as for `lower`");
+    reduce->add_option("--timeout", o.timeout, "A test that takes longer does not hold; default: 60")
+        ->check(CLI::Range(0.01, 1e6))
+        ->type_name("SECONDS");
+    reduce->add_flag("--keep-sizes", o.keep_sizes, "Tensors keep their sizes");
+    reduce->add_flag("--keep-constants", o.keep_constants, "Constants do not become zeros or ones");
+    add_sizes(*reduce, o.sizes);
+    add_quiet(*reduce);
+    reduce->footer(reduce_examples);
+    reduce->callback([&] { status = guarded(o.model, [&] { return headrace::cli::reduce(o); }); });
+}
+
 void add_compare(CLI::App& app, compare_options& o, int& status) {
     CLI::App* compare = app.add_subcommand(
         "compare", "Compare a model with another form of it, or with a board, layer by layer");
@@ -740,6 +771,7 @@ int run_program(int argc, char** argv) {
     run_model_options run;
     quantize_options quantize;
     stream_command_options stream;
+    reduce_command_options reduce;
     compare_options compare;
     embed_options embed;
     contract_options contract;
@@ -753,6 +785,7 @@ int run_program(int argc, char** argv) {
         {"run", [&] { add_run(app, run, status); }},
         {"quantize", [&] { add_quantize(app, quantize, status); }},
         {"stream", [&] { add_stream(app, stream, status); }},
+        {"reduce", [&] { add_reduce(app, reduce, status); }},
         {"compare", [&] { add_compare(app, compare, status); }},
         {"embed", [&] { add_embed(app, embed, status); }},
         {"contract", [&] { add_contract(app, contract, status); }},

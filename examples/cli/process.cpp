@@ -18,6 +18,7 @@
 
 #include <headrace/io/file/atomic_file.hpp>
 
+#include "child.hpp"
 #include "messages.hpp"
 
 namespace headrace::cli {
@@ -52,6 +53,7 @@ void remove_temporary_files_at_end() {
     std::thread([ending] {
         int number = 0;
         if (::sigwait(&ending, &number) != 0) return;
+        end_child();
         remove_temporary_files();
         std::signal(number, SIG_DFL);
         ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);

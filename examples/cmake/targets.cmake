@@ -5,7 +5,8 @@
 #   headrace::passes    the standard passes, compiled once
 #   headrace::eval      execution on the CPU; Eigen
 #   headrace::quantization, headrace::banks, headrace::io (libzip, libdeflate, simdjson), headrace::run,
-#   headrace::prove, headrace::lowering, headrace::stream, headrace::compare, headrace::show, headrace::opt
+#   headrace::prove, headrace::lowering, headrace::stream, headrace::compare, headrace::show, headrace::opt,
+#   headrace::reduce
 #   headrace::compiled  all of them
 #   headrace::firmware  models as C++ types, for the program alone: it is not installed
 # headrace, tosa and compiled are components of the installed package, with a targets file and a pkg-config file each.
@@ -121,7 +122,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
   endif()
   set(headers ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace)
-  foreach(room compiled eval quantization banks io run prove lowering stream compare show opt)
+  foreach(room compiled eval quantization banks io run prove lowering stream compare show opt reduce)
     file(GLOB_RECURSE ${room}_sources CONFIGURE_DEPENDS ${headers}/${room}/*.cpp)
   endforeach()
   # The passes and what they are made of, which are headers, compiled once.
@@ -145,10 +146,11 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   headrace_room(compare "${compare_sources}" headrace_stream)
   headrace_room(show "${show_sources}" headrace_compare)
   headrace_room(opt "${opt_sources}" headrace_show)
+  headrace_room(reduce "${reduce_sources}" headrace_opt)
   add_library(headrace_compiled INTERFACE)
   add_library(headrace::compiled ALIAS headrace_compiled)
-  target_link_libraries(headrace_compiled INTERFACE headrace_opt)
-  set(rooms opt show compare stream lowering prove run io banks quantization eval passes)
+  target_link_libraries(headrace_compiled INTERFACE headrace_reduce)
+  set(rooms reduce opt show compare stream lowering prove run io banks quantization eval passes)
   headrace_install_library(compiled compiled ${rooms})
   list(TRANSFORM rooms PREPEND -lheadrace_ OUTPUT_VARIABLE archives)
   list(JOIN archives " " archives)

@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 SKIPPED = 77
-LIBRARIES = ("passes", "eval", "quantization", "banks", "io", "run", "lowering", "stream", "compare", "show", "opt")
+LIBRARIES = ("passes", "eval", "quantization", "banks", "io", "run", "lowering", "stream", "compare", "show", "opt",
+             "reduce")
 HELD = {
     "headrace": [
         "usr/bin/headrace",

@@ -21,7 +21,8 @@ TOP = BASE / "headrace"
 LAYERS = [
     "on_device", "base", "op", "dialect", "ir", "infer", "target", "rewrite", "pass", "match", "memory", "partition", "fx", "passes",
     "eval", "quantization", "banks", "io/file", "io", "io/signature", "io/text", "io/tosa", "io/pte", "io/vela", "io/package",
-    "io/pt2", "io/embed", "contract", "firmware", "run", "prove", "lowering", "stream", "compare", "show", "opt", "compiled",
+    "io/pt2", "io/embed", "contract", "firmware", "run", "prove", "lowering", "stream", "compare", "show", "opt", "reduce",
+    "compiled",
 ]
 # The folders that may include each third-party header.
 FOREIGN = [
