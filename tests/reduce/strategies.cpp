@@ -2,6 +2,7 @@
 // Tests what each strategy of a reduction leaves out, and what it must keep.
 #include "networks.hpp"
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/reduce/rebuild.hpp>
 
@@ -119,6 +120,22 @@ TEST_CASE("what cannot be reduced, and errors of the test, are told", "[reduce]"
         if (++asked == 2) return unwritable("the disk is full");
         return true;
     }) == "the disk is full");
+}
+
+TEST_CASE("a program reduces by a function", "[reduce]") {
+    const program model = program_of(residual_network(8, 3, "%seeded: ? = aten.tanh.default(%x)\n"));
+    const auto reduce_tanh = [&]() -> result<program> {
+        // [reduce]
+        const auto has_tanh = [](const headrace::program& p) -> headrace::result<bool> {
+            return !p.graph->nodes_of(headrace::info_of<headrace::aten::tanh>).empty();
+        };
+        HEADRACE_TRY(reduction, headrace::reduce_program(model, has_tanh));
+        return std::move(reduction.smallest);  // its constants are in the memory of `model`
+        // [reduce]
+    };
+    const auto made = reduce_tanh();
+    REQUIRE(made.has_value());
+    CHECK(count_computed(*made.value().graph) == 1);
 }
 
 TEST_CASE("no program is tested twice", "[reduce]") {
