@@ -2,12 +2,15 @@
 // A pass as an interpreter: it visits each node and returns its replacement. All other nodes are copied.
 #include <cstdio>
 
+//! [interpreter]
 #include <headrace/fx/export_pass.hpp>
 #include <headrace/infer/aten.hpp>
+//! [interpreter]
 #include <headrace/ir/listing.hpp>
 
 #include "small_graph.hpp"
 
+//! [interpreter]
 using namespace headrace;
 
 /// x + y becomes x * y - y: two nodes in place of one.
@@ -27,6 +30,8 @@ struct remove_detach : export_pass<remove_detach> {
         return a.self;
     }
 };
+
+//! [interpreter]
 
 /// Inputs become float16, and so does everything that depends on them.
 struct use_float16 : export_pass<use_float16> {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Runs a model as a C++ type, as firmware does, and computes some of its layers by a custom kernel.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 
 // [firmware]
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "kws.hpp"
 static_assert(kws::model::macs == 2'656'768 && kws::model::arena_bytes <= 9 * 1024);
 alignas(16) static std::byte arena[kws::model::arena_bytes];

@@ -5,14 +5,16 @@
 //         -o examples/kws_contract.hpp
 #include <cstdio>
 
+//! [contract]
 #include <headrace/contract/contract.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
+//! [certificate]
 #include "kws_contract.hpp"
+//! [certificate]
 
 using namespace headrace;
 
-//! [contract]
 struct firmware_pipeline : standard_lowering {};
 static_assert(lowers<firmware_pipeline, kws>);
 
@@ -33,7 +35,9 @@ struct microcontroller : core_target<"cortex-m4"> {
 static_assert(fits<microcontroller, kws>);
 
 // No integer of the model overflows, whatever its inputs are.
+//! [certificate]
 static_assert(kws::certificate::no_overflow);
+//! [certificate]
 
 // The reverse: the models that a firmware accepts.
 struct accepted {
@@ -43,6 +47,10 @@ struct accepted {
 };
 static_assert(conforms<kws, accepted>);
 //! [contract]
+
+//! [certificate]
+static_assert(kws::certificate::accumulator_bits <= 24);
+//! [certificate]
 
 // Contracts can also decide instead of fail.
 struct small_board : ethos_u55 {

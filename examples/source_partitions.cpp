@@ -3,11 +3,18 @@
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
+//! [sources]
 #include <headrace/partition/source_partitions.hpp>
+//! [sources]
 
 #include "small_graph.hpp"
 
+//! [sources]
 using namespace headrace;
+
+// Each partition has its nodes, inputs, outputs and parameters, and the path of its module.
+auto layers(const graph& g) { return get_source_partitions(g, {"nn.Linear", "nn.ReLU"}); }
+//! [sources]
 
 // A linear layer after decomposition: a transposed weight and a product.
 value linear(small_graph& g, value x, value weight, value bias, const char* call) {
@@ -34,7 +41,7 @@ int main() {
     g.annotate(*bent.producer, module_stack{"L__self__relu,relu,torch.nn.modules.activation.ReLU"});
     g.output(bent);
 
-    for (const auto& [source, partitions] : get_source_partitions(g, {"nn.Linear", "nn.ReLU"})) {
+    for (const auto& [source, partitions] : layers(g)) {
         for (const source_partition& p : partitions) {
             std::printf("%s, %s: %zu nodes, %zu inputs, %zu outputs", source.c_str(), p.path.c_str(),
                 p.nodes.size(), p.input_nodes.size(), p.output_nodes.size());

@@ -2,17 +2,19 @@
 // A pass is a struct with rewrites, which are expressions, and with handlers where a rewrite is code.
 #include <cstdio>
 
-#include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
+//! [pass]
+#include <headrace/infer/aten.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 
 #include "my_dialect.hpp"
+//! [pass]
 #include "small_graph.hpp"
 
+//! [pass]
 using namespace headrace;
 
-//! [pass]
 /// Rewrites my.swish to x * sigmoid(beta * x), and removes my.scale_shift if it is the identity. Targets and
 /// effects follow from the types of the expressions.
 struct decompose_mine : pass {
