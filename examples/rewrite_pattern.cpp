@@ -6,9 +6,9 @@
 #include <headrace/fx/pattern_pass.hpp>
 //! [pattern]
 #include <headrace/infer/aten.hpp>
+#include <headrace/pass/pipeline.hpp>
 //! [rewriter]
 #include <headrace/match/node_pattern.hpp>
-#include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 //! [pattern]
 #include <headrace/ir/listing.hpp>
