@@ -26,12 +26,13 @@ OTHER_PAGES = {
     HEADERS / "passes" / "README.md": "list_of_passes.md",
 }
 # Ops are in tables; the rules and kernels of single ops are not public.
-LEFT_OUT = ["compiled/*", "dialect/*", "*_generated.hpp", "*_definition.hpp", "infer/aten/*", "infer/aten_definition.hpp", "infer/tosa*",
+LEFT_OUT = ["compiled/*", "dialect/*", "*_generated.hpp", "*_definition.hpp", "infer/aten/*", "infer/tosa*",
             "eval/aten/*", "eval/cortex_m/*", "eval/tosa/*", "passes/device/*", "firmware/*"]
 # The headers of on_device/ that a firmware's own code names; the others are kernels of single ops and their parts.
 ON_DEVICE = {"core", "convolution", "memory_plan", "model", "scale", "tensor"}
 CODE = re.compile(r"(^```.*?^```$|^ {4}.*?$)", re.S | re.M)
 LINK = re.compile(r"(?<=\])\(([^)\s]+)\)")
+API_NAME = re.compile(r"(?<!\[)`(headrace::[\w:]+)`")
 FOLDER = re.compile(r"^\| `(\w+)/` \| (.*) \|$", re.M)
 NAMESPACE = re.compile(r"^namespace (headrace(?:::\w+)?) \{$(.*?)^\}  // namespace \1$", re.M | re.S)
 LANGUAGES = {".hpp": "cpp", ".h": "cpp", ".cpp": "cpp", ".py": "python", ".cmake": "cmake", ".sh": "sh"}
@@ -49,8 +50,8 @@ def mkdocs(venv):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             print((done.stdout + done.stderr).strip()[-600:])
-            print(f"{venv} cannot be made: it takes Python's module venv (Debian: python3-venv), and PyPI for the "
-                  f"packages that {REQUIREMENTS} names")
+            print(f"{venv} cannot be made: it needs Python's module venv (Debian: python3-venv), and PyPI for "
+                  f"{REQUIREMENTS}")
             sys.exit(SKIPPED)
     shutil.copyfile(REQUIREMENTS, installed)
     return program
@@ -78,26 +79,31 @@ class Pages:
     def source(self, path):
         """Makes a page of a source, or of a folder's listing, and returns its name."""
         shown = path.relative_to(ROOT)
-        text = path.read_text(encoding="utf-8") if path.is_file() else "\n".join(
-            sorted(str(p.relative_to(path)) for p in path.rglob("*") if p.is_file() and "__pycache__" not in p.parts))
+        if path.is_file():
+            text = path.read_text(encoding="utf-8").strip()
+        else:
+            files = [p for p in path.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+            text = "\n".join(sorted(str(p.relative_to(path)) for p in files))
         name = f"sources/{str(shown).replace('/', '_')}.md"
         page = self.folder / name
         page.parent.mkdir(exist_ok=True)
-        page.write_text(f"---\nsearch: {{exclude: true}}\nhide: [toc]\n---\n# {shown}\n\n"
-                        f"```{LANGUAGES.get(path.suffix, 'text')}\n{text.strip()}\n```\n", encoding="utf-8")
+        head = f"---\nsearch: {{exclude: true}}\nhide: [toc]\n---\n# {shown}\n\n"
+        language = LANGUAGES.get(path.suffix, "text")
+        page.write_text(f"{head}~~~~{language}\n{text}\n~~~~\n", encoding="utf-8")
         return name
 
     def prose(self, text, page):
         """Returns what stands outside of code: links, and names of the library as links into the API."""
         text = LINK.sub(lambda m: self.link(m[1], page), text)
-        text = re.sub(r"(?<!\[)`(headrace::[\w:]+)`", lambda m: f"[{m[0]}]({self.names[m[1]]})" if m[1] in self.names else m[0], text)
+        text = API_NAME.sub(lambda m: f"[{m[0]}]({self.names[m[1]]})" if m[1] in self.names else m[0], text)
         return re.sub(r"^(?![-\s|])(.+)\n(?=- )", r"\1\n\n", text, flags=re.M)  # a list begins after an empty line
 
     def add(self, page):
         text = re.sub(r"<!--.*?-->\n?", "", page.read_text(encoding="utf-8"), flags=re.S)
         parts = CODE.split(text)
         parts[::2] = [self.prose(part, page) for part in parts[::2]]
-        (self.folder / OTHER_PAGES.get(page, page.name)).write_text("".join(parts), encoding="utf-8")
+        head = "---\nsearch: {boost: 0.3}\n---\n" if page.name == "CHANGELOG.md" else ""
+        (self.folder / OTHER_PAGES.get(page, page.name)).write_text(head + "".join(parts), encoding="utf-8")
 
 
 def add_ops(folder):
@@ -165,15 +171,17 @@ def places(tags):
         if compound.get("kind") in ("struct", "class", "concept"):
             yield scope, f"api/{page}"
         for member in compound.iter("member"):
-            if compound.get("kind") == "namespace" and member.findtext("anchorfile"):
-                yield f"{scope}::{member.findtext('name')}", f"api/{member.findtext('anchorfile')}#{member.findtext('anchor')}"
+            file = member.findtext("anchorfile")
+            if file and compound.get("kind") == "namespace":
+                yield f"{scope}::{member.findtext('name')}", f"api/{file}#{member.findtext('anchor')}"
 
 
 def write_index_of_api(folder):
-    rows = "".join(f"| [{name}/](api/group__topic__{name.replace('_', '__')}.html) | {text} |\n" for name, text in topics().items())
-    (folder / "api.md").write_text(
-        "# C++ API\n\nDoxygen's pages, by the folders of `include/headrace` "
-        f"([how they build on each other](architecture.md#folders)).\n\n| topic | |\n| --- | --- |\n{rows}", encoding="utf-8")
+    lines = ["# C++ API", "", "Doxygen's pages, by the folders of `include/headrace`", "([how they build on each "
+             "other](architecture.md#folders)).", "", "| topic | |", "| --- | --- |"]
+    for name, text in topics().items():
+        lines.append(f"| [{name}/](api/group__topic__{name.replace('_', '__')}.html) | {text} |")
+    (folder / "api.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main(doxygen, version, venv, out):
@@ -191,10 +199,11 @@ def main(doxygen, version, venv, out):
         shutil.copyfile(HERE / asset, folder / asset)
     config = out / "mkdocs.yml"
     config.write_text(f"INHERIT: {HERE / 'mkdocs.yml'}\ndocs_dir: {folder}\nsite_dir: {result}\n", encoding="utf-8")
-    done = subprocess.run([program, "build", "--quiet", "--strict", "--config-file", config], check=False,
-                          env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    done = subprocess.run([program, "build", "--strict", "--config-file", config], capture_output=True, text=True,
+                          env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False)
     if done.returncode:
-        return done.returncode
+        print(done.stdout + done.stderr)
+        return 1
     for part in (folder, out / "headers"):
         shutil.rmtree(part)
     files = [path for path in result.rglob("*") if path.is_file()]
