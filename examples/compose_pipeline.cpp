@@ -2,16 +2,14 @@
 // A pipeline is a type. If it compiles, only legal ops leave it and the passes are in a valid order.
 #include <iostream>
 
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/pass/description.hpp>
 //! [pipeline]
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"
-//! [pipeline]
-#include "small_graph.hpp"
 
-//! [pipeline]
 using namespace headrace;
 
 using plain_aten = to<aten::sigmoid, aten::mul_tensor, aten::add_tensor, my::swish_decomposed>;
@@ -38,8 +36,9 @@ int main() {
     std::cout << "what can leave:";
     lower_mine::ops_after().for_each([](std::string_view op) { std::cout << ' ' << op; });
 
-    small_graph g;
-    g.output(g.make<my::scale_shift>({.self = g.input("x", {1, 8}), .scale = 3}));
+    graph g;
+    graph_builder b(g);
+    b.output({b.make<my::scale_shift>({.self = b.input("x", {1, 8}), .scale = 3})});
     const result<run_statistics> done = run(g);
     if (!done) {
         std::cerr << "error: " << done.error().message << '\n';

@@ -18,9 +18,8 @@
 #include "my_dialect.hpp"
 //! [facts]
 
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
-
-#include "small_graph.hpp"
 
 static_assert(my::dialect::size == 2);
 static_assert(my::swish::name == "my.swish.default");
@@ -62,10 +61,11 @@ struct own_arguments : headrace::dialect_of<"my", pool> {};
 //! [arguments]
 
 int main() {
-    small_graph g;
-    const headrace::value x = g.input("x", {1, 8});
-    const headrace::value scaled = g.make<my::scale_shift>({.self = x, .scale = 0.5});
-    g.output(g.make<my::swish>({.self = scaled}));  // beta is the default, and so not printed
+    headrace::graph g;
+    headrace::graph_builder b(g);
+    const headrace::value x = b.input("x", {1, 8});
+    const headrace::value scaled = b.make<my::scale_shift>({.self = x, .scale = 0.5});
+    b.output({b.make<my::swish>({.self = scaled})});  // beta is the default, and so not printed
     std::printf("%s", headrace::listing(g).c_str());
     // my.pool(self=%x, window=[height=2, width=1, rounding=down], lanes=4, labels=["a"])
     const std::string_view labels[] = {"a"};  // a list is a view

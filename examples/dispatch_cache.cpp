@@ -2,16 +2,15 @@
 // Repeated inferences are looked up in a cache. A scope adds dialects while it lives.
 #include <cstdio>
 
+#include <headrace/infer/graph_builder.hpp>
+
 //! [cache]
 #include <headrace/fx/dispatch_cache.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"
-//! [cache]
-#include "small_graph.hpp"
 
-//! [cache]
 using namespace headrace;
 
 result<void> infer(const node& n, inference& out) {
@@ -43,11 +42,12 @@ void count(Infer infer_nodes, graph& g, dispatch_cache& cache, const char* when)
 }
 
 int main() {
-    small_graph g;
-    value v = g.input("x", {2, 8});
+    graph g;
+    graph_builder b(g);
+    value v = b.input("x", {2, 8});
     for (int i = 0; i != 4; ++i)
-        v = g.make<my::scale_shift>({.self = g.make<aten::relu>({.self = v}), .scale = 2});
-    g.output(v);
+        v = b.make<my::scale_shift>({.self = b.make<aten::relu>({.self = v}), .scale = 2});
+    b.output({v});
 
     dispatch_cache cache({&info_of_dialect<aten::dialect>});
     count(&infer_all, g, cache, "ATen alone");

@@ -6,9 +6,8 @@
 #include <headrace/fx/export_pass.hpp>
 #include <headrace/infer/aten.hpp>
 //! [interpreter]
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
-
-#include "small_graph.hpp"
 
 //! [interpreter]
 using namespace headrace;
@@ -45,10 +44,11 @@ result<void> infer(const node& n, inference& out) {
 }
 
 int main() {
-    small_graph g;
-    const value x = g.input("x", {2, 3});
-    const value y = g.make<aten::detach>({g.input("y", {3})});
-    g.output(g.make<aten::relu>({g.make<aten::add_tensor>({x, y})}));
+    graph g;
+    graph_builder b(g);
+    const value x = b.input("x", {2, 3});
+    const value y = b.make<aten::detach>({b.input("y", {3})});
+    b.output({b.make<aten::relu>({b.make<aten::add_tensor>({x, y})})});
 
     pass_context context(&infer);
     const auto run = [&](auto interpreter) {

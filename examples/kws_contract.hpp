@@ -126,6 +126,14 @@ struct kws {
         {&headrace::info_of<headrace::tosa::rescale>, "quantize_per_tensor_20", 183, 5, 1, 0x1e, 0},
     }};
 
+    // Versions that were tested with files that this version of Headrace writes.
+    struct needs {
+        static constexpr headrace::tool_version tosa{1, 0};
+        static constexpr headrace::version_range executorch{{1, 3}, {1, 5}};
+        static constexpr headrace::version_range vela{{5, 0}, {5, 2}};
+        static constexpr headrace::version_range tosa_tools{{2026, 2}, {2026, 8}};
+    };
+
     // Whether `headrace prove` proves that no integer overflows, and the bits of the largest sum.
     struct certificate {
         static constexpr bool no_overflow = true;

@@ -4,16 +4,13 @@
 #include <string>
 
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 //! [plan]
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
-//! [plan]
 
-#include "small_graph.hpp"
-
-//! [plan]
 using namespace headrace;
 
 // Ops write to buffers that the graph names, and each buffer gets its offset.
@@ -30,13 +27,14 @@ result<memory_plan> plan(const graph& g) {
 //! [plan]
 
 // Two products, both of which need the input, and their sum.
-void fill(small_graph& g) {
-    const value x = g.input("x", {8, 64});
-    const value narrow = g.make<aten::mm>({.self = x, .mat2 = g.input("a", {64, 16})});
-    const value wide = g.make<aten::mm>({.self = x, .mat2 = g.input("b", {64, 128})});
+void fill(graph& g) {
+    graph_builder b(g);
+    const value x = b.input("x", {8, 64});
+    const value narrow = b.make<aten::mm>({.self = x, .mat2 = b.input("a", {64, 16})});
+    const value wide = b.make<aten::mm>({.self = x, .mat2 = b.input("b", {64, 128})});
     const value half =
-        g.make<aten::mm>({.self = g.make<aten::relu>({wide}), .mat2 = g.input("c", {128, 16})});
-    g.output(g.make<aten::add_tensor>({.self = narrow, .other = half}));
+        b.make<aten::mm>({.self = b.make<aten::relu>({wide}), .mat2 = b.input("c", {128, 16})});
+    b.output({b.make<aten::add_tensor>({.self = narrow, .other = half})});
 }
 
 void print(const graph& g, const memory_plan& plan) {
@@ -52,7 +50,7 @@ void print(const graph& g, const memory_plan& plan) {
 }
 
 int main() {
-    small_graph g;
+    graph g;
     fill(g);
     for (const auto algorithm : {planning_algorithm::greedy, planning_algorithm::best_fit})
         print(g, make_memory_plan(g, {.algorithm = algorithm}).value());

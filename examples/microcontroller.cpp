@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs a model as a C++ type, as firmware does, and computes some of its layers by a custom kernel.
 #include <cstdio>
+#include <span>
 
 // [firmware]
 #include <algorithm>
@@ -18,6 +19,27 @@ auto classify(const std::int8_t (&features)[490]) {
     return m.output<0>();
 }
 // [firmware]
+
+// [stream]
+#include "kws_step.hpp"
+alignas(16) static std::byte arena_of_step[kws_step::model::arena_bytes];
+
+/// Takes any number of features as they come, and calls `use` with the scores of each step that are due.
+void listen(std::span<const std::int8_t> features, const auto& use) {
+    static kws_step::model m{arena_of_step};
+    m.push(features, [&] { use(m.output<0>()); });
+}
+// [stream]
+
+// [observer]
+#include <headrace/on_device/dump.hpp>
+
+// Writes each tensor of an inference: to a UART, by semihosting, or to memory.
+void dump(kws::model& m, std::FILE* to) {
+    m.run(headrace::on_device::dump(
+        [to](const void* bytes, std::size_t count) { std::fwrite(bytes, 1, count, to); }));
+}
+// [observer]
 
 // [own_kernel]
 struct my_npu {
@@ -47,6 +69,17 @@ int main() {
     const auto scores = classify(features);
     std::printf("%zu scores, the best is number %td\n", scores.size(),
         std::ranges::max_element(scores) - scores.begin());
+
+    int due = 0;
+    for (int second = 0; second != 2; ++second) listen(features, [&](auto) { ++due; });
+    std::printf("a stream: %d scores in 2 s\n", due);
+
+    static kws::model observed{arena};
+    std::ranges::copy(features, observed.input<"x">().begin());
+    std::FILE* const file = std::tmpfile();
+    dump(observed, file);
+    std::printf("a dump of %ld bytes\n", std::ftell(file));
+    std::fclose(file);
 
     alignas(16) static std::byte larger[accelerated::arena_bytes];
     accelerated m{larger};

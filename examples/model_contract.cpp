@@ -34,6 +34,9 @@ struct microcontroller : core_target<"cortex-m4"> {
 };
 static_assert(fits<microcontroller, kws>);
 
+// The versions of the project's tools execute its files.
+static_assert(runs_on<kws, tool::executorch<1, 5>, tool::vela<5, 2>, ethos_u55>);
+
 // No integer of the model overflows, whatever its inputs are.
 //! [certificate]
 static_assert(kws::certificate::no_overflow);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lowers two methods of a model together, so that their backend stores shared weights once.
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/graph_builder.hpp>
 //! [backend]
 #include <headrace/dialect/aten.hpp>
 #include <headrace/partition/to_backend.hpp>
@@ -8,8 +9,6 @@
 
 #include <cstdio>
 #include <cstring>
-
-#include "small_graph.hpp"
 
 //! [backend]
 using namespace headrace;
@@ -67,20 +66,21 @@ result<lowered_methods> lower(const std::map<std::string, graph*, std::less<>>& 
 //! [backend]
 
 // Builds relu(x) + weights, and a product with these for the method that asks for it.
-static void build(small_graph& g, bool decode) {
-    const value x = g.input("x", {1, 4});
+static void build(graph& g, bool decode) {
+    graph_builder b(g);
+    const value x = b.input("x", {1, 4});
     const value weights =
         create_constant(g, {dtype::float32, {1, 4}, {}}, nullptr, [](std::span<std::byte> data) {
             const float numbers[] = {1, 2, 3, 4};
             std::memcpy(data.data(), numbers, sizeof numbers);
         });
-    const value sum = g.make<aten::add_tensor>({.self = g.make<aten::relu>({.self = x}), .other = weights});
-    g.output(decode ? g.make<aten::mul_tensor>({.self = sum, .other = weights}) : sum);
+    const value sum = b.make<aten::add_tensor>({.self = b.make<aten::relu>({.self = x}), .other = weights});
+    b.output({decode ? b.make<aten::mul_tensor>({.self = sum, .other = weights}) : sum});
 }
 
 int main() {
-    small_graph encode;
-    small_graph decode;
+    graph encode;
+    graph decode;
     build(encode, false);
     build(decode, true);
     const auto lowered = lower({{"encode", &encode}, {"decode", &decode}});

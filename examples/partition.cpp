@@ -1,54 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Finds the largest parts of a graph that a backend takes, and replaces each by a call.
-#include <headrace/infer/aten.hpp>
+// Finds the largest parts of a graph that a backend's passes lower, and replaces each by a call of lowered code.
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
-//! [partition]
-#include <headrace/dialect/aten.hpp>
-#include <headrace/partition/capability_partitioner.hpp>
 
-#include <vector>
 //! [partition]
+#include <headrace/headrace.hpp>
+#include <headrace/partition/capability_partitioner.hpp>
 
 #include <cstdio>
 
-#include "small_graph.hpp"
-
-//! [partition]
 using namespace headrace;
 
-// The ops that the backend takes: any object with this function.
-struct add_mul_support {
-    bool is_node_supported(const node& n) const { return is<aten::add_tensor>(n) || is<aten::mul_tensor>(n); }
+// The backend's passes. No list of supported ops is written anywhere: `supported_by` has it from their types.
+struct decompose_silu : pass {
+    static auto rewrites() {
+        return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); });
+    }
 };
+struct legalize : pass {
+    static auto rewrites() {
+        return rules(on<aten::sigmoid> = call<tosa::sigmoid>, on<aten::tanh> = call<tosa::tanh>);
+    }
+};
+struct lower : pipeline<from<aten::silu, aten::sigmoid, aten::tanh, aten::mul_tensor>,
+                   to<tosa::dialect, aten::mul_tensor>, decompose_silu, legalize> {};
 
-// Replaces each partition by a call, and returns how many nodes each has.
-result<std::vector<std::size_t>> partition(graph& g) {
-    capability_based_partitioner partitioner(g, chain(add_mul_support{}, of_rank_at_most(4)));
-    const auto partitions = partitioner.propose_partitions();
-    std::vector<std::size_t> nodes;
-    for (const auto& p : partitions) nodes.push_back(p.size());
-    HEADRACE_TRY(partitioner.fuse_partitions(partitions, "npu"));
-    return nodes;
+// Replaces each part that the passes lower by a call, and lowers it. What else there is stays on the host.
+static result<void> partition(graph& g) {
+    capability_based_partitioner partitioner(g, chain(supported_by<lower>(), of_rank_at_most(4)));
+    const std::vector<node_group> parts = partitioner.propose_partitions();
+    for (std::size_t i = 0; i != parts.size(); ++i) {
+        std::printf("partition %zu: %zu nodes\n", i, parts[i].size());
+    }
+    HEADRACE_TRY(calls, partitioner.fuse_partitions(parts, "npu"));
+    pass_context context;
+    for (node* call : calls) {
+        HEADRACE_TRY(lower::run(*args_of<delegate::call_delegate>(*call).lowered_graph, context));
+    }
+    return {};
 }
 //! [partition]
 
 int main() {
-    small_graph g;
-    const value x = g.input("x", {1, 4});
-    const value y = g.input("y", {1, 4});
-    const value sum = g.make<aten::add_tensor>({.self = x, .other = y});
-    const value product = g.make<aten::mul_tensor>({.self = sum, .other = y});
-    const value bent = g.make<aten::relu>({.self = product});  // stays on the host
-    const value last = g.make<aten::add_tensor>({.self = bent, .other = sum});
-    g.output(g.make<aten::mul_tensor>({.self = last, .other = last}));
+    graph g;
+    graph_builder b(g);
+    const value x = b.input("x", {1, 4});
+    const value gate = b.make<aten::silu>({.self = x});
+    const value product = b.make<aten::mul_tensor>({.self = gate, .other = x});
+    const value root = b.make<aten::sqrt>({.self = product});  // stays on the host: no pass lowers it
+    const value last = b.make<aten::mul_tensor>({.self = root, .other = gate});
+    b.output({b.make<aten::tanh>({.self = last})});
 
-    // The sums and products before the relu, and those after it: joining both would make a cycle.
-    const auto nodes = partition(g);
-    if (!nodes) {
-        std::printf("%s\n", nodes.error().message.c_str());
+    // The nodes before the root, and those after it: joining both would make a cycle.
+    if (const result<void> done = partition(g); !done) {
+        std::printf("%s\n", done.error().message.c_str());
         return 1;
     }
-    for (std::size_t i = 0; i != nodes.value().size(); ++i)
-        std::printf("partition %zu: %zu nodes\n", i, nodes.value()[i]);
     std::printf("%s", listing(g).c_str());
 }

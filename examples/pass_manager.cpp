@@ -7,9 +7,8 @@
 
 #include "my_passes.hpp"
 //! [manager]
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
-
-#include "small_graph.hpp"
 
 //! [manager]
 using namespace headrace;
@@ -62,8 +61,9 @@ pass_manager my_manager(const pass_registry& registry) {
 int main() {
     const pass_registry registry = my_passes();
     pass_manager manager = my_manager(registry);
-    small_graph g;
-    g.output(g.make<my::swish>({.self = g.input("x", {1, 8})}));
+    graph g;
+    graph_builder b(g);
+    b.output({b.make<my::swish>({.self = b.input("x", {1, 8})})});
     pass_context context;
     const run_statistics done = manager(g, context).value();
     for (const pass_record& p : done)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The code of README.md: the part between the [readme] lines is there word for word, and
 // tests/checks/readme.py compares the two.
+// [readme]
 #include <headrace/headrace.hpp>
 
-// [readme]
 using namespace headrace;
 
 struct decompose_silu : pass {

@@ -3,16 +3,14 @@
 // `val`.
 #include <cstdio>
 
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 //! [retrace]
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"
-//! [retrace]
-#include "small_graph.hpp"
 
-//! [retrace]
 using namespace headrace;
 
 /// Its targets follow from the rule that it inherits: where a graph has no my.swish it is skipped, and should_run
@@ -33,11 +31,12 @@ result<node_counts> retrace(graph& g) {
 //! [retrace]
 
 int main() {
-    small_graph g;
-    const value x = g.input("x", {2, 8});
-    const value product = g.make<aten::mul_tensor>({.self = x, .other = x});
-    const value sum = g.make<aten::relu>({.self = product});
-    g.output(g.make<my::swish>({.self = sum}));
+    graph g;
+    graph_builder b(g);
+    const value x = b.input("x", {2, 8});
+    const value product = b.make<aten::mul_tensor>({.self = x, .other = x});
+    const value sum = b.make<aten::relu>({.self = product});
+    b.output({b.make<my::swish>({.self = sum})});
     g.clear_meta(product);  // as after a pass that changed something before it
 
     const node_counts done = retrace(g).value();

@@ -11,9 +11,8 @@
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 //! [pattern]
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
-
-#include "small_graph.hpp"
 
 //! [rewriter]
 //! [pattern]
@@ -65,16 +64,17 @@ result<pmr_vector<replaced_pattern>> replace_small(graph& g, pass_context& conte
 }
 //! [rewriter]
 
-void build(small_graph& g) {
-    const value x = g.input("x", {2, 3}), y = g.input("y", {2, 3});
+void build(graph& g) {
+    graph_builder b(g);
+    const value x = b.input("x", {2, 3}), y = b.input("y", {2, 3});
     const value fused =
-        g.make<aten::mul_tensor>({.self = g.make<aten::add_tensor>({.self = x, .other = y}), .other = y});
-    g.output(g.make<aten::hardtanh>({.self = fused, .min_val = 0, .max_val = 6}));
+        b.make<aten::mul_tensor>({.self = b.make<aten::add_tensor>({.self = x, .other = y}), .other = y});
+    b.output({b.make<aten::hardtanh>({.self = fused, .min_val = 0, .max_val = 6})});
 }
 
 int main() {
     pass_context context;
-    small_graph g;
+    graph g;
     build(g);
     const auto matches = matches_of(g);
     for (const subgraph_match& m : matches.value())
@@ -89,8 +89,9 @@ int main() {
     // Rules that undo each other have no fixed point: the error names them.
     const auto relu = [](auto x) { return call<aten::relu>(x); };
     const auto relu6 = [](auto x) { return call<aten::relu6>(x); };
-    small_graph loop;
-    loop.output(loop.make<aten::relu>({.self = loop.input("x", {2})}));
+    graph loop;
+    graph_builder in_loop(loop);
+    in_loop.output({in_loop.make<aten::relu>({.self = in_loop.input("x", {2})})});
     const rewrite_rule rules[] = {make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
     std::printf("%s\n", rewrite_to_fixed_point(loop, rules, context, 10).error().message.c_str());
 }

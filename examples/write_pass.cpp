@@ -2,6 +2,7 @@
 // A pass is a struct with rewrites, which are expressions, and with handlers where a rewrite is code.
 #include <cstdio>
 
+#include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 //! [pass]
 #include <headrace/infer/aten.hpp>
@@ -9,10 +10,7 @@
 #include <headrace/rewrite/arithmetic.hpp>
 
 #include "my_dialect.hpp"
-//! [pass]
-#include "small_graph.hpp"
 
-//! [pass]
 using namespace headrace;
 
 /// Rewrites my.swish to x * sigmoid(beta * x), and removes my.scale_shift if it is the identity. Targets and
@@ -51,9 +49,10 @@ private:
 //! [pass]
 
 int main() {
-    small_graph g;
-    const value same = g.make<my::scale_shift>({.self = g.input("x", {1, 8})});
-    g.output(g.make<my::swish>({.self = g.make<my::scale_shift>({.self = same, .shift = 1}), .beta = 2}));
+    graph g;
+    graph_builder b(g);
+    const value same = b.make<my::scale_shift>({.self = b.input("x", {1, 8})});
+    b.output({b.make<my::swish>({.self = b.make<my::scale_shift>({.self = same, .shift = 1}), .beta = 2})});
     pass_context context;
     const auto first = apply_pass(decompose_mine{}, g, context);
     std::printf("%zu rewritten, %zu declined\n", first.value().rewritten, first.value().declined);

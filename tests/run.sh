@@ -42,6 +42,7 @@ if command -v ld.lld > /dev/null; then linker=-fuse-ld=lld; fi
 if command -v clang++-16 > /dev/null; then
   step clang_configure cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 \
     -DCMAKE_CXX_COMPILER=clang++-16 -DHEADRACE_SANITIZE=ON -DHEADRACE_JOIN_UNITS=ON \
+    -DHEADRACE_DECLARED_PASSES="$PWD/build/include/headrace/passes/declared_passes.hpp" \
     -DCMAKE_EXE_LINKER_FLAGS="$linker"
   step clang_build nice -n 5 cmake --build build/clang -- -k 0
   wait

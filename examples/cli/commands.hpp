@@ -15,6 +15,7 @@ namespace headrace::cli {
 
 /// How a float model is quantized, or read. Empty strings mean the value in the configuration, or the default.
 struct calibration_options {
+    std::vector<std::string> inputs;   ///< NAME=SPEC: integers that a device delivers; see device_input
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
     std::string config;                ///< JSON
     std::string observer;
@@ -61,12 +62,13 @@ struct lower_options {
     std::string name;                   ///< for a C++ header: its namespace; empty: the file's name
     std::int64_t arena = 0;             ///< for a C++ header: max bytes of memory; 0: any
     std::int64_t flash = 0;             ///< for a C++ header: max bytes of constants; 0: any
+    std::string memory;                 ///< memory map, a file or a preset; empty: one arena
     bool plan_memory = false;           ///< for a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
     bool io_files = false;              ///< for a batch: the file of `io`, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
-    std::string stream;                 ///< "x:2": the model is computed in steps along this axis of input x
+    std::vector<std::string> stream;    ///< "x:2": the model is computed in steps along this axis of input x
     std::int64_t step = 0;              ///< elements of that axis
     std::int64_t window = 0;            ///< elements that ops over all of an axis keep
 };
@@ -154,11 +156,12 @@ struct stream_command_options {
     std::string model;
     size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string output;
-    std::string axis;         ///< "x:2", or "2" if there is one input
-    std::int64_t step = 0;    ///< elements of the axis
-    std::int64_t window = 0;  ///< elements that ops over all of an axis keep; 0: they are refused
+    std::vector<std::string> axes;  ///< "x:2", or "2" if there is one input
+    std::int64_t step = 0;          ///< elements of the axis
+    std::int64_t window = 0;        ///< elements that ops over all of an axis keep; 0: they are refused
     bool verify = false;
-    std::string report;  ///< JSON; empty: none
+    std::vector<std::string> inputs;  ///< for `verify`: .npy files; random numbers if there are none
+    std::string report;               ///< JSON; empty: none
 };
 [[nodiscard]] int stream(const stream_command_options& options);
 
@@ -176,11 +179,18 @@ struct compare_options {
     std::string html;
     std::size_t top = 0;  ///< lines of the table; 0: all layers
     int jobs = 0;
+    std::string board;         ///< dump of a board, which `reference` is compared with; empty: none
+    std::string debug_buffer;  ///< of an etdump `board`; empty: the file of its name that ends in .bin
+    std::string cycles;        ///< times of layers on a board (CSV or etdump); empty: none
+    std::string core;          ///< the processor whose estimates the times are compared with; empty: none
+    std::string vela_csv;      ///< Vela's figures by layer, likewise; empty: none
 };
 [[nodiscard]] int compare(const compare_options& options);
+/// The part of `compare` that is about a board.
+[[nodiscard]] int compare_board(const compare_options& options);
 
 struct plan_options {
-    std::string model;
+    std::vector<std::string> models;
     size_choices sizes{};  ///< for a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
     std::string data;      ///< .ptd file of a .pte file; empty: the one next to it
@@ -188,8 +198,14 @@ struct plan_options {
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed
     bool verify = false;
+    std::string memory;       ///< memory map, a file or a preset; empty: one memory of any size
+    bool concurrent = false;  ///< models of a memory map run at once
+    std::string check;        ///< JSON plan whose places are checked; empty: none
+    std::string page;         ///< page to write; empty: none
 };
 [[nodiscard]] int plan(const plan_options& options);
+/// Runs the part of `plan` that is about a memory map.
+[[nodiscard]] int plan_banks(const plan_options& options);
 
 struct embed_options {
     std::string file;          ///< a flatbuffer, a .pte file, or Vela's output with --output-format raw
@@ -214,12 +230,13 @@ struct contract_options {
 
 struct prove_options {
     std::string model;
-    size_choices sizes{};         ///< for a .pt2 file that leaves some open
-    std::string target;           ///< as for `lower`
-    std::string json;             ///< file to write in addition; empty: none
-    std::string counterexamples;  ///< directory for inputs that overflow; empty: none
-    double search_seconds = 2;    ///< for these inputs
-    bool error = false;           ///< also bound the rounding errors of a quantized .pt2 file
+    size_choices sizes{};               ///< for a .pt2 file that leaves some open
+    std::string target;                 ///< as for `lower`
+    std::string json;                   ///< file to write in addition; empty: none
+    std::string counterexamples;        ///< directory for inputs that overflow; empty: none
+    double search_seconds = 2;          ///< for these inputs
+    bool error = false;                 ///< also bound the rounding errors of a quantized .pt2 file
+    std::vector<std::string> ranges{};  ///< "x=-1:1": numbers that an input holds
 };
 /// The status is that of success only if the model is certified.
 [[nodiscard]] int prove(const prove_options& options);

@@ -133,6 +133,11 @@ result<void> compare_files(const compare_options& options) {
 }  // namespace
 
 int compare(const compare_options& options) {
+    if (!options.board.empty() || !options.cycles.empty()) return compare_board(options);
+    if (options.other.empty())
+        return report_usage(
+            "give a second model, or the dump of a board by --board, or its times by --cycles");
+    if (options.samples.empty()) return report_usage("give samples of the inputs by --in");
     if (const int status = check_method_option(options.other, options.method); status != status_ok)
         return status;
     const std::vector outputs{options.json, options.dot, options.html};

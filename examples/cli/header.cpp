@@ -15,6 +15,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/c_interface.hpp>
 #include <headrace/firmware/header.hpp>
+#include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/c_text.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -84,17 +85,6 @@ std::optional<target_spec> target_of_core(std::optional<target_spec> asked) {
     return asked;
 }
 
-lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
-    return try_lowering([&] { return read_for_lowering(options.model, options); },
-        {.target = target_of_core(target),
-            .beside = features_of_cores,
-            .verify = options.verify,
-            .inputs = options.inputs,
-            .state = state_of(options),
-            .streams = true,
-            .strict = options.strict});
-}
-
 // Describes the lowered model as layers. The file of its constants has been read to its end then.
 result<core_model> describe(const lower_options& options, program& model,
     const firmware::core_description& core, const std::string& name, bool has_sample) {
@@ -102,6 +92,11 @@ result<core_model> describe(const lower_options& options, program& model,
     made.options.infer = &infer_node;
     if (options.arena != 0) made.options.largest_arena = options.arena;
     if (options.flash != 0) made.options.largest_flash = options.flash;
+    made.options.stream = model.stream;
+    if (!options.memory.empty()) {
+        HEADRACE_TRY(map, load_memory_map(options.memory));
+        made.options.memory = std::move(map);
+    }
     firmware::header_options wanted = made.options;
     if (has_sample)
         wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };
@@ -112,6 +107,17 @@ result<core_model> describe(const lower_options& options, program& model,
 }
 
 }  // namespace
+
+lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
+    return try_lowering([&] { return read_for_lowering(options.model, options); },
+        {.target = target_of_core(target),
+            .beside = features_of_cores,
+            .verify = options.verify,
+            .inputs = options.inputs,
+            .state = state_of(options),
+            .streams = true,
+            .strict = options.strict});
+}
 
 core_model lower_for_core(const lower_options& options, const std::string& name, bool has_sample) {
     const auto core = firmware::find_core(options.core);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <headrace/firmware/header.hpp>
+#include <headrace/lowering/lower.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"
@@ -26,6 +27,10 @@ struct core_model {
 /// execution.
 [[nodiscard]] core_model lower_for_core(
     const lower_options& options, const std::string& name, bool has_sample);
+
+/// Lowers the model of the options to TOSA as `lower_for_core` does.
+[[nodiscard]] lowering_outcome lower_to_kernels(
+    const lower_options& options, const std::optional<target_spec>& target);
 
 [[nodiscard]] int lower_to_header(const lower_options& options);
 

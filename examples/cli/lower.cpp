@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -149,8 +150,17 @@ byte_source flatbuffer_of(const lowering_outcome& done) {
 // Adds Vela's estimates to the report; its figures by layer are for the page.
 std::string add_cost(const lower_options& options, lowering_outcome& done) {
     if (options.cost.empty() || done.failure || !done.refusals.empty()) return {};
-    auto estimate =
-        estimate_by_vela(options.vela.empty() ? "vela" : options.vela, options.cost, flatbuffer_of(done));
+    std::optional<memory_map> memory;
+    if (!options.memory.empty()) {
+        auto map = load_memory_map(options.memory);
+        if (!map) {
+            done.failure = map.error();
+            return {};
+        }
+        memory = std::move(map).value();
+    }
+    auto estimate = estimate_by_vela(
+        options.vela.empty() ? "vela" : options.vela, options.cost, flatbuffer_of(done), memory);
     if (!estimate) {
         done.failure = estimate.error();
         return {};
@@ -376,6 +386,7 @@ int check_without_pte(const lower_options& options) {
 }  // namespace
 
 int lower(const lower_options& options) {
+    if (const int status = check_stream_option(options); status != status_ok) return status;
     if (const int status = check_report_page(options); status != status_ok) return status;
     const bool is_flatbuffer = !is_pte_path(options.output) && !is_header_path(options.output) &&
         options.core.empty() && !options.partition && options.methods.empty();
@@ -388,6 +399,9 @@ int lower(const lower_options& options) {
     if (is_header_path(options.output) || !options.core.empty()) return lower_to_header(options);
     if (!options.vela.empty() && options.cost.empty())
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
+    if (!options.memory.empty() && options.cost.empty())
+        return report_usage(
+            "--memory is for a C++ header, for a .pte file, or for --cost; `headrace plan` plans a flatbuffer's");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (!options.methods.empty() && std::filesystem::path(options.output).extension() == ".tosa")
         return report_usage(

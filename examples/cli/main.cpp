@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 #include <headrace/version.hpp>
 
 #include "app_texts.hpp"
@@ -79,7 +81,9 @@ constexpr const char* opt_examples =
 constexpr const char* plan_examples =
     R"(Examples:
   headrace plan model.tosa
-  headrace plan model.tosa --algorithm best-fit --alignment 64 -o plan.json)";
+  headrace plan model.tosa --algorithm best-fit --alignment 64 -o plan.json
+  headrace plan model.tosa --memory stm32h743
+  headrace plan wake.tosa speech.tosa --memory board.json --concurrent --page banks.html)";
 constexpr const char* contract_examples =
     R"(Examples:
   headrace contract model.pt2 -o model.hpp
@@ -107,7 +111,9 @@ constexpr const char* stream_examples =
 constexpr const char* compare_examples =
     R"(Examples:
   headrace compare model.pt2 model_int8.pt2 --in test.npy --top 10
-  headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy)";
+  headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy
+  headrace compare model.tosa --board dump.bin
+  headrace compare model_int8.pt2 --cycles times.csv --core cortex-m4 --html page.html)";
 constexpr const char* embed_examples =
     R"(Examples:
   headrace embed model.tosa --io io.json --name kws -o generated
@@ -122,6 +128,18 @@ else 1 if a model cannot be lowered. --report then writes one file with a row fo
 constexpr const char* output_help =
     R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a
 package or for --batch. Files are written whole or not at all; - is standard output)";
+constexpr const char* prove_range_help =
+    R"(Numbers that an input holds, such as x=-1:1, instead of all of its type: real ones for an input that a
+.pt2 file quantizes, else integers. The certificate is then for these)";
+constexpr const char* compare_in_help =
+    R"(For each input, in order: a .npy file of samples, or a directory; with --board, of one inference, and
+not needed if the dump has the inputs)";
+constexpr const char* compare_board_help =
+    R"(Compare with what a board computed: a dump of its tensors, or an etdump of ExecuTorch for a .pte file. A
+.pt2 file is lowered first, as for --core. Names the first layer that differs; the exit status is then 1)";
+constexpr const char* compare_cycles_help =
+    R"(Times of layers on a board (CSV, with the columns `layer` and `cycles` or `us`, or an etdump): a table,
+and figures on the nodes of the page)";
 constexpr const char* compare_sort_help =
     R"(Sort by own, the noise that a layer adds, by sqnr, the noise in its result, by difference, cosine or
 saturated, the worst first; or by model, in the model's order; default: own)";
@@ -151,6 +169,10 @@ target is then what it runs)";
 constexpr const char* dim_help =
     R"(Fix a size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
 export's symbol, s77=1)";
+constexpr const char* device_input_help =
+    R"(The integers of a device are an input: x=int16*3.05e-5, or with a number for each channel
+x=uint8/255-[0.485,0.456,0.406]/[0.229,0.224,0.225]; samples are such integers)";
+
 constexpr const char* quantize_help =
     R"(Quantize the model first, calibrated on samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -175,6 +197,12 @@ constexpr const char* contract_core_help =
     R"(Add what the C++ type that `lower --core` writes for this processor needs: arena, states, constants)";
 constexpr const char* measured_help =
     R"(Add code, stack and instructions as `tests/on_device/run.py MODEL --core CORE` printed them (JSON))";
+constexpr const char* plan_memory_help =
+    R"(Plan over the banks of a board: a memory map (JSON), or the name of one: corstone-300, stm32h743, nrf52840,
+one-sram)";
+constexpr const char* lower_memory_help =
+    R"(Banks of memory of the board, as for `plan`: a C++ header has an arena in each and constants by bank, a
+.pte file a memory for each, and Vela is told of them)";
 constexpr const char* inline_help =
     "For a .hr file: constants of up to that many elements are in the text itself; default: 32";
 
@@ -215,7 +243,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--kernels", "--plan-memory",
-             "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
+             "--memory", "--io", "--io-type", "--dot", "--ir", "--in", "--quantize", "--stream"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -230,6 +258,19 @@ void add_batch(CLI::App& lower, lower_options& o) {
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {
+    const auto take = [&o](const std::vector<std::string>& texts) {
+        std::set<std::string> names;
+        for (const std::string& text : texts) {
+            const auto input = headrace::parse_device_input(text);
+            if (!input) throw CLI::ValidationError(std::string(input.error().message));
+            if (!names.insert(input.value().name).second)
+                throw CLI::ValidationError("--input", input.value().name + " is given twice");
+        }
+        o.inputs = texts;
+    };
+    command.add_option_function<std::vector<std::string>>("--input", take, device_input_help)
+        ->allow_extra_args(false)
+        ->type_name("NAME=SPEC");
     command.add_option("--config", o.config,
         "How to quantize, by op, name or module (JSON); command-line options override its settings");
     command.add_option("--observer", o.observer, "How ranges are found; default: histogram")
@@ -293,6 +334,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")
         ->type_name("BYTES");
     lower->add_option("--flash", o.flash, "Refuse a header with more bytes of constants")->type_name("BYTES");
+    lower->add_option("--memory", o.memory, lower_memory_help)
+        ->type_name("FILE")
+        ->excludes("--arena")
+        ->excludes("--flash");
     lower->add_flag("--plan-memory", o.plan_memory,
         "With --partition: ops of the host graph write to buffers at planned offsets");
     add_sizes(*lower, o.sizes);
@@ -333,7 +378,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* axis = lower->add_option("--stream", o.stream, stream_help);
-    axis->type_name("NAME:AXIS");
+    axis->type_name("NAME:AXIS")->delimiter(',')->allow_extra_args(false);
     CLI::Option* step =
         lower->add_option("--step", o.step, "With --stream: elements of the axis in each step");
     step->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))->needs(axis);
@@ -460,21 +505,37 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
 
 void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
-    plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
+    plan->add_option(
+            "model", o.models, "A .pt2, .tosa, .pte or .hr file, or a package; several with --memory")
+        ->required();
     plan->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_data(*plan, o.data);
     add_sizes(*plan, o.sizes);
-    plan->add_option("--algorithm", o.algorithm,
-            "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
-        ->check(CLI::IsMember({"greedy", "best-fit"}));
-    plan->add_option(
+    CLI::Option* algorithm = plan->add_option("--algorithm", o.algorithm,
+        "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest");
+    algorithm->check(CLI::IsMember({"greedy", "best-fit"}));
+    CLI::Option* alignment = plan->add_option(
         "--alignment", o.alignment, "Alignment of each offset in bytes, a power of two; default: 16");
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
-    plan->add_flag("--verify", o.verify,
+    CLI::Option* verify = plan->add_flag("--verify", o.verify,
         "Also execute the model in memory laid out by the plan, and compare the results");
-    write_by(*plan, {"--output"});
+    CLI::Option* memory = plan->add_option("--memory", o.memory, plan_memory_help)->type_name("FILE");
+    for (CLI::Option* one : {algorithm, alignment, verify}) memory->excludes(one);
+    plan->add_flag("--concurrent", o.concurrent,
+            "With --memory: an inference of one model may run during that of another, so that no two share "
+            "an arena; without it all models and methods share one")
+        ->needs(memory);
+    plan->add_option("--check", o.check,
+            "With --memory: instead of planning, check the places in this plan (JSON, as -o writes it)")
+        ->needs(memory)
+        ->type_name("FILE");
+    plan->add_option(
+            "--page", o.page, "With --memory: write a page for the browser that draws each bank over time")
+        ->needs(memory)
+        ->type_name("FILE");
+    write_by(*plan, {"--output", "--page"});
     plan->footer(plan_examples);
-    plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
+    plan->callback([&] { status = guarded(o.models.front(), [&] { return headrace::cli::plan(o); }); });
 }
 
 void add_contract(CLI::App& app, contract_options& o, int& status) {
@@ -512,6 +573,7 @@ void add_prove(CLI::App& app, prove_options& o, int& status) {
     prove->add_option("--search", o.search_seconds, "Seconds to look for such inputs; default: 2")
         ->check(CLI::Range(0.0, 3600.0))
         ->type_name("SECONDS");
+    prove->add_option("--range", o.ranges, prove_range_help)->type_name("INPUT=LOW:HIGH");
     prove->add_flag("--error", o.error,
         "Also bound how far rounding moves each layer and output of a quantized .pt2 file");
     write_by(*prove, {"--json"});
@@ -561,8 +623,12 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
         "stream", "Turn a .pt2 model of a window into one that computes a step of it and keeps states");
     stream->add_option("model", o.model, "Model written by torch.export.save (.pt2), float or quantized")
         ->required();
-    stream->add_option("--axis", o.axis, "Input and axis that are a stream: x:2, or 2 if there is one input")
+    stream
+        ->add_option("--axis", o.axes,
+            "Input and axis that are a stream: x:2, or 2 if there is one input; x:2,y:2 for several")
         ->required()
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("NAME:AXIS");
     stream->add_option("--step", o.step, "Elements of the axis that each step takes")
         ->required()
@@ -574,7 +640,9 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
     add_sizes(*stream, o.sizes);
     stream->add_option("-o,--output", o.output, "Model to write (.pt2): its buffers are the states")
         ->required();
-    stream->add_flag("--verify", o.verify, "Execute both on random numbers, and compare what must be equal");
+    stream->add_flag("--verify", o.verify, "Execute both, and compare what must be equal");
+    stream->add_option("--in", o.inputs,
+        "Inputs for --verify (.npy), in order, a stream's as long as you like; default: random");
     stream->add_option("--report", o.report, "Write delays, states and multiply-accumulates (JSON)");
     write_by(*stream, {"--output", "--report"});
     add_quiet(*stream);
@@ -584,13 +652,18 @@ void add_stream(CLI::App& app, stream_command_options& o, int& status) {
 
 void add_compare(CLI::App& app, compare_options& o, int& status) {
     CLI::App* compare = app.add_subcommand(
-        "compare", "Compare two forms of a model layer by layer: float, quantized, lowered");
+        "compare", "Compare a model with another form of it, or with a board, layer by layer");
     compare->add_option("reference", o.reference, "The reference: a .pt2, .tosa or .pte file, or a package")
         ->required();
-    compare->add_option("other", o.other, "The model that was made from it")->required();
-    compare->add_option("--in", o.samples, "For each input, in order: a .npy file of samples, or a directory")
-        ->required()
-        ->type_name("FILE|DIR");
+    compare->add_option("other", o.other, "The model that was made from it; none with --board or --cycles");
+    compare->add_option("--in", o.samples, compare_in_help)->type_name("FILE|DIR");
+    compare->add_option("--board", o.board, compare_board_help);
+    compare->add_option("--debug-buffer", o.debug_buffer,
+        "Tensors of an etdump; default: the file of its name that ends in .bin");
+    compare->add_option("--cycles", o.cycles, compare_cycles_help);
+    compare->add_option("--core", o.core, "With --cycles: compare with the estimates for this processor");
+    compare->add_option("--vela-csv", o.vela_csv,
+        "With --cycles: compare with Vela's figures, which it writes to MODEL_per-layer.csv");
     add_sizes(*compare, o.sizes);
     compare->add_option(
         "--method", o.method, "Method of the second model, if it is a package or a .pte file");

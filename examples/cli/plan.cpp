@@ -29,7 +29,7 @@ planning_options options_of(const plan_options& options) {
 
 // Prints the plan of a model or a method, or writes it to `out`.
 result<void> plan_model(const plan_options& options, const std::string& method, json_writer& out) {
-    HEADRACE_TRY(loaded, load_model_with_data(options.model, method, options.data, options.sizes));
+    HEADRACE_TRY(loaded, load_model_with_data(options.models[0], method, options.data, options.sizes));
     const graph& g = *loaded.model.graph;
     HEADRACE_TRY(made, make_memory_plan(g, options_of(options)));
     HEADRACE_TRY(verify_plan(g, made));
@@ -49,15 +49,15 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
 }
 
 result<void> plan_all(const plan_options& options, json_writer& out) {
-    std::vector<std::string> names = pte_methods(options.model);
-    if (package::is_package(options.model)) {
-        HEADRACE_TRY(opened, package::open(options.model));
+    std::vector<std::string> names = pte_methods(options.models[0]);
+    if (package::is_package(options.models[0])) {
+        HEADRACE_TRY(opened, package::open(options.models[0]));
         if (!options.method.empty()) {
             HEADRACE_TRY(opened.method(options.method));
         }
         for (const auto& [name, method] : opened.methods()) names.push_back(name);
     }
-    if (names.empty() || (names.size() == 1 && !package::is_package(options.model)))
+    if (names.empty() || (names.size() == 1 && !package::is_package(options.models[0])))
         return plan_model(options, "", out);
     out.begin_object();
     out.begin_object("methods");
@@ -73,10 +73,12 @@ result<void> plan_all(const plan_options& options, json_writer& out) {
 }  // namespace
 
 int plan(const plan_options& options) {
+    if (!options.memory.empty()) return plan_banks(options);
+    if (options.models.size() != 1) return report_usage("several models share memory only by --memory");
     if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0)
         return report_usage("--alignment must be a power of two");
     if (!options.method.empty()) {
-        if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        if (const int status = check_method_option(options.models[0], options.method); status != status_ok)
             return status;
     }
     if (const int status = check_extension(options.output, {".json"}); status != status_ok) return status;

@@ -19,6 +19,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/compare/pte_check.hpp>
 #include <headrace/firmware/layers.hpp>
+#include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/file/mapped_file.hpp>
@@ -92,6 +93,7 @@ std::string report_of(
         w.begin_object(m.name);
         w.member("planned_bytes", m.planned_bytes);
         w.member("lower_bound", m.lower_bound);
+        if (m.memories.size() > 1) w.member("memories", m.memories);
         w.member("values", m.values);
         w.member("instructions", m.instructions);
         if (const auto told = made.reports.find(m.name); told != made.reports.end()) {
@@ -169,8 +171,12 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         .target = choices.target,
         .kernels = choices.kernels,
         .observer = std::move(observer)};
+    if (!options.memory.empty()) {
+        HEADRACE_TRY(map, load_memory_map(options.memory));
+        lowering.memory = std::move(map);
+    }
     if (is_accelerator(options.delegate)) {
-        lowering.compile = compile_by_vela(vela_of(options), options.delegate);
+        lowering.compile = compile_by_vela(vela_of(options), options.delegate, lowering.memory);
         hint_at_accelerator(options.delegate, choices.target);
         if (!choices.target) lowering.target = target_of_accelerator(options.delegate);
     }

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/io/text/quantization_config_reader.hpp>
 #include <headrace/ir/linear_merges.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/run/models.hpp>
 
 #include "messages.hpp"
@@ -23,9 +25,20 @@ namespace headrace::cli {
 
 namespace {
 
+result<std::vector<device_input>> device_inputs_of(const calibration_options& options) {
+    std::vector<device_input> inputs;
+    for (const std::string& text : options.inputs) {
+        HEADRACE_TRY(input, parse_device_input(text));
+        inputs.push_back(std::move(input));
+    }
+    return inputs;
+}
+
 /// Converts the options; samples and observers run on all processors.
 result<quantization_options> options_of(const calibration_options& options) {
     quantization_options chosen{.samples = options.samples};
+    HEADRACE_TRY(devices, device_inputs_of(options));
+    chosen.device_inputs = std::move(devices);
     op_scheme& all = chosen.config.all;
     if (!options.config.empty()) {
         HEADRACE_TRY(file, open_mapped(options.config));
@@ -53,6 +66,13 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     chosen.in_parallel = on_threads(options.jobs);
     return chosen;
+}
+
+// Makes inputs integers where the options ask for it.
+result<void> take_integers(program& model, const calibration_options& options) {
+    HEADRACE_TRY(inputs, device_inputs_of(options));
+    const bool is_quantized = model.graph->census().contains(info_of_dialect<quantized_decomposed::dialect>);
+    return take_device_integers(model, inputs, is_quantized);
 }
 
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
@@ -96,7 +116,10 @@ result<program> read_and_quantize(
     const std::string& path, const size_choices& choices, const calibration_options& options) {
     HEADRACE_TRY(model, read_model(path, choices));
     if (options.keep_branches) keep_branches(*model.graph);
-    if (options.samples.empty()) return model;
+    if (options.samples.empty()) {
+        HEADRACE_TRY(take_integers(model, options));
+        return model;
+    }
     HEADRACE_TRY(chosen, options_of(options));
     HEADRACE_TRY(quantize_by(model, chosen));
     return model;

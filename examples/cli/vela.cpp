@@ -23,6 +23,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/vela/config.hpp>
 #include <headrace/io/vela/ethos_u_blob.hpp>
 #include <headrace/io/vela/output.hpp>
 
@@ -153,12 +154,38 @@ std::string file_with(const scratch_directory& folder, std::string_view part) {
     return {};
 }
 
-result<pte_delegate> compile(
-    const std::string& vela, const std::string& accelerator, std::span<const std::byte> flatbuffer) {
+// Writes the configuration of a board's banks into the folder. Returns Vela's options for it.
+result<std::vector<std::string>> options_for(
+    const scratch_directory& folder, const std::string& accelerator, const memory_map& memory) {
+    HEADRACE_TRY(config, make_vela_config(memory, accelerator));
+    const std::string path = folder.file("memory.ini");
+    HEADRACE_TRY(write_atomically(path, config.text));
+    return std::vector<std::string>{"--config", path, "--system-config", std::string(config.system_config),
+        "--memory-mode", std::string(config.memory_mode)};
+}
+
+// An error if the arena that Vela planned is larger than its bank.
+result<void> check_arena(
+    std::span<const std::byte> archive, const std::string& accelerator, const memory_map& memory) {
+    HEADRACE_TRY(config, make_vela_config(memory, accelerator));
+    HEADRACE_TRY(output, read_vela_output(archive));
+    if (output.arena_bytes <= config.arena_bytes) return {};
+    return unsupported(fmt::format(
+        "bank '{}' lacks {} bytes: it has {}, and Vela needs {} for a delegate's arena", config.arena_bank,
+        output.arena_bytes - config.arena_bytes, config.arena_bytes, output.arena_bytes));
+}
+
+result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
+    const std::optional<memory_map>& memory, std::span<const std::byte> flatbuffer) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
-    HEADRACE_TRY(said, run_vela(folder, vela, accelerator));
+    std::vector<std::string> options;
+    if (memory) {
+        HEADRACE_TRY(for_banks, options_for(folder, accelerator, *memory));
+        options = std::move(for_banks);
+    }
+    HEADRACE_TRY(said, run_vela(folder, vela, accelerator, std::move(options)));
     // Vela exits with 0 even if it leaves operators to a CPU, which a delegate does not have.
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
         said.find("CPU operators = 0 ") == std::string::npos;
@@ -167,6 +194,9 @@ result<pte_delegate> compile(
     if (!compiled)
         return unsupported(
             fmt::format("'{}' ended without an output; is it Vela? It said: '{}'", vela, last_line_of(said)));
+    if (memory) {
+        HEADRACE_TRY(check_arena(compiled.value().bytes(), accelerator, *memory));
+    }
     auto blob = make_ethos_u_blob(compiled.value().bytes());
     if (!blob) return blob.error().in("what Vela wrote");
     return pte_delegate{std::string(ethos_u_backend_id), std::move(blob).value()};
@@ -196,12 +226,17 @@ void hint_at_accelerator(const std::string& accelerator, const std::optional<tar
         accelerator, is_u85(accelerator) ? "u85" : "u55"));
 }
 
-result<vela_estimate> estimate_by_vela(
-    const std::string& vela, const std::string& accelerator, const byte_source& flatbuffer) {
+result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
+    const byte_source& flatbuffer, const std::optional<memory_map>& memory) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
-    HEADRACE_TRY(run_vela(folder, vela, accelerator, {"--verbose-performance"}));
+    std::vector<std::string> options{"--verbose-performance"};
+    if (memory) {
+        HEADRACE_TRY(for_banks, options_for(folder, accelerator, *memory));
+        options.insert(options.end(), for_banks.begin(), for_banks.end());
+    }
+    HEADRACE_TRY(run_vela(folder, vela, accelerator, std::move(options)));
     std::string per_layer = text_of_file(file_with(folder, "_per-layer.csv"));
     HEADRACE_TRY(
         figures, read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
@@ -221,9 +256,11 @@ std::string version_of_vela(const std::string& vela) {
     return is_version ? said : std::string();
 }
 
-delegate_compiler compile_by_vela(std::string vela, std::string accelerator) {
-    return [vela = std::move(vela), accelerator = std::move(accelerator)](
-               std::span<const std::byte> flatbuffer) { return compile(vela, accelerator, flatbuffer); };
+delegate_compiler compile_by_vela(
+    std::string vela, std::string accelerator, std::optional<memory_map> memory) {
+    return
+        [vela = std::move(vela), accelerator = std::move(accelerator), memory = std::move(memory)](
+            std::span<const std::byte> flatbuffer) { return compile(vela, accelerator, memory, flatbuffer); };
 }
 
 }  // namespace headrace::cli

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/banks/memory_map.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/file/atomic_file.hpp>
@@ -32,14 +33,16 @@ struct vela_estimate {
     vela_figures figures;
     std::string per_layer;  ///< comma-separated values
 };
-[[nodiscard]] result<vela_estimate> estimate_by_vela(
-    const std::string& vela, const std::string& accelerator, const byte_source& flatbuffer);
+[[nodiscard]] result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
+    const byte_source& flatbuffer, const std::optional<memory_map>& memory = {});
 
 /// Returns what Vela says that its version is, such as 5.2.0; empty if it says none.
 [[nodiscard]] std::string version_of_vela(const std::string& vela);
 
-/// Runs Vela, a program in the path or a path to it, for each delegate.
-[[nodiscard]] delegate_compiler compile_by_vela(std::string vela, std::string accelerator);
+/// Runs Vela, a program in the path or a path to it, for each delegate. With a memory map it is told the banks
+/// of the board, and an arena that the bank does not hold is an error.
+[[nodiscard]] delegate_compiler compile_by_vela(
+    std::string vela, std::string accelerator, std::optional<memory_map> memory = {});
 
 }  // namespace headrace::cli
 

@@ -54,7 +54,7 @@ function(append_page name html)
 endfunction()
 
 set(code "// Written by embed_page.cmake.\n#include \"page_parts.hpp\"\nnamespace headrace::cli {\n")
-append_page(page page.html STYLES page.css SCRIPTS element.js model.js layout.js draw.js panel.js core.js main.js)
+append_page(page page.html STYLES page.css SCRIPTS element.js model.js layout.js draw.js panel.js core.js banks.js main.js)
 append_page(book book.html STYLES page.css book.css SCRIPTS element.js book.js)
 string(APPEND code "}  // namespace headrace::cli\n")
 file(WRITE ${OUTPUT} "${code}")

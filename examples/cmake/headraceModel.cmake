@@ -7,15 +7,17 @@
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc] PTE
 #                      [IO int8|float] [KERNELS cortex_m|portable] [CORE <core>] [DELEGATE <backend>] [CONTRACT])
-#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>)
+#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>
+#                      [STREAM [<input>:]<axis> STEP <elements>])
 #
 # lowers the model when <target> is built, once for all targets with equal arguments, and links it into
 # <target>, an executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in
 # <NAME>_model.h. NAME is the file's without its extension, or the folder's if that is `model`. VELA compiles
 # the model for an Ethos-U NPU; PTE makes it a program for ExecuTorch's runtime, which takes and gives
 # integers with IO int8, and computes with the runtime's integer kernels with KERNELS cortex_m or a CORE;
-# CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++ type for that core, in <NAME>.hpp. The files
-# are in headrace_models/<NAME> of the build, report.json among them.
+# CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++ type for that core, in <NAME>.hpp; with
+# STREAM it is one of a step, which keeps its states. The files are in headrace_models/<NAME> of the build,
+# report.json among them.
 
 # Script mode: runs Vela, which prints much on success and exits with 0 even if it leaves operators to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -71,8 +73,8 @@ endfunction()
 
 # Adds the rules of one model, and the target that runs them once for all that link it.
 function(headrace_model_rules rules folder name model)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP" "TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE"
-    "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP"
+    "TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE;STREAM;STEP" "VELA_OPTIONS")
   headrace_find_program(program)
   file(MAKE_DIRECTORY ${folder}/new)
   set(target_option)
@@ -95,9 +97,13 @@ function(headrace_model_rules rules folder name model)
   endif()
 
   if(arg_CPP)
+    set(stream_options)
+    if(arg_STREAM)
+      set(stream_options --stream ${arg_STREAM} --step ${arg_STEP} --state variable)
+    endif()
     headrace_model_rule(${folder} "Writing ${name} as a C++ type" OUTPUT ${name}.hpp DEPENDS ${model} ${program}
       COMMAND ${program} lower -q ${model} -o ${folder}/new/${name}.hpp --core ${arg_CORE} --name ${name}
-        ${target_option})
+        ${target_option} ${stream_options})
     add_custom_target(${rules} DEPENDS ${folder}/${name}.hpp)
     return()
   endif()
@@ -172,6 +178,8 @@ macro(headrace_check_model_arguments)
     message(FATAL_ERROR "${place}: PTE, VELA, IO_LAYOUT and CONTRACT are not for CPP")
   elseif(arg_CPP AND NOT arg_CORE)
     message(FATAL_ERROR "${place}: CPP needs CORE and a processor, cortex-m4 for example")
+  elseif((arg_STREAM OR arg_STEP) AND NOT (arg_CPP AND arg_STREAM AND arg_STEP))
+    message(FATAL_ERROR "${place}: STREAM and STEP need each other, and CPP")
   elseif(arg_CORE AND NOT arg_CPP AND NOT arg_PTE)
     message(FATAL_ERROR "${place}: CORE is for CPP or PTE")
   endif()
@@ -198,10 +206,10 @@ endmacro()
 
 function(headrace_add_model target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE;CPP"
-    "MODEL;NAME;TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE" "VELA_OPTIONS")
+    "MODEL;NAME;TARGET;IO_LAYOUT;VELA;IO;KERNELS;CORE;DELEGATE;STREAM;STEP" "VELA_OPTIONS")
   headrace_check_model_arguments()
   set(options)
-  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS IO KERNELS CORE DELEGATE)
+  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS IO KERNELS CORE DELEGATE STREAM STEP)
     if(arg_${option})
       list(APPEND options ${option} ${arg_${option}})
     endif()

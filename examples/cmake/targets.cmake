@@ -4,8 +4,8 @@
 # The product is sources, one library a folder, each with those before it:
 #   headrace::passes    the standard passes, compiled once
 #   headrace::eval      execution on the CPU; Eigen
-#   headrace::quantization, headrace::io (libzip, libdeflate, simdjson), headrace::run, headrace::prove,
-#   headrace::lowering, headrace::stream, headrace::compare, headrace::show, headrace::opt
+#   headrace::quantization, headrace::banks, headrace::io (libzip, libdeflate, simdjson), headrace::run,
+#   headrace::prove, headrace::lowering, headrace::stream, headrace::compare, headrace::show, headrace::opt
 #   headrace::compiled  all of them
 #   headrace::firmware  models as C++ types, for the program alone: it is not installed
 # headrace, tosa and compiled are components of the installed package, with a targets file and a pkg-config file each.
@@ -95,10 +95,14 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     if(headrace_is_top_level)
       target_compile_options(headrace_${name} PRIVATE ${headrace_warning_flags})
       target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
-      if(HEADRACE_SANITIZE AND name STREQUAL eval)  # without optimization, kernels are too slow
-        target_compile_options(headrace_eval PRIVATE -O1)
+      if(name STREQUAL eval)  # most of what a kernel's unit costs is these headers
         target_precompile_headers(headrace_eval PRIVATE <headrace/headrace.hpp> <headrace/eval/kernels.hpp>
-          <headrace/eval/iterate.hpp> <headrace/eval/map.hpp> <headrace/eval/reduce.hpp>)
+          <headrace/eval/map.hpp> <headrace/eval/reduce.hpp> <headrace/eval/volume.hpp>)
+        if(HEADRACE_SANITIZE)
+          # Without optimization, kernels are too slow. ASan stops at a null pointer as well; checks of each access for
+          # that and for its alignment double the compiler's time.
+          target_compile_options(headrace_eval PRIVATE -O1 -fno-sanitize=null,alignment,object-size,pointer-overflow)
+        endif()
       elseif(NOT name STREQUAL passes)
         target_precompile_headers(headrace_${name} REUSE_FROM headrace_passes)
       endif()
@@ -117,7 +121,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
       $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
   endif()
   set(headers ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace)
-  foreach(room compiled eval quantization io run prove lowering stream compare show opt)
+  foreach(room compiled eval quantization banks io run prove lowering stream compare show opt)
     file(GLOB_RECURSE ${room}_sources CONFIGURE_DEPENDS ${headers}/${room}/*.cpp)
   endforeach()
   # The passes and what they are made of, which are headers, compiled once.
@@ -131,7 +135,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
   target_compile_options(headrace_eval PUBLIC -ffp-contract=off)
   headrace_room(quantization "${quantization_sources}" headrace_eval)
-  headrace_room(io "${io_sources}" headrace_eval headrace_tosa headrace::libzip headrace::libdeflate
+  headrace_room(banks "${banks_sources}" headrace_eval)
+  headrace_room(io "${io_sources}" headrace_banks headrace_tosa headrace::libzip headrace::libdeflate
     simdjson::simdjson)
   headrace_room(run "${run_sources}" headrace_quantization headrace_io)
   headrace_room(prove "${prove_sources}" headrace_run)
@@ -143,7 +148,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   add_library(headrace_compiled INTERFACE)
   add_library(headrace::compiled ALIAS headrace_compiled)
   target_link_libraries(headrace_compiled INTERFACE headrace_opt)
-  set(rooms opt show compare stream lowering prove run io quantization eval passes)
+  set(rooms opt show compare stream lowering prove run io banks quantization eval passes)
   headrace_install_library(compiled compiled ${rooms})
   list(TRANSFORM rooms PREPEND -lheadrace_ OUTPUT_VARIABLE archives)
   list(JOIN archives " " archives)

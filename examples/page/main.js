@@ -38,6 +38,10 @@ class App {
       find("heat").append(element("option", { value: "cycles" }, "Vela cycles"));
       find("heat").value = "cycles";
     }
+    if (measured.size) {
+      find("heat").append(element("option", { value: "measured" }, "measured " + data.measured.unit));
+      find("heat").value = "measured";
+    }
     if (layers.length) {
       find("heat").append(element("option", { value: "noise" }, "noise added"));
       find("heat").value = "noise";
@@ -168,7 +172,7 @@ class App {
     const kind = this.find("heat").value;
     if (!kind) return null;
     if (kind === "noise") return this.noise();
-    const cost = kind === "macs" ? (node) => node.w || 0 : cyclesOf;
+    const cost = kind === "macs" ? (node) => node.w || 0 : kind === "measured" ? measuredOf : cyclesOf;
     let total = 0;
     for (const node of this.view.nodes.values()) total += cost(node);
     return (child) => {

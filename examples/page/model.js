@@ -96,6 +96,14 @@ for (let i = 0; data.names && i < data.names.length; i += 2) fileNames.set(data.
 const fileName = (node) => fileNames.get(node.i) || node.n;
 const cyclesOf = (node) => (isConstant(node) ? 0 : cycles.get(fileName(node)) || 0);
 
+/** What a board measured, by the name of the tensor, or of the layer, which is that of its first node. */
+const measured = new Map(data.measured ? data.measured.layers : []);
+const measuredOf = (node) => (isConstant(node) ? 0 : measured.get(fileName(node)) || 0);
+/** The estimated instructions of the layer that begins with a node. */
+const instructions = new Map();
+for (const layer of data.core ? data.core.layers : []) if (layer.instructions) instructions.set(layer.name, layer.instructions);
+const instructionsOf = (node) => (isConstant(node) ? 0 : instructions.get(fileName(node)) || 0);
+
 /** How much noise layers add, of a page that `compare` wrote: from 0, none, to 1, as much as signal. */
 const layers = data.comparison ? data.comparison.layers : [];
 const noiseOf = (layer) => (layer.own_sqnr_db === null ? 0 : Math.min(1, Math.max(0, (60 - layer.own_sqnr_db) / 60)));

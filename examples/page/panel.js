@@ -15,9 +15,10 @@ class Panel {
       ["refused", "Refused" + (data.refusals.length ? " " + data.refusals.length : ""), () => this.refused(), data.steps.length > 1 || data.refusals.length > 0],
       ["transposes", "Transposes", () => this.transposes(), Boolean(data.transposes)],
       ["kernels", "Kernels", () => this.kernels(), Boolean(data.core)],
-      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core)],
+      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core || data.banks)],
       ["layers", "Layers", () => this.layers(), layers.length > 0],
       ["vela", "Cycles", () => this.vela(), cycles.size > 0],
+      ["measured", "Measured", () => this.measured(), measured.size > 0],
     ].filter((tab) => tab[3] !== false);
     const nav = document.getElementById("tabs");
     for (const [key, title] of this.tabs)
@@ -112,6 +113,8 @@ class Panel {
     if (node.b !== undefined) table.append(row("size", bytesText(node.b)));
     if (node.w) table.append(row("MACs", countText(node.w)));
     if (cyclesOf(node)) table.append(row("cycles", countText(cyclesOf(node))));
+    if (instructionsOf(node)) table.append(row("instructions", countText(instructionsOf(node))));
+    if (measuredOf(node)) table.append(row("measured", countText(measuredOf(node)) + " " + data.measured.unit));
     if (node.m !== undefined) {
       const frames = framesOf(texts[node.m]);
       if (frames.length) table.append(row("module", element("code", {}, frames.map((f) => (f[1] || f[0]) + ": " + f[2]).join("\n"))));
@@ -228,10 +231,10 @@ class Panel {
   // --- memory ----------------------------------------------------------------------------
 
   memory() {
-    const parts = data.core ? this.arena() : [];
+    const parts = [...(data.banks ? this.banks() : []), ...(data.core ? this.arena() : [])];
     if (!data.plan) return [...parts, element("p", {}, "No memory plan of this graph: " + data.unplanned)];
     for (const memory of data.plan.memories) {
-      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core ? " of this graph" : "")),
+      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core || data.banks ? " of this graph" : "")),
         element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "") + (memory.least ? "; no order of the nodes needs less than " + bytesText(memory.least) : "")),
         this.planPicture(memory, data.plan.steps, (t) => this.tensorText(t), (t) => this.app.reveal(t[0], true)));
     }
@@ -307,6 +310,21 @@ class Panel {
     }
     return [element("p", {}, layers.length + " layers compared over " + data.comparison.samples + " samples, " + data.comparison.reference_layers + " in the reference, " +
       data.comparison.other_layers + " here. Boxes are coloured by the noise that the layer itself adds."), table];
+  }
+
+  measured() {
+    const nodes = [...this.app.view.nodes.values()].filter((n) => measuredOf(n)).sort((a, b) => measuredOf(b) - measuredOf(a));
+    const total = [...measured.values()].reduce((a, b) => a + b, 0);
+    const table = element("table", {}, element("tr", {}, ...["", "measured", "share", cycles.size ? "Vela" : ""].map((t) => element("th", { class: "number" }, t))));
+    for (const node of nodes.slice(0, 200)) {
+      const share = (measuredOf(node) / total) * 100;
+      table.append(element("tr", { class: "go", onclick: () => this.app.reveal(node.i) },
+        element("td", {}, element("span", { class: "mono" }, nameOf(node)), element("div", { class: "bar", style: "width:" + share.toFixed(2) + "%" })),
+        element("td", { class: "number" }, countText(measuredOf(node))), element("td", { class: "number" }, share.toFixed(1) + " %"),
+        element("td", { class: "number" }, cyclesOf(node) ? countText(cyclesOf(node)) : "")));
+    }
+    const found = nodes.reduce((sum, n) => sum + measuredOf(n), 0);
+    return [element("p", {}, countText(total) + " " + data.measured.unit + " measured" + (found < total ? "; " + countText(total - found) + " belong to names that this graph does not have." : ".")), table];
   }
 
   vela() {

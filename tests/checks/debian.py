@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-LIBRARIES = ("passes", "eval", "quantization", "io", "run", "lowering", "stream", "compare", "show", "opt")
+LIBRARIES = ("passes", "eval", "quantization", "banks", "io", "run", "lowering", "stream", "compare", "show", "opt")
 HELD = {
     "headrace": [
         "usr/bin/headrace",

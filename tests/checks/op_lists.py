@@ -30,7 +30,9 @@ PAIRS = ("on", "becomes", "op_map", "connectives", "reductions", "convert_args",
 NODES = ("node_of", "sole_node", "optional_node", "remake")
 TABLES = ("eval/executorch.cpp", "infer/ranges/integer_width_definition.hpp", "infer/ranges/value_ranges_definition.hpp",
           "prove/error_bound.cpp",
-          "prove/lost_constants.cpp", "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp")
+          "prove/lost_constants.cpp", "quantization/logarithms/logarithm_operands.cpp",
+          "quantization/masks/mask_facts.hpp", "quantization/masks/mask_scores.cpp",
+          "quantization/masks/picked_extremes.cpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
 FAMILY = re.compile(r"\b(?:one_of|on_each)<$")
 EMITTED = re.compile(r"\b(?:emit|code|one_of|on_each)<[^;]*$|\bauto made =[^;]*$")

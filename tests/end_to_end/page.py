@@ -214,6 +214,19 @@ def check_core(program, page, folder, pictures):
     expect(not page.problems, f"core: {page.problems}")
 
 
+def check_banks(program, page, folder, pictures):
+    """Each bank of a board over time, above the plan of the graph; a tensor leads to its node."""
+    call(program, "plan", MODEL, "--memory", "corstone-300", "--page", folder / "banks.html", says="memory map corstone-300")
+    page.open(folder / "banks.html")
+    page.value("document.querySelector('#tabs [data-tab=memory]').click()")
+    used = page.value("data.banks.banks.filter((bank) => bank.tensors.length).length")
+    expect(used == 3, f"{used} banks have tensors")
+    expect(page.value("document.querySelectorAll('#panel canvas').length") == used + 1, "a bank is not drawn")
+    if pictures:
+        page.screenshot(pictures / "banks.png")
+    expect(not page.problems, f"banks: {page.problems}")
+
+
 def check_comparison(program, page, folder, pictures):
     models = ROOT / "examples" / "models"
     call(program, "compare", models / "kws_dscnn" / "model.pt2", models / "kws_dscnn_int8" / "model.pt2", "--in",
@@ -362,7 +375,7 @@ def main():
             print("the rest is skipped: Chromium is not installed (apt install chromium)")
             return report() or 77
         with Browser(chromium) as page:
-            for check in (check_show, check_lowering, check_core, check_refusal, check_comparison, check_books, check_batch, check_large):
+            for check in (check_show, check_lowering, check_core, check_banks, check_refusal, check_comparison, check_books, check_batch, check_large):
                 check(options.program, page, folder, options.screenshots)
     return report()
 

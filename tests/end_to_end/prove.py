@@ -55,6 +55,19 @@ def check_refuted(program, folder):
         call(program, "run", text, *given)
 
 
+def check_ranges(program, folder):
+    """The sum fits if the inputs are small, and if one is."""
+    text = folder / "sum.hr"
+    text.write_text(SUM)
+    call(program, "prove", text, "--range", "x=-5:1000000", "--range", "y=0:1000000", says="certified: no integer overflows")
+    call(program, "prove", text, "--range", "x=0:0", says="certified: no integer overflows")
+    call(program, "prove", KWS, "--range", "x=-0.5:0.5", says="certified: no integer overflows")
+    for wrong in ("x", "x=1", "x=2:1", "x=a:b", "x=0:inf"):
+        call(program, "prove", KWS, "--range", wrong, status=USAGE, says="give NAME=LOWEST:HIGHEST")
+    call(program, "prove", KWS, "--range", "z=0:1", status=UNSUPPORTED, says="the model has no input z")
+    call(program, "prove", text, "--range", "x=0.2:0.3", status=UNSUPPORTED, says="no int32 of input x is in")
+
+
 def check_usage(program, folder):
     call(program, "prove", status=USAGE)
     call(program, "prove", KWS, "--json", folder / "x.txt", status=USAGE)
@@ -66,7 +79,7 @@ def check_usage(program, folder):
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_certified, check_refuted, check_usage):
+        for check in (check_certified, check_refuted, check_ranges, check_usage):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

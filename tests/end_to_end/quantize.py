@@ -134,6 +134,27 @@ def check_masks(program, folder):
         expect(same, f"{form.name}: a masked key changes the output")
 
 
+FILLED = """headrace 1
+%x: float32[1, 4] = input
+%mask: bool[1, 4] = aten.gt.Scalar(%x, other=0.5)
+%filled: float32[1, 4] = aten.masked_fill.Scalar(%x, %mask, value=-inf)
+%y: float32[1, 4] = aten.mul.Scalar(%filled, other=2)
+output %y
+"""
+
+
+def check_lost(program, folder):
+    """An infinity that no quantized range holds is an error, and nothing is written."""
+    text, samples, out = folder / "filled.hr", folder / "filled.npy", folder / "lost.pt2"
+    numpy.save(samples, numpy.float32([[[0.1, 0.2, 0.9, -1]], [[0.3, -0.2, 0.7, -0.5]]]))
+    for number, status in (("-inf", UNSUPPORTED), ("-8", OK)):
+        text.write_text(FILLED.replace("-inf", number))
+        done = call(program, "quantize", text, "--samples", samples, "-o", out, status=status)
+        expect(out.exists() == (status == OK), f"filled with {number}: the output exists: {out.exists()}")
+        says = re.search(r"filled: [^;]*-inf is outside of the quantized range \[", done.stderr)
+        expect(bool(says) == (status != OK), f"filled with {number}: {done.stderr}")
+
+
 def check_samples(program, folder):
     x = numpy.load(MODEL.parent / "in0.npy")
     out = folder / "out.pt2"
@@ -199,6 +220,7 @@ def main():
         check_verified(program, folder)
         check_trained(program, folder)
         check_masks(program, folder)
+        check_lost(program, folder)
         check_samples(program, folder)
         check_config(program, folder)
     return calls.report()

@@ -26,9 +26,9 @@ REFUSED = {
     "buffer_update": (1, "writes it back"),
     "dynamic_shape": (1, "dynamic size"),
 }
-# Targets for fixtures whose own target is insufficient: arithmetic on integers that are not indices needs
-# TOSA's INT profile.
-TARGETS = {"integer_ops": "TOSA-1.0+INT+FP"}
+# Targets for fixtures whose own target is insufficient: arithmetic on integers that are not indices, and casts
+# of unsigned bytes, need TOSA's INT profile.
+TARGETS = {"integer_ops": "TOSA-1.0+INT+FP", "camera_bytes": "TOSA-1.0+INT+FP"}
 # Fixtures that another target must refuse, with the same requirements.
 REFUSED_BY_TARGET = {"control_flow": ("TOSA-1.0+FP", 1, "cond"), "integer_ops": ("TOSA-1.0+FP", 1, "INT")}
 # Fixtures that need no transpose if images are channels-last at the interface.
@@ -104,7 +104,8 @@ def quiet():
 
 
 def reference(flatbuffer, inputs, io):
-    types = {"FP32": np.float32, "INT32": np.int32, "BOOL": np.bool_, "INT8": np.int8, "INT16": np.int16}
+    types = {"FP32": np.float32, "INT32": np.int32, "BOOL": np.bool_, "INT8": np.int8, "INT16": np.int16,
+             "UINT8": np.uint8}
     passed = [np.ascontiguousarray(x.astype(types[i["dtype"]])) for x, i in zip(inputs, io)]
     with quiet():
         got, status = tosa_reference_model.run(flatbuffer, passed, verbosity="NONE",

@@ -7,11 +7,12 @@ spotter; lowers a step to each format; and executes a step's flatbuffer on a who
 """
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 
 import calls
-from calls import UNSUPPORTED, USAGE, call, expect
+from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECURRENT = ROOT / "tests/fixtures/rnn/model.pt2"
@@ -63,11 +64,31 @@ def check_formats(program, folder):
          "-o", folder / "spotter.hpp")
 
 
+def check_inputs(program, folder):
+    """Verifies by given samples, which are as long as they are."""
+    x = numpy.random.default_rng(1).standard_normal((1, 6, 30, 7)).astype(numpy.float32)
+    numpy.save(folder / "long.npy", x)
+    numpy.save(folder / "short.npy", x[:, :, :5])
+    command = ("stream", IMAGE, "--axis", "x:2", "--step", "1", "-o", folder / "step.pt2")
+    call(program, *command, "--verify", "--in", folder / "long.npy", says="verified: ")
+    call(program, *command, "--verify", "--in", folder / "short.npy", status=MALFORMED, says="at least a window of 7")
+    call(program, *command, "--in", folder / "long.npy", status=USAGE)
+
+
+def check_push(program):
+    """The C++ type takes numbers as they come, and says when outputs are due."""
+    for model, axis, step, *more in ((SPOTTER, "2", "2"), (IMAGE, "x:3", "1"), (RECURRENT, "x:1", "1", "--quantize")):
+        command = [sys.executable, ROOT / "tests/on_device/push.py", model, "--axis", axis, "--step", step, *more]
+        done = subprocess.run([*command, "--headrace", program], capture_output=True, text=True)
+        expect(done.returncode == 0, f"push of {model}: {done.stdout}{done.stderr[-500:]}")
+
+
 def check_refusals(program, folder):
     out = folder / "no.pt2"
     message = call(program, "stream", SPOTTER, "--axis", "2", "--step", "1", "-o", out, status=UNSUPPORTED)
     expect("multiple of 2" in message.stderr, message.stderr)
     call(program, "stream", RECURRENT, "--axis", "x", "--step", "1", "-o", out, status=USAGE)
+    call(program, "lower", RECURRENT, "--stream", "x", "--step", "1", "-o", folder / "no.tosa", status=USAGE)
     message = call(program, "stream", RECURRENT, "--axis", "x:2", "--step", "1", "-o", out, status=UNSUPPORTED)
     expect("time axis" in message.stderr or "all of the axis" in message.stderr, message.stderr)
     expect(not out.exists(), "a refused model was written")
@@ -79,6 +100,8 @@ def main():
         folder = pathlib.Path(name)
         check_rows(program, folder)
         check_formats(program, folder)
+        check_inputs(program, folder)
+        check_push(program)
         check_refusals(program, folder)
     return calls.report()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# schema.sh NAME: checks that NAME_generated.hpp in include/headrace/io/{pte,tosa} is flatc's output for the NAME.fbs
+# schema.sh NAME: checks that NAME_generated.hpp in include/headrace/io/{etdump,pte,tosa} is flatc's output for the NAME.fbs
 # beside it; schema.sh NAME --write writes it.
 set -eu
 schema=$1

@@ -72,6 +72,19 @@ def check_self_test(program, work):
     return wrong
 
 
+def check_push(program):
+    """A step of a model takes its stream as it comes."""
+    wrong = 0
+    model = MODELS["kws_dscnn_int8"] / "model.pt2"
+    for core in CORES:
+        done = subprocess.run([sys.executable, HERE / "push.py", model, "--axis", "2", "--step", "2", "--core", core,
+                               "--headrace", program], capture_output=True, text=True)
+        if done.returncode != 0:
+            wrong += 1
+            print(f"push on {core}: {done.stdout}{done.stderr[-500:]}")
+    return wrong
+
+
 def check_models(program, work, baseline, update):
     wrong = 0
     for model, folder in MODELS.items():
@@ -111,6 +124,7 @@ def main():
     baseline = json.loads(path.read_text()) if path.exists() else {}
     wrong = check_kernels(options.work)
     wrong += check_self_test(options.program.resolve(), options.work.resolve())
+    wrong += check_push(options.program.resolve())
     wrong += check_models(options.program.resolve(), options.work.resolve(), baseline, options.update)
     if options.update:
         path.write_text(json.dumps(baseline, indent=2) + "\n")

@@ -82,13 +82,31 @@ def array_text(name, x):
     return f"alignas(16) const {kind} {name}[] = {{{numbers}}};\n"
 
 
-def main_text(xs, ys, kinds):
+def observed_text(xs, dump, times):
+    """Two more inferences: one whose tensors are written to a file, and one whose layers are timed."""
+    text = ""
+    inputs = "".join(f"    std::memcpy(model.input<{i}>().data(), x{i}, model.input<{i}>().size_bytes());\n" for i in range(len(xs)))
+    if dump:
+        text += f"    model.reset();\n{inputs}    const int file = board::open_file({json.dumps(str(dump))});\n"
+        text += "    model.run(headrace::on_device::dump([file](const void* p, std::size_t n) { board::write_file(file, p, n); }));\n"
+        text += "    board::close_file(file);\n"
+    if times:
+        text += f"    model.reset();\n{inputs}    board::start_ticks();\n    std::uint32_t begin = board::ticks();\n"
+        text += "    model.run([&](const headrace::on_device::observed& x) {\n        const std::int64_t taken = board::ticks() - begin;\n"
+        text += '        board::print("layer "), board::print(taken * board::instructions_in_100_ticks / 100);\n'
+        text += '        board::print(" "), board::print(x.name), board::print("\\n");\n'
+        text += "        begin = board::ticks();\n    });\n"
+    return text
+
+
+def main_text(xs, ys, kinds, has_banks, dump=None, times=None):
     """A program that copies the inputs in, runs, prints the figures and which outputs differ."""
-    text = '#include "m.hpp"\n#include "board.hpp"\n#include <cstring>\n'
-    text += "alignas(16) static std::byte arena[m::model::arena_bytes + 1];\n"
+    text = '#include "m.hpp"\n#include "board.hpp"\n#include <cstring>\n#include <headrace/on_device/dump.hpp>\n'
+    if not has_banks:
+        text += "alignas(16) static std::byte arena[m::model::arena_bytes + 1];\n"
     text += "".join(array_text(f"x{i}", x) for i, x in enumerate(xs))
     text += "".join(array_text(f"y{i}", y) for i, y in enumerate(ys))
-    text += "int main() {\n    static m::model model(arena);\n"
+    text += f"int main() {{\n    static m::model model({'m::arenas' if has_banks else 'arena'});\n"
     for i in range(len(xs)):
         text += f"    std::memcpy(model.input<{i}>().data(), x{i}, model.input<{i}>().size_bytes());\n"
     text += "    board::paint_stack();\n    const auto executed = board::instructions([] { model.run(); });\n"
@@ -105,13 +123,15 @@ def main_text(xs, ys, kinds):
         else:
             text += (f"    {{\n        const int bad = std::memcmp(model.output<{i}>().data(), y{i}, sizeof y{i}) != 0;\n")
         text += f'        board::print("\\ndiffers ");\n        board::print(std::int64_t{{bad}});\n    }}\n'
-    return text + '    board::print("\\n");\n}\n'
+    return text + '    board::print("\\n");\n' + observed_text(xs, dump, times) + "}\n"
 
 
 def measure(options, folder):
+    dump, times = getattr(options, "dump", None), getattr(options, "times", None)
     program = options.headrace
     execute(program, "lower", options.model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q", *options.lower)
-    execute(program, "lower", options.model, "-o", folder / "m.hpp", "--core", options.core, "-q", *options.lower)
+    banks = ["--memory", options.memory] if options.memory else []
+    execute(program, "lower", options.model, "-o", folder / "m.hpp", "--core", options.core, "-q", *options.lower, *banks)
     io = json.loads((folder / "io.json").read_text())
     generator = np.random.default_rng(1)
     given = [np.load(path) for path in options.inputs]
@@ -124,7 +144,7 @@ def measure(options, folder):
     execute(program, "run", folder / "m.tosa", *files, *(a for o in outs for a in ("--out", o)))
     kinds = [t["dtype"] for t in io["outputs"]]
     ys = [np.load(o).astype(TYPES[k]) for o, k in zip(outs, kinds)]
-    (folder / "main.cpp").write_text(main_text(xs, ys, kinds))
+    (folder / "main.cpp").write_text(main_text(xs, ys, kinds, bool(banks), dump and dump.resolve(), times))
     core = BOARDS[options.core]
     elf = folder / "m.elf"
     try:
@@ -135,19 +155,26 @@ def measure(options, folder):
     found = dict(re.findall(r"^(stack|instructions) (\d+)$", text, re.M))
     if status != 0 or len(found) != 2:
         raise Failure(f"the board stopped with status {status}: {text.strip()[:500]}")
+    if times:
+        rows = re.findall(r"^layer (\d+) (.*)$", text, re.M)[len(xs):]
+        times.write_text("layer,instructions\n" + "".join(f"{name},{count}\n" for count, name in rows))
     header = (folder / "m.hpp").read_text()
     constants = int(re.search(r"constant_bytes = (\d+)", header).group(1))
     return {"core": options.core, "equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),
-            "instructions": int(found["instructions"]), "arena": symbol_size(elf, "arena") - 1,
+            "instructions": int(found["instructions"]), "arena": arena_bytes(elf),
             "code": code_bytes(elf), "constants": constants, "stack": int(found["stack"])}
 
 
-def symbol_size(elf, name):
+def arena_bytes(elf):
+    """Bytes of the arena, or of those of all banks."""
+    total = 0
     for line in execute("arm-none-eabi-nm", "-SC", elf).splitlines():
         parts = line.split()
-        if len(parts) == 4 and parts[3] == name:
-            return int(parts[1], 16)
-    return 0
+        if len(parts) == 4 and parts[3] == "arena":
+            return int(parts[1], 16) - 1
+        if len(parts) == 4 and parts[3].startswith("m::arena_in_"):
+            total += int(parts[1], 16)
+    return total
 
 
 def code_bytes(elf):
@@ -167,6 +194,10 @@ def main():
     parser.add_argument("--in", dest="inputs", action="append", default=[], help="input (.npy), in order; default: random")
     parser.add_argument("--headrace", default=os.environ.get("HEADRACE", str(HERE.parents[1] / "build/examples/headrace")))
     parser.add_argument("--flags", default="-O3", help="of the compiler")
+    parser.add_argument("--memory", help="memory map, a file or a preset: an arena in each bank")
+    parser.add_argument("--dump", type=pathlib.Path, help="writes the tensors, for headrace compare --board")
+    parser.add_argument("--times", type=pathlib.Path,
+                        help="writes the instructions of each layer (CSV), for headrace compare --cycles")
     parser.add_argument("--lower", nargs=argparse.REMAINDER, default=[], help="further options of headrace lower")
     parser.add_argument("--work", type=pathlib.Path, help="keeps what is made in this folder")
     options = parser.parse_args()

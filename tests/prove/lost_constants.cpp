@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-std::vector<std::string> lost_if_filled_with(double number) {
+std::vector<std::string> lost_if_filled_with(double number, bool is_pooled = false) {
     testing::program p;
     const value x = p.input(dtype::float32, {2, 4});
     const value mask =
@@ -24,7 +24,11 @@ std::vector<std::string> lost_if_filled_with(double number) {
     const value filled = p.make<aten::masked_fill_scalar>({x, mask, scalar(number)});
     p.g.set_name(filled, "filled");
     const value moved = p.make<aten::transpose_int>({filled, 0, 1});
-    p.output(p.make<quantized_decomposed::quantize_per_tensor>({moved, 0.1, 0, -128, 127, dtype::int8}));
+    const value q =
+        p.make<quantized_decomposed::quantize_per_tensor>({moved, 0.1, 0, -128, 127, dtype::int8});
+    const value real =
+        p.make<quantized_decomposed::dequantize_per_tensor>({q, 0.1, 0, -128, 127, dtype::int8});
+    p.output(is_pooled ? p.make<aten::amax>({.self = real, .dim = {0}}) : real);
     p.finish();
     return prove::lost_constants(p.g);
 }
@@ -37,4 +41,7 @@ TEST_CASE("an infinity that a quantized range cannot hold is reported by its nod
     CHECK(lost[0].find("filled: -inf is outside of the quantized range [-12.8, 12.7") != std::string::npos);
     CHECK(lost_if_filled_with(-1e9).size() == 1);
     CHECK(lost_if_filled_with(-13).empty());
+    // A maximum never is the smallest number.
+    CHECK(lost_if_filled_with(-1e9, true).empty());
+    CHECK(lost_if_filled_with(1e9, true).size() == 1);
 }

@@ -367,6 +367,45 @@ TEST_CASE("a batch times a matrix is quantized, and 16 bits keep numbers below t
     CHECK(error_of(filtered, config) < 2e-5);
 }
 
+TEST_CASE("what only a logarithm reads has 32 bits, and the numbers of its scale are not rounded") {
+    const auto levels = [](bool read_twice) {
+        return [read_twice](program& p) {
+            const value x = p.input(dtype::float32, {6, 2});
+            const value turn = p.constant(dtype::float32, {2, 2}, {0.8F, 0.6F, -0.6F, 0.8F});
+            const value turned = p.make<aten::mm>({x, turn});
+            const value power = p.make<aten::mul_tensor>({turned, turned});
+            const value bank = p.constant(dtype::float32, {2, 3}, {1.0F, 0.5F, 0.0F, 0.0F, 0.5F, 1.0F});
+            const value mel = p.make<aten::mm>({power, bank});
+            const value least = p.make<aten::clamp>({mel, scalar(1e-6), std::nullopt});
+            const value level = p.make<aten::log10>({least});
+            const value scaled = p.make<aten::mul_tensor>({level, p.constant(dtype::float32, {}, {10.0F})});
+            p.output(scaled);
+            if (read_twice) p.output(mel);
+        };
+    };
+    quantization_config config;
+    config.all.activation = {.type = dtype::int16, .lowest = -32767, .highest = 32767, .symmetric = true};
+    const auto types_of = [&](bool read_twice) {
+        program p;
+        testing::builder{levels(read_twice)}(p);
+        quantize(p, config);
+        std::vector<dtype> types;
+        for (const node& n : p.g.nodes()) {
+            if (const auto* q = args_if<qd::quantize_per_tensor>(n)) types.push_back(q->dtype);
+        }
+        return types;
+    };
+    using enum dtype;
+    CHECK(types_of(false) == std::vector{int16, int32, int32, int16});
+    CHECK(std::ranges::count(types_of(true), int32) == 0);  // the output takes int16
+    quantization_config bytes;
+    program p;
+    testing::builder{levels(false)}(p);
+    quantize(p, bytes);
+    for (const node& n : p.g.nodes_of(info_of<qd::quantize_per_tensor>))
+        CHECK(args_of<qd::quantize_per_tensor>(n).dtype == int8);
+}
+
 TEST_CASE("the result does not depend on the order in which work is done") {
     const auto listing_with = [](const parallel_for& in_parallel) {
         program p;

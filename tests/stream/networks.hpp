@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,14 +23,19 @@
 
 namespace headrace::testing {
 
-/// A program of one input "x" with shape [1, channels, length].
+/// A program whose first input is "x" with shape [1, channels, length].
 class stream_network {
 public:
     stream_network(std::int64_t channels, std::int64_t length, std::uint32_t seed = 1) : random_(seed) {
         p_.graph = std::make_unique<graph>();
-        x_ = g().create<builtin::placeholder>({}).result();
-        g().set_meta(x_, {dtype::float32, {1, channels, length}, {}});
-        g().set_name(x_, "x");
+        x_ = input("x", channels, length);
+    }
+
+    value input(std::string_view name, std::int64_t channels, std::int64_t length) {
+        const value made = g().create<builtin::placeholder>({}).result();
+        g().set_meta(made, {dtype::float32, {1, channels, length}, {}});
+        g().set_name(made, name);
+        return made;
     }
 
     [[nodiscard]] graph& g() { return *p_.graph; }
@@ -87,11 +93,14 @@ public:
 
     /// Makes the program one of a step; the whole model is kept.
     result<stream_summary> stream(std::int64_t step, std::int64_t window = 0, std::int64_t axis = 2) {
+        return stream({.axes = {{"x", axis}}, .step = step, .window = window});
+    }
+    result<stream_summary> stream(const stream_options& options) {
         copy_graph(g(), whole_);
-        return make_stream(p_, {.input = "x", .axis = axis, .step = step, .window = window});
+        return make_stream(p_, options);
     }
     result<stream_check> check(const stream_summary& summary, std::uint32_t seed = 1) {
-        return check_stream(whole_, p_, summary, seed);
+        return check_stream(whole_, p_, summary, {.seed = seed});
     }
 
 private:
@@ -102,8 +111,8 @@ private:
 };
 
 /// Requires that steps give what the whole model gives, and returns the summary.
-inline stream_summary require_stream(stream_network& n, std::int64_t step, std::int64_t window = 0) {
-    auto made = n.stream(step, window);
+inline stream_summary require_stream(stream_network& n, const stream_options& options) {
+    auto made = n.stream(options);
     if (!made) FAIL(made.error().message);
     const auto check = n.check(made.value());
     if (!check) FAIL(check.error().message);
@@ -111,6 +120,10 @@ inline stream_summary require_stream(stream_network& n, std::int64_t step, std::
     REQUIRE(check.value().agrees());
     REQUIRE(check.value().compared > 0);
     return std::move(made).value();
+}
+
+inline stream_summary require_stream(stream_network& n, std::int64_t step, std::int64_t window = 0) {
+    return require_stream(n, {.axes = {{"x", 2}}, .step = step, .window = window});
 }
 
 }  // namespace headrace::testing

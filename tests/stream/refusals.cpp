@@ -48,10 +48,22 @@ TEST_CASE("ops over all of the stream are refused with the way out", "[stream]")
     }
 }
 
-TEST_CASE("a recurrence after a delay is refused", "[stream]") {
+TEST_CASE("what remembers elements that the whole model does not have is refused", "[stream]") {
     stream_network n(2, 24);
-    n.end(n.add<aten::cumsum>({n.convolution(n.x(), 2, 3, 1, 1), 2}));
+    const value pooled = n.add<aten::max_pool1d>(
+        {.self = n.convolution(n.x(), 2, 3, 1, 1), .kernel_size = {3}, .stride = {1}, .padding = {1}});
+    n.end(n.add<aten::cumsum>({pooled, 2}));
     CHECK_THAT(refusal(n), Catch::Matchers::Contains("pad that layer on the left alone"));
+}
+
+TEST_CASE("a resampling that counts by another scale than the ratio of sizes is refused", "[stream]") {
+    stream_network n(2, 24);
+    n.end(n.add<aten::upsample_nearest1d>({.self = n.x(), .output_size = {48}, .scales = 2.01}));
+    CHECK_THAT(refusal(n), Catch::Matchers::Contains("use a whole factor"));
+    stream_network other(2, 24);
+    other.end(
+        other.add<aten::upsample_linear1d>({.self = other.x(), .output_size = {48}, .align_corners = true}));
+    CHECK_THAT(refusal(other), Catch::Matchers::Contains("without align_corners"));
 }
 
 TEST_CASE("a step that strides do not divide is refused with the multiple", "[stream]") {

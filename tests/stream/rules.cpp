@@ -66,6 +66,8 @@ TEST_CASE("a transposed convolution raises the rate", "[stream]") {
     const stream_summary s = require_stream(n, 4);
     CHECK(s.outputs[0].elements == 8);
     CHECK(delay_of(s) == 1);
+    CHECK(s.step_macs == s.least_macs);
+    CHECK(s.state_bytes == 3 * 2 * sizeof(float));  // sums that the next step adds to
 }
 
 TEST_CASE("frames are windows or a split axis", "[stream]") {
@@ -104,6 +106,58 @@ TEST_CASE("recurrences and sums hand their state on", "[stream]") {
     const stream_summary s = require_stream(n, 5);
     CHECK(s.states.size() == 2);
     CHECK(s.state_bytes == 2 * 3 * sizeof(float));
+}
+
+TEST_CASE("a recurrence after a delay begins with the whole model's first element", "[stream]") {
+    stream_network n(4, 24);
+    const value front = n.convolution(n.add<aten::sigmoid>({n.convolution(n.x(), 4, 5, 1, 2)}), 4, 3, 1, 1);
+    const value rows = n.add<aten::permute>({front, {0, 2, 1}});
+    const value first = n.weights({1, 1, 3});
+    const value params[]{n.weights({9, 4}), n.weights({9, 3}), n.weights({9}), n.weights({9})};
+    n.end(n.add<aten::gru_input>({rows, first, params, true, 1, 0.0, false, false, true}));
+    const stream_summary s = require_stream(n, 4);
+    CHECK(delay_of(s) == 4);  // 3 of the convolutions, and 1 to the next step
+    CHECK(s.first_exact_step() == 1);
+}
+
+TEST_CASE("a sum after a delay begins with the whole model's first element", "[stream]") {
+    stream_network n(2, 24);
+    n.end(n.add<aten::cumsum>({n.convolution(n.x(), 2, 5, 1, 2), 2}));
+    const stream_summary s = require_stream(n, 4);
+    CHECK(delay_of(s) == 2);
+    CHECK(s.first_exact_step() == 1);
+}
+
+TEST_CASE("the nearest element is repeated", "[stream]") {
+    stream_network n(2, 16);
+    const value half = n.convolution(n.x(), 3, 4, 2, 1);
+    n.end(n.add<aten::upsample_nearest1d>({.self = half, .output_size = {16}}));
+    const stream_summary s = require_stream(n, 4);
+    CHECK(s.outputs[0].elements == 4);
+    CHECK(delay_of(s) == 2);
+}
+
+TEST_CASE("lines between neighbours wait for the next one", "[stream]") {
+    stream_network n(2, 16);
+    n.end(n.add<aten::upsample_linear1d>({.self = n.x(), .output_size = {48}, .align_corners = false}));
+    const stream_summary s = require_stream(n, 4);
+    CHECK(s.outputs[0].elements == 12);
+    CHECK(delay_of(s) == 3);
+}
+
+TEST_CASE("several inputs are streams of one time", "[stream]") {
+    stream_network n(2, 16);
+    const value y = n.input("y", 3, 32);
+    n.end(n.add<aten::add_tensor>({n.convolution(n.x(), 3, 3, 1, 1), n.convolution(y, 3, 4, 2, 1)}));
+    const stream_summary s = require_stream(n, {.axes = {{"x", 2}, {"y", 2}}, .step = 4});
+    CHECK(s.inputs[1].step == 8);
+    CHECK(s.outputs[0].elements == 4);
+}
+
+TEST_CASE("a mean over channels and time keeps a window of one channel", "[stream]") {
+    stream_network n(3, 24);
+    n.end(n.add<aten::mean_dim>({.self = n.x(), .dim = int_list{1, 2}}));
+    CHECK(require_stream(n, 4, 24).state_bytes == 20 * sizeof(float));
 }
 
 TEST_CASE("a mean over all of the axis keeps a window if it is asked to", "[stream]") {

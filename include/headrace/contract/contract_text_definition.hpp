@@ -23,6 +23,7 @@
 #include <headrace/contract/lowered_part.hpp>
 #include <headrace/contract/member_text.hpp>
 #include <headrace/contract/op_spelling.hpp>
+#include <headrace/contract/tool_versions.hpp>
 #include <headrace/io/file/c_text.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/regions.hpp>
@@ -100,6 +101,18 @@ private:
         number_member("flatbuffer_bytes", source.flatbuffer_bytes), part.text());
 }
 
+[[nodiscard]] inline std::string format_needs(const target_spec& target) {
+    const auto range = [](std::string_view name, const version_range& r) {
+        return join_text("        static constexpr headrace::version_range ", name, "{{", r.oldest.major,
+            ", ", r.oldest.minor, "}, {", r.newest.major, ", ", r.newest.minor, "}};\n");
+    };
+    const bool has_floats = target.has(target_feature::profile_fp);
+    return join_text("\n    // Versions that were tested with files that this version of Headrace writes.\n",
+        "    struct needs {\n        static constexpr headrace::tool_version tosa{1, 0};\n",
+        range("executorch", tested_executorch), has_floats ? std::string() : range("vela", tested_vela),
+        range("tosa_tools", tested_tosa_tools), "    };\n");
+}
+
 // Members of members are indented once more.
 [[nodiscard]] inline std::string format_core(const core_figures& f) {
     std::string text = join_text("\n    // The C++ type that `headrace lower -o NAME.hpp --core ",
@@ -167,7 +180,7 @@ HEADRACE_INLINE result<std::string> contract_text(const contract_source& source)
     text += border;
     if (source.lowered) {
         HEADRACE_TRY(lowered, detail::lowered_text(source));
-        text += lowered;
+        text += lowered + detail::format_needs(source.model.target());
     }
     if (source.certificate != nullptr) text += detail::format_certificate(*source.certificate);
     if (source.on_device != nullptr) text += detail::format_core(*source.on_device);

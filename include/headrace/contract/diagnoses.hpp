@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <headrace/base/fixed_string.hpp>
+#include <headrace/base/memory_use.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/op/op.hpp>
 
@@ -51,6 +52,14 @@ template <std::uint64_t Bytes>
 struct has_bytes {};
 template <budget Budget, class Needed, class Available>
 struct over_budget {};
+
+/// The largest bank that may hold the bytes of a use is too small for them, or all banks together are.
+template <fixed_string Bank, memory_use Use, class Needed, class Available>
+struct bank_too_small {};
+template <memory_use Use>
+struct no_bank_holds {};
+template <class Needed, class Available>
+struct banks_too_small {};
 
 template <fixed_string Core>
 struct has_figures_of {};

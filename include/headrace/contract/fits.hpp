@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <headrace/contract/banks.hpp>
 #include <headrace/contract/diagnoses.hpp>
 #include <headrace/contract/model_contract.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -121,9 +122,19 @@ auto diagnose_node() {
 template <class Model>
 struct tosa_needs {
     static constexpr std::uint64_t memory = Model::peak_memory, flash = Model::flatbuffer_bytes;
+    static constexpr std::uint64_t arena = memory, state = 0, stack = 0, constants = flash;
 };
 template <class Figures>
 struct core_needs {
+    static constexpr std::uint64_t arena = Figures::arena_bytes, state = Figures::state_bytes;
+    static constexpr std::uint64_t constants = Figures::constant_bytes;
+    static constexpr std::uint64_t stack = [] {
+        if constexpr (requires { Figures::stack_bytes; }) {
+            return static_cast<std::uint64_t>(Figures::stack_bytes);
+        } else {
+            return std::uint64_t{0};
+        }
+    }();
     static constexpr std::uint64_t memory = [] {
         std::uint64_t bytes = Figures::arena_bytes + Figures::state_bytes;
         if constexpr (requires { Figures::stack_bytes; }) bytes += Figures::stack_bytes;
@@ -158,6 +169,8 @@ auto diagnose_budgets() {
         return held<over_budget<budget::memory, needs_bytes<Needs::memory>, has_bytes<Limits::memory>>>{};
     } else if constexpr (flash_is_short<Limits, Needs>()) {
         return held<over_budget<budget::flash, needs_bytes<Needs::flash>, has_bytes<Limits::flash>>>{};
+    } else if constexpr (requires { typename Limits::memory_map; }) {
+        return diagnose_banks<typename Limits::memory_map, Needs>();
     } else {
         return held<no_fault>{};
     }
@@ -195,7 +208,11 @@ namespace detail {
 
 template <class Target, class Model>
 auto diagnose() {
-    if constexpr (has_core<Target>) {
+    if constexpr (is_banks<Target> && core_contract<Model>) {
+        return diagnose_banks<Target, core_needs<typename Model::on_device>>();
+    } else if constexpr (is_banks<Target>) {
+        return diagnose_banks<Target, tosa_needs<Model>>();
+    } else if constexpr (has_core<Target>) {
         return diagnose_core<Target, Model>();
     } else {
         return diagnose_fit<Target, Model>();
@@ -203,7 +220,9 @@ auto diagnose() {
 }
 
 template <class Target, class Model>
-inline constexpr bool can_be_asked = has_core<Target> ? core_contract<Model> : lowered_contract<Model>;
+inline constexpr bool can_be_asked = is_banks<Target> ? core_contract<Model> || lowered_contract<Model>
+    : has_core<Target>                                ? core_contract<Model>
+                                                      : lowered_contract<Model>;
 
 }  // namespace detail
 
@@ -230,6 +249,10 @@ constexpr auto fitting_verdict() {
 /// static_assert fails with one error that names the first operator, its position in `nodes`, the limit, and
 /// how many are refused; or the budget. Figures are those of the contract's lowered part; for
 /// a core_target, those of the C++ type on that core.
+///
+/// A target may describe its banks of memory, `using memory_map = banks<bank<"dtcm", 64_KiB,
+/// memory_use::arena>, …>`, or be such a list itself, which asks for the memory alone: of the C++ type if the
+/// contract has it.
 template <class Target, model_contract Model>
 inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
 

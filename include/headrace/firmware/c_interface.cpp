@@ -120,6 +120,10 @@ result<c_interface> write_c_interface(
         return unsupported(
             "the model has a state, for which a C function has no place: give -o a name that "
             "ends in .hpp, and call its C++ type");
+    if (model.banks && model.banks->arenas.size() > 1)
+        return unsupported(
+            "a C function takes one arena, and the memory map has the model's tensors in several banks: give -o "
+            "a name that ends in .hpp");
     const std::vector<parameter> all = parameters_of(model, options.name);
     return c_interface{source_of(model, options, all, header_name), header_of(model, options, all)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the header of a model: constants, layers, memory plan and the type.
+// Lowers a model to layers with planned memory, and writes its header.
 #include <headrace/firmware/header.hpp>
 
 #include <fmt/format.h>
@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include <headrace/firmware/header_text.hpp>
 #include <headrace/firmware/layer_writer.hpp>
-#include <headrace/io/file/c_text.hpp>
 #include <headrace/on_device/sample.hpp>
 #include <headrace/passes/device_lowering.hpp>
-#include <headrace/version.hpp>
 
 namespace headrace::firmware {
 
@@ -55,154 +53,6 @@ double next_number(on_device::sample_numbers& numbers, on_device::element type) 
             return static_cast<double>(numbers.next<int32>());
     }
 }
-
-// Opens each line of the report.
-constexpr std::string_view comment = "// ", signature = ", by headrace ";
-
-class header_text {
-public:
-    header_text(const header_options& options, const model_header& model, std::string_view sample,
-        std::span<const std::string> outputs)
-        : options_(options), model_(model), sample_(sample), sample_outputs_(outputs) {}
-
-    std::string write() const {
-        const written_layers& layers = model_.layers;
-        std::string text = fmt::format(
-            "{}{}.hpp: {} for {}{}{}. Generated: lower the model again instead of editing this.\n", comment,
-            options_.name, c_comment(options_.model), options_.core.name, signature, version);
-        text += report();
-        text += fmt::format(
-            "#ifndef HEADRACE_MODEL_{4}_HPP\n#define HEADRACE_MODEL_{4}_HPP\n\n"
-            "{2}\n{3}namespace {0} {{\n\n"
-            "namespace hr = headrace::on_device;\n\nnamespace constants {{\n{1}}}  // namespace "
-            "constants\n\n",
-            options_.name, layers.constants.text(), includes(), shared_constants(), guard());
-        if (!layers.functions.text().empty())
-            text += fmt::format(
-                "namespace functions {{\n{}}}  // namespace functions\n\n", layers.functions.text());
-        if (!sample_.empty())
-            text += fmt::format("namespace samples {{\n{}}}  // namespace samples\n\n", sample_);
-        text += "struct description {\n";
-        text += fmt::format(
-            "    static constexpr std::int64_t macs = {};\n    static constexpr std::size_t constant_bytes = "
-            "{};\n\n",
-            model_.report.macs, model_.report.constant_bytes);
-        text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
-            ports("outputs", model_.io.outputs, layers.outputs) + sample();
-        text += "};\n\nusing model = hr::model<description>;\n\n";
-        text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
-        return text;
-    }
-
-private:
-    // The name as one identifier: a method's namespace is in its model's.
-    std::string guard() const {
-        std::string name = options_.name;
-        std::ranges::replace(name, ':', '_');
-        return name;
-    }
-    std::string report() const {
-        const std::string lines = format_report(model_.report);
-        std::string text;
-        for (std::size_t at = 0; at < lines.size();) {
-            const std::size_t end = lines.find('\n', at);
-            text += fmt::format("{}{}\n", comment, c_comment(lines.substr(at, end - at)));
-            at = end + 1;
-        }
-        return text;
-    }
-
-    std::string shared_constants() const {
-        const std::string& text = model_.layers.constants.shared_text();
-        if (text.empty()) return {};
-        return fmt::format(
-            "// Other models of the image may have the same arrays.\nnamespace headrace_constants {{\n\n"
-            "namespace hr = headrace::on_device;\n\n{}\n}}  // namespace headrace_constants\n\n",
-            text);
-    }
-
-    // Includes only the kernels that the model uses, because each takes time to compile.
-    std::string includes() const {
-        static constexpr std::pair<std::string_view, std::string_view> moved[] = {{"copy", "move"},
-            {"fill", "move"}, {"tile", "move"}, {"gather", "move"}, {"scatter", "move"}, {"argmax", "reduce"},
-            {"avg_pool2d", "pooling"}, {"max_pool2d", "pooling"}, {"fft2d", "fft"}, {"rfft2d", "fft"},
-            {"transpose_conv2d", "transpose_conv"}};
-        std::set<std::string, std::less<>> names{"model"};
-        if (!model_.layers.functions.text().empty()) names.emplace("functions");
-        for_each_call(model_.layers, [&](const call& c) {
-            const std::string_view op = std::string_view(c.op).substr(4, c.op.find('<') - 4);
-            const auto* const found =
-                std::ranges::find(moved, op, &std::pair<std::string_view, std::string_view>::first);
-            names.emplace(found == std::end(moved) ? op : found->second);
-        });
-        std::string text;
-        for (const std::string& n : names) text += fmt::format("#include <headrace/on_device/{}.hpp>\n", n);
-        return text;
-    }
-    std::string plan() const {
-        std::string text =
-            "    // Elements, the byte where they begin, and the first and the last layer that uses them.\n"
-            "    using plan = hr::memory_plan<\n";
-        const auto& buffers = model_.layers.buffers;
-        for (const planned_buffer& b : buffers)
-            text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", format_element(b.type),
-                b.count, b.offset, b.first, b.last, b.is_state ? ", true" : "",
-                &b == &buffers.back() ? ">;" : ",");
-        return text + '\n';
-    }
-    static std::string format_list(const std::vector<call>& calls, std::size_t indent) {
-        std::string text;
-        for (const call& c : calls)
-            text += fmt::format("{}\n{:{}}{}", text.empty() ? "" : ",", "", indent, format_call(c, indent));
-        return text.empty() ? "hr::layers<>" : fmt::format("hr::layers<{}>", text);
-    }
-    static std::string format_call(const call& c, std::size_t indent) {
-        const std::string name = c_string_literal(c.name);
-        if (c.kind != call::kind_type::kernel)
-            return fmt::format("hr::{}<{}, {}, {},\n{:{}}{}>",
-                c.kind == call::kind_type::loop ? "loop" : "branch", name, c.condition,
-                format_list(c.first, indent + 8), "", indent + 4, format_list(c.second, indent + 8));
-        return fmt::format("hr::layer<{}, {},\n{:{}}{}, {}>", name, c.op, "", indent + 10,
-            c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch",
-            fmt::join(c.operands, ", "));
-    }
-    std::string calls() const {
-        return fmt::format("    using layers = {};\n\n    using first_states = {};\n\n",
-            format_list(model_.layers.calls, 8), format_list(model_.layers.first_states, 8));
-    }
-    std::string ports(std::string_view kind, const std::vector<io_tensor>& tensors,
-        const std::vector<place>& places) const {
-        std::string quantizations, list;
-        identifiers names;
-        for (std::size_t i = 0; i != places.size(); ++i) {
-            std::string type = "hr::not_quantized";
-            if (tensors[i].quantization) {
-                type = names.make(fmt::format("quantization_of_{}", tensors[i].name));
-                quantizations += fmt::format(
-                    "    struct {} {{\n        static constexpr double scale = {};\n        static constexpr "
-                    "int zero_point = {};\n    }};\n",
-                    type, tensors[i].quantization->scale, tensors[i].quantization->zero_point);
-            }
-            list += fmt::format("{}\n        hr::port<{}, {}, {}, {}>", i == 0 ? "" : ",",
-                c_string_literal(tensors[i].name), places[i].buffer, format_tensor(places[i].type), type);
-        }
-        return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
-    }
-
-    // Elements of the outputs for the sample's inputs; flash has them only where self_test() is called.
-    std::string sample() const {
-        if (sample_outputs_.empty()) return {};
-        std::string list;
-        for (const std::string& name : sample_outputs_)
-            list += fmt::format("{}samples::{}", list.empty() ? "" : ", ", name);
-        return fmt::format("    using sample = hr::sample<{}>;\n", list);
-    }
-
-    const header_options& options_;
-    const model_header& model_;
-    std::string_view sample_;
-    std::span<const std::string> sample_outputs_;
-};
 
 // Inputs that a board makes as well.
 std::optional<std::vector<tensor>> sample_inputs(const graph& g) {
@@ -266,28 +116,26 @@ result<model_header> write_header(graph& g, const header_options& options) {
     constant_arrays sample(SIZE_MAX);
     const std::vector<std::string> outputs = add_sample(g, options.execute, sample);
     pass_context context(options.infer);
+    const result_names names(g);
     HEADRACE_TRY(to_device::run_unchecked(g, context, {}));
-    HEADRACE_TRY(layers, write_layers(g, options.core));
-    const arena_figures arena = plan_buffers(layers.buffers);
-    model_header made{.text = {}, .io = std::move(io), .layers = std::move(layers), .report = {}};
+    HEADRACE_TRY(layers, write_layers(g, options.core, names));
+    arena_figures arena = plan_buffers(layers.buffers);
+    std::optional<bank_layout> banks;
+    if (options.memory) {
+        HEADRACE_TRY(planned, plan_banks(layers, *options.memory));
+        arena.bytes = planned.arena_bytes;
+        arena.lower_bound = planned.lower_bound;
+        banks = std::move(planned);
+    }
+    model_header made{.text = {},
+        .io = std::move(io),
+        .layers = std::move(layers),
+        .report = {},
+        .banks = std::move(banks)};
     made.report = report_of(made.layers, arena, options.core);
     HEADRACE_TRY(check_limits(made.report, options));
-    made.text = header_text(options, made, sample.text(), outputs).write();
+    made.text = format_header(options, made, sample.text(), outputs);
     return made;
-}
-
-std::optional<std::string> report_in(std::string_view header) {
-    const auto next_line = [&] {
-        const std::size_t end = std::min(header.find('\n'), header.size());
-        const std::string_view line = header.substr(0, end);
-        header.remove_prefix(std::min(end + 1, header.size()));
-        return line;
-    };
-    const std::string_view first = next_line();
-    if (!first.starts_with(comment) || first.find(signature) == std::string_view::npos) return std::nullopt;
-    std::string text;
-    while (header.starts_with(comment)) text += fmt::format("{}\n", next_line().substr(comment.size()));
-    return text;
 }
 
 }  // namespace headrace::firmware

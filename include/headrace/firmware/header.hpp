@@ -11,11 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/banks/memory_map.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/eval/tensor.hpp>
+#include <headrace/firmware/bank_layout.hpp>
 #include <headrace/firmware/layers.hpp>
 #include <headrace/firmware/report.hpp>
 #include <headrace/io/signature/io_description.hpp>
+#include <headrace/io/stream_signature.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/rewrite/pass_context.hpp>
 
@@ -30,8 +33,10 @@ struct header_options {
     core_description core{};
     pass_context::node_inference infer = nullptr;  ///< for the passes: headrace::infer_node
     std::optional<std::int64_t> largest_arena{},
-        largest_flash{};        ///< bytes; beyond them the model is refused
-    model_execution execute{};  ///< for the sample of the header's self-test; none without it
+        largest_flash{};                       ///< bytes; beyond them the model is refused
+    std::optional<memory_map> memory{};        ///< the banks of the board; one arena without it
+    model_execution execute{};                 ///< for the sample of the header's self-test; none without it
+    std::optional<stream_signature> stream{};  ///< of a model that computes a step
 };
 
 /// A generated header with its layers and figures. Comments at its top are the report, a line each.
@@ -40,6 +45,7 @@ struct model_header {
     io_description io;
     written_layers layers;
     model_report report;
+    std::optional<bank_layout> banks{};  ///< if there is a memory map
 };
 
 /// The report in the comments of a generated header, or of a source with one; nothing if the text is neither.

@@ -256,6 +256,7 @@ call& layer_writer::call_kernel(const node& n, std::string op, const std::vector
     call made{.name = name_of_node(n), .op = std::move(op), .operands = {}};
     for (const operand& o : operands) {
         made.operands.push_back(o.text);
+        made.buffers.push_back(o.buffer);
         if (o.buffer) done_.buffers[*o.buffer].last = done_.steps;
     }
     ++done_.steps;
@@ -279,14 +280,24 @@ result<void> layer_writer::copy(const node& n, const operand& from, const operan
 result<void> layer_writer::write_node(const node& n) {
     if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) return {};
     std::optional<result<void>> done;
+    const std::size_t calls_before = done_.calls.size();
     const auto write_one = [&]<class Op>(Op, const args<Op>& a) {
         if constexpr (has_writer<Op>) done = write(Op{}, a, n);
     };
     visit_args(device::dialect::all_ops{}, n, write_one);
     visit_args(tosa::dialect::all_ops{}, n, write_one);
     if (!done) return refuse(n, "no kernel of microcontrollers computes this op");
+    if (*done) trace(n, calls_before);
     end_reads(n);
     return *std::move(done);
+}
+
+void layer_writer::trace(const node& n, std::size_t calls_before) {
+    const std::string_view name = names_.find(n);
+    const auto found = places_.find({&n, 0});
+    if (name.empty() || found == places_.end() || into_ != &done_.calls || done_.calls.size() == calls_before)
+        return;
+    done_.traces.push_back({done_.calls.size() - 1, std::string(name), found->second});
 }
 
 result<written_layers> layer_writer::run() {
@@ -311,11 +322,15 @@ result<written_layers> layer_writer::run() {
         }
     }
     for (const place& p : done_.outputs) done_.buffers[p.buffer].last = done_.steps;
+    // A name that several layers have is that of parts.
+    std::map<std::string_view, std::size_t> counts;
+    for (const traced_result& t : done_.traces) ++counts[t.name];
+    std::erase_if(done_.traces, [&](const traced_result& t) { return counts.at(t.name) != 1; });
     return std::move(done_);
 }
 
-result<written_layers> write_layers(const graph& g, const core_description& core) {
-    return layer_writer(g, core).run();
+result<written_layers> write_layers(const graph& g, const core_description& core, const result_names& names) {
+    return layer_writer(g, core, names).run();
 }
 
 }  // namespace headrace::firmware

@@ -66,7 +66,9 @@ struct scaled_result;
 
 class layer_writer {
 public:
-    layer_writer(const graph& g, const core_description& core) : graph_(g), core_(core) {}
+    /// The graph and the names must outlive it.
+    layer_writer(const graph& g, const core_description& core, const result_names& names)
+        : graph_(g), core_(core), names_(names) {}
     result<written_layers> run();
 
     // One overload for each operator and layer that is written: the set of all is what the pipeline may end
@@ -147,6 +149,8 @@ private:
     result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
         std::vector<operand>& extras, const on_device::tensor& out);
     result<void> write_node(const node& n);
+    // Notes where the result lies if calls have computed it, since there were `calls_before`.
+    void trace(const node& n, std::size_t calls_before);
     // Returns the calls of a region whose inputs are at `inputs`.
     result<std::vector<call>> write_region(const graph& region, std::span<const place> inputs);
     // Copies a region's outputs to the places `to`, after its calls.
@@ -163,6 +167,7 @@ private:
 
     const graph& graph_;
     core_description core_;
+    const result_names& names_;
     written_layers done_;
     std::map<std::pair<const node*, std::uint32_t>, place> places_;
     std::vector<std::int64_t> reads_left_;  // of each buffer

@@ -14,6 +14,7 @@
 #include <headrace/dialect/device.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/firmware/functions.hpp>
+#include <headrace/firmware/result_names.hpp>
 #include <headrace/firmware/source_text.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/on_device/core.hpp>
@@ -33,6 +34,7 @@ struct planned_buffer {
     std::int64_t count = 0;
     std::int64_t first = 0, last = 0;
     std::int64_t offset = 0;           ///< in bytes, once it is planned
+    std::int64_t arena = 0;            ///< number of the arena, one for each bank of memory
     bool is_state = false;             ///< lives from one inference to the next
     std::vector<std::string> names{};  ///< of the values that lie there, one after the other
 
@@ -45,7 +47,8 @@ struct call {
     std::string name;  ///< of the node that it computes
     std::string op;    ///< the kernel's operator, as a type
     std::vector<std::string> operands;
-    std::optional<std::size_t> scratch{};  ///< a buffer
+    std::vector<std::optional<std::size_t>> buffers{};  ///< of the operands; nothing for constants
+    std::optional<std::size_t> scratch{};               ///< a buffer
     std::int64_t macs = 0;
     std::string kernel{};   ///< of the operator's kernels, the one that was chosen
     std::string because{};  ///< why the core's faster kernels were not taken; empty if they were
@@ -57,6 +60,13 @@ struct call {
         second{};  ///< of a branch, if it is true and if not; of a loop, its test and its body
 };
 
+/// A value of the flatbuffer that is in memory right after a call.
+struct traced_result {
+    std::size_t call = 0;  ///< position among the calls
+    std::string name;
+    place at{};
+};
+
 /// A model as calls of kernels.
 struct written_layers {
     std::vector<planned_buffer> buffers;
@@ -64,6 +74,7 @@ struct written_layers {
     std::vector<call> first_states;      ///< what gives states the values that they begin with
     std::int64_t steps = 0;              ///< calls of kernels, those in branches and loops included
     std::vector<place> inputs, outputs;  ///< of the graph, in its order
+    std::vector<traced_result> traces;   ///< of calls outside of branches and loops; each name once
     constant_arrays constants;
     element_functions functions;
 };
@@ -95,7 +106,8 @@ struct core_description {
 [[nodiscard]] std::optional<core_description> find_core(std::string_view name);
 
 /// An error if a part has no kernel: computed weights, types that no kernel has.
-[[nodiscard]] result<written_layers> write_layers(const graph& g, const core_description& core);
+[[nodiscard]] result<written_layers> write_layers(
+    const graph& g, const core_description& core, const result_names& names = {});
 
 }  // namespace headrace::firmware
 

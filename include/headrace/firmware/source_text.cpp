@@ -79,6 +79,8 @@ std::string constant_arrays::add_lines(std::string_view wanted, std::string_view
     const std::string name = is_shared ? "constant_" + hash : known->second;
     std::string& text = is_shared ? shared_text_ : text_;
     if (is_shared) text += fmt::format("#ifndef HEADRACE_{0}\n#define HEADRACE_{0}\n", name);
+    constexpr std::string_view opening = "alignas(16) ";
+    arrays_.push_back({known->second, bytes, is_shared, text.size() + opening.size()});
     const bool is_from_bits = elements == form::bits;
     text += is_from_bits ? fmt::format(
                                "alignas(16) inline constexpr auto {} = "
@@ -92,6 +94,13 @@ std::string constant_arrays::add_lines(std::string_view wanted, std::string_view
         text_ += fmt::format("inline constexpr auto& {} = headrace_constants::{};\n", known->second, name);
     }
     return known->second;
+}
+
+void constant_arrays::add_attributes(const std::vector<std::string>& of_arrays) {
+    for (std::size_t i = arrays_.size(); i-- != 0;) {  // from the end, so that earlier positions stay
+        const array& a = arrays_[i];
+        (a.is_shared ? shared_text_ : text_).insert(a.attribute_at, of_arrays[i] + ' ');
+    }
 }
 
 std::string constant_arrays::add(std::string_view wanted, std::string_view type,

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/on_device/tensor.hpp>
 
@@ -45,6 +46,17 @@ public:
     [[nodiscard]] const std::string& shared_text() const { return shared_text_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
+    /// One array of the header.
+    struct array {
+        std::string name;
+        std::size_t bytes = 0;
+        bool is_shared = false;
+        std::size_t attribute_at = 0;  ///< where an attribute may stand in the text, or the shared text
+    };
+    [[nodiscard]] const std::vector<array>& arrays() const { return arrays_; }
+    /// Adds an attribute to the definition of each array. It must be called once, after all are added.
+    void add_attributes(const std::vector<std::string>& of_arrays);
+
 private:
     // An element is its initializer, or the bits of a float of 16 bits.
     enum class form : std::uint8_t { initializers, bits };
@@ -54,6 +66,7 @@ private:
     identifiers names_;
     std::map<std::string, std::string, std::less<>> known_;  // from hashes of contents to names
     std::string text_, shared_text_;
+    std::vector<array> arrays_;
     std::size_t bytes_ = 0;
     std::size_t least_shared_bytes_ = 256;  // a smaller one is not worth a name of its own
 };

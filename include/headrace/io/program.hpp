@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <headrace/io/dynamic_sizes.hpp>
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/stream_signature.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -32,6 +34,7 @@ struct program {
     std::vector<mutation> mutations;
     std::string torch_version;
     std::vector<dynamic_size> sizes;  ///< left open by the export
+    std::optional<stream_signature> stream{};  ///< of a program that computes a step
 };
 
 }  // namespace headrace

@@ -26,6 +26,8 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -92,11 +94,18 @@ private:
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > tosa_file::largest_tosa_file)
             return unsupported(tosa_file::too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
-        if (!options_.target)
+        if (!options_.target) {
             for (target_spec& t : targets_) t = t.with(options_.beside);
+            const bool has_integers = std::ranges::any_of(states_, [](const initial_state& s) {
+                return traits_of(s.meta.dtype).category == dtype_category::integral;
+            });
+            if (has_integers && options_.state == state_kind::variable)
+                std::erase_if(targets_, [](target_spec t) { return !t.has(target_feature::profile_int); });
+        }
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);
+        restore_device_numbers(g);
         note_output_types(g);
         clock_.end("read");
 
@@ -107,6 +116,7 @@ private:
         in_layout_passes_ = false;
         report.verified.clear();
         HEADRACE_TRY(begin_check(g));
+        fold_quantized_normalization(g);
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
         outcome_.warnings.clear();
         if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));

@@ -36,6 +36,7 @@
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/state.hpp>
+#include <headrace/lowering/device/kept_device_numbers.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/image_layout.hpp>
 #include <headrace/lowering/integer_signature.hpp>
@@ -153,6 +154,7 @@ public:
             eliminate_dead_code(*p.graph);
             HEADRACE_TRY(of_method(name, refuse_unread(*p.graph)));
             leave_inputs_unwritten(p);
+            restore_device_numbers(*p.graph);
             if (options_.integer_signature) {
                 HEADRACE_TRY(of_method(name, take_integers(p)));
             }
@@ -189,7 +191,8 @@ public:
                 placed->second.end(*p.graph, made_.reports[name]);
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
-            written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
+            written_.push_back({name, p.graph.get(), delegates_[name], states_[name],
+                options_.memory ? &*options_.memory : nullptr});
         }
         clock_.end("lower");
         if (made_.refusals.empty()) {

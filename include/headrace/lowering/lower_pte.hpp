@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/banks/memory_map.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
@@ -44,6 +45,7 @@ struct pte_options {
     /// has their names, bytes, compile specs and named data, which the runtime passes to them. The graph of a
     /// method with states has these as further inputs and outputs (io/pte/method.hpp).
     delegating_function to_backends{};
+    std::optional<memory_map> memory{};  ///< banks of the board: each is a memory of every method
     lowering_observer observer{};
 };
 

@@ -25,7 +25,9 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
+#include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/quantized_states.hpp>
+#include <headrace/prove/lost_constants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/make_real.hpp>
@@ -96,7 +98,20 @@ private:
             const tensor given = tensor::view(
                 array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()}, bytes->data() + i * size);
             samples_.push_back(given.cast(meta_.dtype));
+            HEADRACE_TRY(check_integers(file, i, given));
             HEADRACE_TRY(check_numbers(file, i, samples_.back()));
+        }
+        return {};
+    }
+
+    // Refuses integers of another type that the input's type does not hold: the cast wraps them.
+    [[nodiscard]] result<void> check_integers(const std::string& file, std::size_t i, const tensor& t) const {
+        if (t.type() == meta_.dtype || is_floating(meta_.dtype)) return {};
+        for (std::int64_t k = 0; k != t.size(); ++k) {
+            if (t.real(k) != samples_.back().real(k))
+                return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ",
+                    static_cast<std::int64_t>(t.real(k)), " as element ", k, ", which is no ",
+                    name_of(meta_.dtype), "; give integers as the device delivers them"));
         }
         return {};
     }
@@ -166,6 +181,19 @@ result<void> check_infinities(
     return {};
 }
 
+// Refuses infinities, and constants far beyond the range of what they are quantized with: they would become
+// other numbers.
+result<void> refuse_lost_numbers(const graph& g, const quantization_summary& summary) {
+    std::vector<std::string> lost = summary.lost;
+    for (std::string& constant : prove::lost_constants(g))
+        if (std::ranges::find(lost, constant) == lost.end()) lost.push_back(std::move(constant));
+    if (lost.empty()) return {};
+    std::string all;
+    for (const std::string& one : lost) all += (all.empty() ? "" : "; ") + one;
+    return unsupported(all +
+        ": let the model use a number near the others, or keep the node in float by a rule of --config");
+}
+
 }  // namespace
 
 result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
@@ -184,6 +212,8 @@ result<model_quantization> quantize_model(program& p, const quantization_options
         const auto scheme = scheme_of(n, options.config);
         return scheme && scheme->activation.type == dtype::int16;
     }));
+    HEADRACE_TRY(take_device_integers(p, options.device_inputs, true));
+    fold_normalization(g);
     HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
     quantized_states states(p);
     HEADRACE_TRY(samples, states.samples(source_of(inputs)));
@@ -213,6 +243,7 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     }
     states.restore();
     HEADRACE_TRY(check_infinities(*inputs, summary.mask_inputs));
+    HEADRACE_TRY(refuse_lost_numbers(g, summary));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};

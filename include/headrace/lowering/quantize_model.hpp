@@ -9,6 +9,7 @@
 
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
+#include <headrace/lowering/device/device_input.hpp>
 #include <headrace/quantization/search_quantization.hpp>
 
 namespace headrace {
@@ -18,6 +19,8 @@ struct quantization_options {
     /// names. A file has one sample, of the input's shape, or several, along the first axis or along an
     /// additional axis in front.
     std::vector<std::string> samples{};
+    /// Inputs that become the integers of a device; their samples are such integers.
+    std::vector<device_input> device_inputs{};
     quantization_config config{};
     /// Seconds for which other configurations are tried in addition to this one; see search_quantization.
     std::optional<double> search_for{};

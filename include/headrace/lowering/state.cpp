@@ -4,9 +4,11 @@
 #include <headrace/lowering/state.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,7 @@
 
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/eval/evaluator.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/state.hpp>
@@ -187,11 +190,57 @@ std::vector<initial_state> expose_states(program& p) {
     return states;
 }
 
+namespace {
+
+// Returns the input that takes a state; null if there is none.
+node* input_of(const graph& g, std::string_view state) {
+    for (node& n : g.inputs()) {
+        const auto* annotated = n.find_annotation<input_state>();
+        if (annotated != nullptr && annotated->name == state) return &n;
+    }
+    return nullptr;
+}
+
+// Returns a state's first value in the integers that its input takes, if its output gives the same ones.
+std::optional<tensor_data> quantized_first_value(graph& g, const initial_state& s, node& input) {
+    const auto* by = input.find_annotation<signature_quantization>();
+    const auto* of_outputs = g.output()->find_annotation<output_states>();
+    const auto* given = g.output()->find_annotation<output_quantizations>();
+    if (by == nullptr || by->scale <= 0 || given == nullptr || s.meta.dtype != dtype::float32)
+        return std::nullopt;
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(of_outputs->names, s.name) - of_outputs->names.begin());
+    const dtype type = meta_of(input.result())->dtype;
+    if (at >= given->values.size() || meta_of(g.outputs()[at])->dtype != type ||
+        given->values[at].scale != by->scale || given->values[at].zero_point != by->zero_point)
+        return std::nullopt;
+    std::vector<double> numbers = eval::tensor_of_constant(s.data, s.meta).to<double>();
+    for (double& x : numbers)
+        x = std::clamp(std::nearbyint(x / by->scale) + static_cast<double>(by->zero_point),
+            static_cast<double>(by->lowest), static_cast<double>(by->highest));
+    const auto integers = eval::tensor::of(type, {s.meta.shape.begin(), s.meta.shape.end()}, numbers);
+    const std::span<std::byte> bytes = g.allocate_data(integers.bytes().size());
+    std::ranges::copy(integers.bytes(), bytes.begin());
+    return tensor_data{bytes.data()};
+}
+
+// Returns a state's first value as its input takes it; nothing if that has another type or layout.
+std::optional<tensor_data> first_value_for(graph& g, const initial_state& s, node* input) {
+    if (input == nullptr) return s.data;
+    const tensor_meta& taken = *meta_of(input->result());
+    if (taken.shape != s.meta.shape) return std::nullopt;
+    return taken.dtype == s.meta.dtype ? s.data : quantized_first_value(g, s, *input);
+}
+
+}  // namespace
+
 result<void> make_variables(graph& g, std::span<const initial_state> states) {
     if (states.empty()) return {};
     if (!g.target().has(target_feature::variable))
         return unsupported("variables need a target that has them: give --target one with +var");
     const auto* of_outputs = g.output()->find_annotation<output_states>();
+    std::vector<std::optional<tensor_data>> first_values;
+    for (const initial_state& s : states) first_values.push_back(first_value_for(g, s, input_of(g, s.name)));
     std::vector<std::size_t> kept;
     std::vector<value> values;
     for (std::size_t i = 0; i != g.outputs().size(); ++i) {
@@ -205,21 +254,18 @@ result<void> make_variables(graph& g, std::span<const initial_state> states) {
         g.create<tosa::variable_write>({v, state->name}, g.output());
     }
     replace_output(g, values, kept);
-    for (const initial_state& s : states) {
-        node* input = nullptr;
-        for (node& n : g.inputs()) {
-            const auto* annotated = n.find_annotation<input_state>();
-            if (annotated != nullptr && annotated->name == s.name) input = &n;
-        }
+    for (std::size_t i = 0; i != states.size(); ++i) {
+        const initial_state& s = states[i];
+        node* const input = input_of(g, s.name);
         if (input == nullptr) continue;
         const tensor_meta& meta = *meta_of(input->result());
-        if (meta.dtype != s.meta.dtype || meta.shape != s.meta.shape)
+        if (!first_values[i])
             return unsupported(join_text(s.name, ": the state is ", name_of(s.meta.dtype), " and becomes ",
                 name_of(meta.dtype),
                 " or gets another layout, which a variable's first value does not; "
                 "use --state io"));
         node* const first = g.first();
-        node& declared = g.create<tosa::variable>({s.name, meta.shape, meta.dtype, s.data}, first);
+        node& declared = g.create<tosa::variable>({s.name, meta.shape, meta.dtype, *first_values[i]}, first);
         node& read = g.create<tosa::variable_read>({s.name, meta.shape, meta.dtype}, first);
         g.set_meta(read.result(), meta);
         g.set_name(read.result(), input->name());

@@ -66,24 +66,69 @@ struct branch {};
 template <fixed_text Name, std::size_t Condition, class Test, class Body>
 struct loop {};
 
+/// A tensor of the flatbuffer that a model was made from, and the buffer where it lies right after a layer.
+struct trace {
+    std::int32_t layer = 0;
+    std::size_t buffer = 0;
+    const char* name = "";
+    tensor type{};
+};
+
+/// A tensor in memory; the next layer may write over it.
+struct observed {
+    const char* name = "";  ///< in the flatbuffer
+    tensor type{};
+    const std::byte* buffer = nullptr;  ///< `type.offset` elements before the first element
+};
+
 namespace detail {
 
-/// Buffers as parts of an arena.
+/// The start of the arena, or of each where there are several.
+template <std::int32_t Banks>
+struct arena_starts {
+    std::byte* of[static_cast<std::size_t>(Banks)];
+
+    template <std::int32_t Bank>
+    HEADRACE_INLINE std::byte* get() const {
+        return of[Bank];
+    }
+    HEADRACE_INLINE std::byte* at(std::int32_t bank) const { return of[bank]; }
+};
+template <>
+struct arena_starts<1> {
+    std::byte* start;
+
+    template <std::int32_t>
+    HEADRACE_INLINE std::byte* get() const {
+        return start;
+    }
+    HEADRACE_INLINE std::byte* at(std::int32_t) const { return start; }
+};
+
+/// Buffers as parts of the arenas.
 template <class Plan, std::int32_t End>
 struct arena_memory {
-    std::byte* start;
+    arena_starts<Plan::banks> start;
     std::byte* states;
 
     template <std::size_t Index>
     HEADRACE_INLINE auto* get() const {
         constexpr buffer b = Plan::all[Index];
-        return reinterpret_cast<element_t<b.type>*>((b.is_state ? states : start) + b.offset);
+        return reinterpret_cast<element_t<b.type>*>(
+            (b.is_state ? states : start.template get<b.bank>()) + b.offset);
     }
     template <std::size_t Index>
     HEADRACE_INLINE std::int8_t* get_scratch() const {
-        return reinterpret_cast<std::int8_t*>(start + Plan::all[Index].offset);
+        constexpr buffer b = Plan::all[Index];
+        return reinterpret_cast<std::int8_t*>(start.template get<b.bank>() + b.offset);
     }
-    HEADRACE_INLINE std::int8_t* more_scratch() const { return reinterpret_cast<std::int8_t*>(start + End); }
+    HEADRACE_INLINE std::int8_t* more_scratch() const {
+        return reinterpret_cast<std::int8_t*>(start.template get<0>() + End);
+    }
+    HEADRACE_INLINE const std::byte* at(std::size_t index) const {
+        const buffer& b = Plan::all[index];
+        return (b.is_state ? states : start.at(b.bank)) + b.offset;
+    }
 };
 
 /// Buffers as arrays, each of its type, as constant expressions need them.
@@ -157,6 +202,13 @@ constexpr std::int32_t more_scratch(layers<Layers...>) {
 template <class Plan, class Core, class... Layers>
 HEADRACE_INLINE constexpr void run_all(layers<Layers...>, auto& memory) {
     (call<Layers, Core, Plan>::run(memory), ...);
+}
+
+/// Calls `after(i)` after layer i.
+template <class Plan, class Core, class... Layers>
+void run_and_tell(layers<Layers...>, auto& memory, const auto& after) {
+    std::int32_t i = 0;
+    ((call<Layers, Core, Plan>::run(memory), after(i++)), ...);
 }
 
 template <class Plan, class Core, class First, class Second>

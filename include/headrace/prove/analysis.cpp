@@ -189,6 +189,8 @@ private:
 interval declared_range(const node& placeholder) {
     const tensor_meta* const meta = placeholder.results[0].meta;
     const interval all = interval_of(meta->dtype);
+    if (const auto* const user = placeholder.find_annotation<said_range>())
+        return all & interval{static_cast<bound>(user->lowest), static_cast<bound>(user->highest)};
     const auto* const q = placeholder.find_annotation<signature_quantization>();
     if (q == nullptr || q->lowest >= q->highest || !is_integral(meta->dtype)) return all;
     const interval said{static_cast<bound>(q->lowest), static_cast<bound>(q->highest)};

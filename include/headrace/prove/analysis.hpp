@@ -4,6 +4,7 @@
 #define HEADRACE_PROVE_ANALYSIS_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,13 @@ struct findings {
     std::unordered_map<const node*, std::vector<spread>> spreads{};
 };
 
-/// Returns the numbers that an input may hold: those of its quantization, or of its type.
+/// Annotation of a placeholder: the integers that the user says it holds.
+struct said_range {
+    static constexpr bool inherited = false;
+    std::int64_t lowest = 0, highest = 0;
+};
+
+/// Returns the numbers that an input may hold: those that the user says, of its quantization, or of its type.
 [[nodiscard]] interval declared_range(const node& placeholder);
 
 /// Bounds the integers of a TOSA graph for all inputs of the declared ranges, by interval arithmetic along

@@ -2,7 +2,9 @@
 // Defines the rules of TOSA's elementwise ops on integers, and of sums over an axis.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/prove/query.hpp>
@@ -103,7 +105,15 @@ void bitwise_xor(query& q, const args<tosa::bitwise_xor>& a) {
 void bitwise_not(query& q, const args<tosa::bitwise_not>& a) {
     q.give(q(a.input1).mapped([](const interval& i) { return interval{-1 - i.high, -1 - i.low}; }));
 }
-void clz(query& q, const args<tosa::clz>&) { q.give(interval{0, 32}); }
+void clz(query& q, const args<tosa::clz>& a) {
+    q.give(q(a.input1).mapped([](const interval& x) {
+        if (!interval{0, INT32_MAX}.contains(x)) return interval{0, 32};
+        const auto zeros = [](bound n) {
+            return static_cast<bound>(std::countl_zero(static_cast<std::uint32_t>(n)));
+        };
+        return interval{zeros(x.high), zeros(x.low)};
+    }));
+}
 
 interval amounts_of(query& q, value amount) {
     const interval limits{0, static_cast<bound>(traits_of(q.type()).bits - 1)};

@@ -15,7 +15,9 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/ranges/held_interval.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/source_location.hpp>
+#include <headrace/quantization/masks/picked_extremes.hpp>
 
 namespace headrace::prove {
 
@@ -78,8 +80,9 @@ public:
     }
     [[nodiscard]] std::string text(const node& n, double x) const {
         const auto line = source_line(n);
+        const node& named = nearest_named(n);
         return join_text(printable(std::string_view(line)), line.empty() ? "" : ": ",
-            printable(origin_name(n)), ": ", format_number(x), " is outside of the quantized range [",
+            printable(origin_name(named)), ": ", relation_text(n, named), format_number(x), " is outside of the quantized range [",
             format_number(lowest_), ", ", format_number(highest_), "] and becomes ",
             format_number(x < 0 ? lowest_ : highest_));
     }
@@ -87,6 +90,19 @@ public:
 private:
     double lowest_, highest_;
 };
+
+// True if all that reads the quantized numbers gives the same results for any very large ones.
+bool is_passed_over_by_all(const node& quantize, bool is_negative) {
+    bool is_read = false;
+    for (const edge& q : quantize.uses()) {
+        if (!is<quantized_decomposed::dequantize_per_tensor>(*q.target)) return false;
+        for (const edge& e : q.target->uses()) {
+            if (!is_passed_over(*e.target, is_negative)) return false;
+            is_read = true;
+        }
+    }
+    return is_read;
+}
 
 void find_lost(const node& reader, const quantized_end& end, std::vector<std::string>& warnings) {
     std::unordered_set<const node*> met;
@@ -97,7 +113,7 @@ void find_lost(const node& reader, const quantized_end& end, std::vector<std::st
         if (!met.insert(&n).second) continue;
         if (const auto numbers = numbers_of(n)) {
             for (const bound x : {numbers->low, numbers->high}) {
-                if (!end.loses(static_cast<double>(x))) continue;
+                if (!end.loses(static_cast<double>(x)) || is_passed_over_by_all(reader, x < 0)) continue;
                 std::string text = end.text(n, static_cast<double>(x));
                 if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
             }

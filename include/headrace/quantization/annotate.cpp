@@ -10,6 +10,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/quantization/logarithms/logarithm_operands.hpp>
 #include <headrace/quantization/unite_groups.hpp>
 
 namespace headrace {
@@ -38,7 +39,11 @@ using sharing_ops = ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor,
 class quantization_annotator {
 public:
     quantization_annotator(const graph& g, const quantization_config& config)
-        : graph_(g), config_(config), groups_(g), claimed_(g.id_bound(), false) {}
+        : graph_(g),
+          config_(config),
+          groups_(g),
+          claimed_(g.id_bound(), false),
+          exact_(values_of_logarithms(g, config)) {}
 
     [[nodiscard]] quantization_groups run() {
         for (const node& n : graph_.nodes()) annotate(n);
@@ -48,6 +53,7 @@ public:
         unite_readers(graph_, groups_);
         unite_states(graph_, groups_);
         unite_steps(graph_, groups_);
+        widen_logarithms(graph_, groups_);
         return std::move(groups_);
     }
 
@@ -91,6 +97,8 @@ private:
             mark_results(n, act);
         } else if (is<builtin::output>(n)) {
             mark_operands(n, act);
+        } else if (is_exact(n) || reads_exact(n)) {
+            annotate_exact(n, act);
         } else if (is_weighted_layer(n)) {
             annotate_layer(n, *scheme);
             return;
@@ -111,6 +119,23 @@ private:
         if (shares(n) || n.result_count != 1 || !is_real(result_of(n)) || !all_real(n)) return false;
         if (n.op->has(trait::unary) && n.operand_count == 1) return !n.op->has(trait::casting);
         return set_of<quantizable_functions>.contains(*n.op);
+    }
+
+    [[nodiscard]] bool is_exact(const node& n) const { return exact_[n.id]; }
+    [[nodiscard]] bool reads_exact(const node& n) const {
+        return std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return is_exact(*e.source); });
+    }
+    // Products of matrices round to 32 bits what a logarithm reads; what else leads to it is not rounded.
+    void annotate_exact(const node& n, const tensor_scheme& act) {
+        for (const edge& e : n.operand_edges()) {
+            const bool is_number = is<builtin::constant>(*e.source) && !is<aten::mm>(n);
+            if (is_real(*e.slot) && !is_exact(*e.source) && !is_number) groups_.add(e, act);
+        }
+        if (!is_exact(n)) {
+            mark_results(n, act);
+        } else if (is<aten::mm>(n)) {
+            mark_results(n, scheme_of_32_bits(act));
+        }
     }
 
     // Functions defined only on [-1, 1] read their operand with fixed parameters (ExecuTorch's quantizer):
@@ -257,6 +282,7 @@ private:
     const quantization_config& config_;
     quantization_groups groups_;
     std::vector<bool> claimed_;  // by node id: annotated, or to stay float
+    std::vector<bool> exact_;    // by node id: see values_of_logarithms
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct quantization_summary {
     std::size_t points = 0;             ///< quantized tensors
     std::size_t constants = 0;          ///< the constants among them that the model now stores as integers
     std::vector<std::string> warnings;  ///< each names a tensor
+    std::vector<std::string> lost{};    ///< infinities that become other numbers; each names its tensor
     /// Inputs some of whose elements stand for infinity: masks of scores.
     std::vector<std::string> mask_inputs{};
 };

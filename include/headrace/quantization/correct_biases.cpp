@@ -89,8 +89,8 @@ result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer, c
 
 }  // namespace
 
-result<std::size_t> correct_biases(
-    const graph& real, graph& quantized, const sample_source& samples, const parallel_for& in_parallel) {
+result<std::size_t> correct_biases(const graph& real, graph& quantized, const sample_source& samples,
+    const parallel_for& in_parallel, const std::function<bool(const node&)>& is_chosen) {
     constexpr std::size_t max_samples = 32;
     const std::size_t count = std::min(samples.count, max_samples);
     const std::vector<node*> of_real = layers_in(real);
@@ -98,6 +98,7 @@ result<std::size_t> correct_biases(
     if (of_real.size() != of_quantized.size()) return invalid("the graphs do not have the same layers");
     std::size_t corrected = 0;
     for (std::size_t k = 0; k != of_real.size(); ++k) {
+        if (!is_chosen(*of_real[k])) continue;
         const auto bias = bias_of(*of_quantized[k]);
         if (!bias) continue;
         HEADRACE_TRY(expected, means_of(real, *of_real[k], samples, count, in_parallel));

@@ -17,6 +17,7 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/linear_merges.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
@@ -52,11 +53,13 @@
 #include <headrace/passes/npu/convolution_groups.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/device/keep_device_integers.hpp>
 #include <headrace/quantization/equalize_layers.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/masks/mask_scores.hpp>
+#include <headrace/quantization/masks/picked_extremes.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/replacements.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
@@ -144,6 +147,12 @@ result<void> merge_layers(graph& g, pass_context& context) {
     HEADRACE_TRY(run_passes(g, context, pass_list<merge_linear_maps>{}));
     if (is_of_modules) spell_as_modules(g);
     return {};
+}
+
+// True if a layer reads a device's integers. A camera's bytes are not centered at zero, so that rounded weights
+// shift the layer's sums.
+bool reads_device_integers(const node& layer) {
+    return layer.operand(0).producer->find_annotation<device_integers>() != nullptr;
 }
 
 // Removes nodes that expand a tensor to the shape it already has.
@@ -236,7 +245,8 @@ void observe_extremes(quantization_groups& groups, std::span<const value> bounde
 // "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
 std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
-    return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
+    const node& named = nearest_named(n);
+    return join_text(line, line.empty() ? "" : ": ", origin_name(named), ": ", relation_text(n, named));
 }
 std::string format_number(float x) {
     if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
@@ -245,9 +255,9 @@ std::string format_number(float x) {
     return {text.data(), end.ptr};
 }
 
-// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
-// observers intend.
-void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
+// Notes numbers far outside the quantized range, which lose their meaning; clipping a little is what
+// observers intend. A finite one may be an outlier among the samples: of that, a warning is enough.
+void note_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
     const qparams& chosen, const tensor_scheme& scheme, quantization_summary& summary) {
     constexpr double far = 64;
     const auto end = [&](std::int64_t q) {
@@ -257,8 +267,12 @@ void warn_of_lost_numbers(const range_observer& seen, std::span<const quantizati
     const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
     for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
         if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
-        summary.warnings.push_back(join_text(place_of(*points[x.point].source.producer),
-            format_number(x.number), " is outside of the quantized range [", format_number(held.lowest), ", ",
+        const bool is_passed_by_all = std::ranges::all_of(
+            points[x.point].readers, [&](const edge* e) { return is_passed_over(*e->target, x.number < 0); });
+        if (is_passed_by_all && !points[x.point].readers.empty()) continue;
+        auto& to = std::isinf(x.number) ? summary.lost : summary.warnings;
+        to.push_back(join_text(place_of(*points[x.point].source.producer), format_number(x.number),
+            " is outside of the quantized range [", format_number(held.lowest), ", ",
             format_number(held.highest), "] and becomes ",
             format_number(x.number < 0 ? held.lowest : held.highest)));
     }
@@ -319,7 +333,7 @@ std::vector<qparams> parameters_of(const graph& g, const quantization_groups& gr
             summary.warnings.push_back(join_text(place_of(source), words...));
         };
         const auto key = static_cast<quantization_groups::key>(k);
-        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
+        note_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
         if (seen.undefined() != 0) {
             warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }
@@ -400,9 +414,14 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
         HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
     }
     graph real;
-    if (config.correct_biases) copy_graph(g, real);
+    const auto is_corrected = [all = config.correct_biases](const node& n) {
+        return is_weighted_layer(n) && (all || reads_device_integers(n));
+    };
+    const bool corrects = std::ranges::any_of(g.nodes(), is_corrected);
+    if (corrects) copy_graph(g, real);
     quantization_groups groups = annotate_quantization(g, config);
     observe_extremes(groups, bounded);
+    keep_device_integers(g, groups);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
@@ -413,8 +432,8 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     const std::vector<qparams> parameters = parameters_of(g, groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
     HEADRACE_TRY(run_passes(g, context, pass_list<remove_dead_code>{}));
-    if (config.correct_biases) {
-        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
+    if (corrects) {
+        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel, is_corrected));
     }
     return summary;
 }

@@ -119,6 +119,14 @@ std::string page_json(const page_source& source) {
         w.key("core");
         w.raw(source.core);
     }
+    if (!source.banks.empty()) {
+        w.key("banks");
+        w.raw(source.banks);
+    }
+    if (!source.measured.empty()) {
+        w.key("measured");
+        w.raw(source.measured);
+    }
     if (source.last != nullptr) write_page_plan(w, source);
     const bool is_lowered = source.report != nullptr && source.refusals.empty();
     if (source.last != nullptr && is_lowered) write_page_names(w, source);

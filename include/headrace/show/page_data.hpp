@@ -27,6 +27,8 @@ struct page_source {
     std::string_view comparison{};  ///< comparison_json of this model with another; empty: none
     std::string_view vela_csv{};    ///< Vela's per-layer figures, as it wrote them
     std::string_view core{};        ///< JSON of the model's layers on a microcontroller; empty: none
+    std::string_view banks{};       ///< JSON of a plan over banks of memory (bank_page_json); empty: none
+    std::string_view measured{};    ///< measured_json: times of layers on a board; empty: none
 };
 
 /// A JSON object for the page of examples/page. `<` is escaped, so that it can be in a `<script>`.

@@ -29,6 +29,15 @@ std::vector<std::int64_t> integers_argument(const node& n, std::string_view name
     return {items.begin(), items.end()};
 }
 
+std::vector<double> reals_argument(const node& n, std::string_view name) {
+    if (const void* const one = argument(n, name, field_kind::floating))
+        return {*static_cast<const double*>(one)};
+    const void* const at = argument(n, name, field_kind::floatings);
+    if (at == nullptr) return {};
+    const auto& items = *static_cast<const list<double>*>(at);
+    return {items.begin(), items.end()};
+}
+
 bool boolean_argument(const node& n, std::string_view name) {
     const void* const at = argument(n, name, field_kind::boolean);
     return at != nullptr && *static_cast<const bool*>(at);

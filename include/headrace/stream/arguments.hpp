@@ -18,6 +18,9 @@ namespace headrace::streams {
 /// Returns the integers of an argument that is an integer or a list of them; empty if there is none.
 [[nodiscard]] std::vector<std::int64_t> integers_argument(const node& n, std::string_view name);
 
+/// Returns the numbers of an argument that is a real number or a list of them; empty if there is none.
+[[nodiscard]] std::vector<double> reals_argument(const node& n, std::string_view name);
+
 /// Returns a boolean argument, or false.
 [[nodiscard]] bool boolean_argument(const node& n, std::string_view name);
 

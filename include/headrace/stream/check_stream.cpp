@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <span>
@@ -14,6 +16,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/eval/tensor.hpp>
+#include <headrace/io/file/npy.hpp>
 #include <headrace/ir/state.hpp>
 #include <headrace/lowering/state.hpp>
 #include <headrace/partition/extract.hpp>
@@ -76,8 +79,9 @@ public:
         }
     }
 
-    result<std::vector<tensor>> run(std::size_t place, const tensor& x) {
-        inputs_[place] = x;
+    void set_input(std::size_t place, const tensor& x) { inputs_[place] = x; }
+
+    result<std::vector<tensor>> run() {
         HEADRACE_TRY(made, execute(*steps_.graph, inputs_));
         const auto* of_outputs = steps_.graph->output()->find_annotation<output_states>();
         for (std::size_t i = 0; of_outputs != nullptr && i != made.size(); ++i) {
@@ -135,29 +139,30 @@ public:
     stream_comparison(const graph& whole, const program& steps, const stream_summary& summary)
         : whole_(whole), steps_(steps), summary_(summary) {}
 
-    result<stream_check> run(std::uint32_t seed, std::int64_t windows) {
-        const std::int64_t steps = (summary_.window + summary_.step - 1) / summary_.step;
-        std::mt19937 random(seed);
-        HEADRACE_TRY(inputs, model_inputs(whole_, {}));
-        std::size_t place = 0;
-        for (const node& n : whole_.inputs()) {
-            if (n.name() == summary_.input) break;
-            ++place;
-        }
-        const auto axis = static_cast<std::int64_t>(summary_.axis);
-        const tensor_meta given{inputs[place].type(), int_list(inputs[place].shape()), {}};
-        const tensor x = random_tensor(given, axis, windows * steps * summary_.step, random);
+    result<stream_check> run(const stream_samples& samples) {
+        const stream_input& first = summary_.inputs.front();
+        const std::int64_t steps = (first.window + first.step - 1) / first.step;  // of a window
+        HEADRACE_TRY(inputs, read(samples, steps));
+        std::int64_t count = INT64_MAX;
+        for (const stream_input& i : summary_.inputs)
+            count = std::min(count, inputs[place_of(i)].dim(i.axis) / i.step);
         step_runner runner(steps_, inputs);
-        for (std::int64_t i = 0; i != windows * steps; ++i) {
-            HEADRACE_TRY(
-                made, runner.run(place, part_of(x, summary_.axis, i * summary_.step, summary_.step)));
+        for (std::int64_t k = 0; k != count; ++k) {
+            for (const stream_input& i : summary_.inputs)
+                runner.set_input(place_of(i), part_of(inputs[place_of(i)], i.axis, k * i.step, i.step));
+            HEADRACE_TRY(made, runner.run());
             made_.push_back(std::move(made));
         }
-        for (std::int64_t w = 0; w != windows; ++w) {
-            const std::int64_t first = w * steps * summary_.step;
-            if (first + summary_.window > x.dim(summary_.axis)) break;
-            inputs[place] = part_of(x, summary_.axis, first, summary_.window);
-            HEADRACE_TRY(expected, execute(whole_, inputs));
+        const auto is_there = [&](std::int64_t w) {
+            return std::ranges::all_of(summary_.inputs, [&](const stream_input& i) {
+                return w * steps * i.step + i.window <= inputs[place_of(i)].dim(i.axis);
+            });
+        };
+        for (std::int64_t w = 0; is_there(w); ++w) {
+            std::vector<tensor> window = inputs;
+            for (const stream_input& i : summary_.inputs)
+                window[place_of(i)] = part_of(window[place_of(i)], i.axis, w * steps * i.step, i.window);
+            HEADRACE_TRY(expected, execute(whole_, window));
             for (std::size_t o = 0; o != summary_.outputs.size(); ++o) compare(o, expected[o], w, steps);
         }
         for (const stream_output& o : summary_.outputs) check_.skipped += is_compared(o) ? 0 : 1;
@@ -165,9 +170,54 @@ public:
     }
 
 private:
+    // Returns the position of a stream among the inputs.
+    [[nodiscard]] std::size_t place_of(const stream_input& input) const {
+        const auto inputs = whole_.inputs();
+        const auto found =
+            std::ranges::find_if(inputs, [&](const node& n) { return n.name() == input.name; });
+        return static_cast<std::size_t>(std::ranges::distance(inputs.begin(), found));
+    }
+
+    // Returns all inputs, with all elements of the streams.
+    result<std::vector<tensor>> read(const stream_samples& samples, std::int64_t steps) const {
+        if (!samples.files.empty()) return read_files(samples.files);
+        HEADRACE_TRY(inputs, model_inputs(whole_, {}));
+        std::mt19937 random(samples.seed);
+        for (const stream_input& i : summary_.inputs) {
+            tensor& x = inputs[place_of(i)];
+            x = random_tensor({x.type(), int_list(x.shape()), {}}, static_cast<std::int64_t>(i.axis),
+                samples.windows * steps * i.step, random);
+        }
+        return inputs;
+    }
+
+    // A stream's input takes the shape that its file has.
+    result<std::vector<tensor>> read_files(const std::vector<std::string>& files) const {
+        graph as_long;
+        copy_graph(whole_, as_long);
+        for (const stream_input& i : summary_.inputs) {
+            const std::size_t place = place_of(i);
+            if (place >= files.size()) break;  // model_inputs says it
+            HEADRACE_TRY(array, read_npy(files[place]));
+            node& n = *std::ranges::next(as_long.inputs().begin(), static_cast<std::ptrdiff_t>(place));
+            const tensor_meta meta = *n.results[0].meta;
+            if (array.meta.shape.size() != meta.rank()) continue;
+            const std::int64_t length = array.meta.shape[i.axis];
+            if (length < std::max(i.window, i.step)) {
+                return malformed(join_text(printable(files[place]), ": it has ", length, " elements of axis ",
+                    i.axis, "; at least a window of ", std::max(i.window, i.step), " is needed"));
+            }
+            std::vector<std::int64_t> shape(meta.shape.begin(), meta.shape.end());
+            shape[i.axis] = length;
+            as_long.set_meta(n.result(), {meta.dtype, as_long.own(int_list(shape)), {}});
+        }
+        return model_inputs(as_long, files);
+    }
+
     [[nodiscard]] bool is_compared(const stream_output& o) const {
         if (o.flow.kind == flow_kind::independent) return true;
-        return o.flow.comparable && (o.elements != 0 || summary_.window % summary_.step == 0);
+        return o.flow.comparable &&
+            (o.elements != 0 || summary_.inputs[0].window % summary_.inputs[0].step == 0);
     }
 
     void compare(std::size_t o, const tensor& expected, std::int64_t window, std::int64_t steps) {
@@ -201,9 +251,9 @@ private:
 
 }  // namespace
 
-result<stream_check> check_stream(const graph& whole, const program& steps, const stream_summary& summary,
-    std::uint32_t seed, std::int64_t windows) {
-    return stream_comparison(whole, steps, summary).run(seed, windows);
+result<stream_check> check_stream(
+    const graph& whole, const program& steps, const stream_summary& summary, const stream_samples& samples) {
+    return stream_comparison(whole, steps, summary).run(samples);
 }
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
@@ -24,11 +25,19 @@ struct stream_check {
     [[nodiscard]] bool agrees() const { return largest <= 1e-5; }
 };
 
-/// Feeds random numbers for some windows to both: to `whole`, the model before make_stream, a window at a
-/// time, and to the steps' program one after the other. Compares each element that the summary says is equal.
-/// An error is that of an execution.
+/// The numbers that both models are fed.
+struct stream_samples {
+    std::vector<std::string>
+        files{};             ///< .npy, of each input; a stream's has any number of elements from a window on
+    std::uint32_t seed = 1;  ///< of random numbers, if there are no files
+    std::int64_t windows = 3;  ///< how many of random numbers
+};
+
+/// Feeds numbers to both: to `whole`, the model before make_stream, a window at a time, and to the steps'
+/// program one after the other. Compares each element that the summary says is equal. An error is that of a
+/// file or of an execution.
 [[nodiscard]] result<stream_check> check_stream(const graph& whole, const program& steps,
-    const stream_summary& summary, std::uint32_t seed = 1, std::int64_t windows = 3);
+    const stream_summary& summary, const stream_samples& samples = {});
 
 }  // namespace headrace
 

@@ -42,6 +42,26 @@ void set_integer(const node& n, argument_bytes& arguments, std::string_view name
     headrace::detail::member_at<std::int64_t>(arguments.data(), *n.op->find(name)) = to;
 }
 
+void clear_bias(const node& n, argument_bytes& arguments) {
+    if (const field_info* const field = n.op->find("bias"))
+        headrace::detail::member_at<std::optional<value>>(arguments.data(), *field).reset();
+}
+
+// Sets the spatial sizes of a resampling's result, which may be cut afterwards.
+void set_sizes(const node& n, argument_bytes& arguments, std::vector<std::int64_t> shape,
+    const node_rule& rule, value operand) {
+    const flow& to = rule.results[0];
+    if (to.kind == flow_kind::flowing) shape[to.axis] = meta_of(operand)->shape[to.axis] * rule.factor;
+    const field_info* const field = n.op->find("output_size");
+    const std::span<const std::int64_t> all(shape);
+    const int_list sizes(all.last(spatial_rank_in(n.op->traits)));
+    if (!field->optional) {
+        headrace::detail::member_at<int_list>(arguments.data(), *field) = n.owner->own(sizes);
+    } else if (auto& items = headrace::detail::member_at<std::optional<int_list>>(arguments.data(), *field)) {
+        items = n.owner->own(sizes);
+    }
+}
+
 // Returns the operand that a node forwards: the only stream among operands that are joined.
 std::uint32_t forwarded(const node_rule& rule) {
     return rule.spatial == SIZE_MAX ? 0 : static_cast<std::uint32_t>(rule.spatial);
@@ -50,7 +70,10 @@ std::uint32_t forwarded(const node_rule& rule) {
 }  // namespace
 
 result<std::vector<state>> step_emission::run(std::span<node* const> nodes) {
-    for (node* n : nodes) note_histories(*n);
+    for (node* n : nodes) {
+        note_histories(*n);
+        note_starts(*n);
+    }
     for (node* n : nodes) {
         HEADRACE_TRY(replace(*n));
     }
@@ -63,6 +86,7 @@ result<std::vector<state>> step_emission::run(std::span<node* const> nodes) {
             next, part(kept->second.full, f.axis, made, made + kept->second.length, *graph_.output()));
         u.next = next;
     }
+    HEADRACE_TRY(count_steps());
     write_outputs();
     return std::move(states_);
 }
@@ -172,9 +196,11 @@ result<node*> step_emission::emit(
         }
         if (is<aten::expand>(n) && to.kind == flow_kind::flowing)
             set_entry(n, arguments, "size", to.axis, shape.size(), length);
+        if (rule.overlap != 0) clear_bias(n, arguments);
+        if (n.op->has(trait::resampling)) set_sizes(n, arguments, shape, rule, operands[0]);
         if (is<aten::select_int>(n) && rule.readings[0]) set_integer(n, arguments, "index", 0);
         made = &graph_.create(*n.op, arguments.data(), n.result_count, &n);
-        for (std::uint32_t i = 0; i != n.operand_count; ++i)
+        for (std::uint32_t i = 0; i != made->operand_count; ++i)
             graph_.set_operand(made->operands[i], operands[i]);
     }
     inference inferred(graph_.arena());
@@ -187,7 +213,7 @@ result<node*> step_emission::emit(
     }
     made->annotations = n.annotations;
     const sizes found = made->results[0].meta->shape;
-    if (!rule.crop && !std::ranges::equal(found, shape)) {
+    if (!rule.crop && rule.overlap == 0 && !std::ranges::equal(found, shape)) {
         return unsupported(join_text(message_prefix(n), "a step of it gives ", shape_text(found),
             " instead of ", shape_text(shape), ", so it cannot be computed in steps"));
     }
@@ -201,6 +227,7 @@ result<void> step_emission::replace(node& n) {
         made_[n.result()] = stepped(n.operand(forwarded(*rule)));
         return {};
     }
+    if (rule->clears) return clear(n, *rule);
     std::vector<value> operands;
     for (std::uint32_t i = 0; i != n.operand_count; ++i) {
         HEADRACE_TRY(operand, read(n, i, *rule));
@@ -212,8 +239,12 @@ result<void> step_emission::replace(node& n) {
     }
     const flow& to = rule->results[0];
     HEADRACE_TRY(made, emit(n, operands, *rule, to.kind == flow_kind::flowing ? flows_.elements(to) : 0));
-    for (const carried& c : rule->states) updates_.push_back({operands[c.operand], made->result(c.result)});
+    for (const carried& c : rule->states) {
+        HEADRACE_TRY(next, next_state(n, *rule, c, made->result(c.result)));
+        updates_.push_back({operands[c.operand], next});
+    }
     for (std::uint32_t i = 0; i != n.result_count; ++i) made_[n.result(i)] = made->result(i);
+    if (rule->overlap != 0) return add_overlap(n, *rule, made->result());
     if (rule->crop) {
         const std::int64_t end = rule->crop->begin + rule->crop->length;
         HEADRACE_TRY(cut, part(made->result(), to.axis, rule->crop->begin, end, n));

@@ -53,6 +53,17 @@ private:
     result<value> full_history(value root, node& before);
     result<value> at_length(value v, value root, value made, std::int64_t length, node& before);
     result<void> add_sum(node& n, node& made);
+    result<void> add_overlap(node& n, const node_rule& rule, value made);
+    result<value> add_bias(value v, value bias, node& n);
+    // How a stream starts.
+    std::vector<std::int64_t> first_steps(const flow& f) const;
+    void note_starts(const node& n);
+    dtype count_type() const;
+    result<value> is_step_from(std::span<const std::int64_t> first, const int_list& shape, node& before);
+    result<void> clear(node& n, const node_rule& rule);
+    result<value> next_state(node& n, const node_rule& rule, const carried& c, value made);
+    result<void> count_steps();
+    value add_constant(const tensor_meta& meta, std::span<const std::byte> bytes, node& before);
     result<value> first_value(value v);
     result<eval::tensor> evaluate(value v);
     value add_buffer(
@@ -72,6 +83,8 @@ private:
     std::unordered_map<value, value, headrace::detail::value_hash> made_;
     std::unordered_map<value, history, headrace::detail::value_hash> histories_;
     std::vector<update> updates_;
+    value steps_{};  ///< the number of steps so far, up to `last_counted_`, one element
+    std::int64_t last_counted_ = 0;
     std::vector<state> states_;
 };
 

@@ -68,6 +68,44 @@ result<void> step_emission::add_sum(node& n, node& made) {
     return {};
 }
 
+// Adds what the step before computed of this one's first elements, and keeps what it adds to the next one.
+result<void> step_emission::add_overlap(node& n, const node_rule& rule, value made) {
+    const flow& f = rule.results[0];
+    const std::int64_t length = flows_.elements(f);
+    tensor_meta meta = *meta_of(made);
+    std::vector<std::int64_t> shape(meta.shape.begin(), meta.shape.end());
+    shape[f.axis] = rule.overlap;
+    meta = {meta.dtype, graph_.own(int_list(shape)), {}};
+    const value buffer = add_buffer(meta, eval::tensor(meta.dtype, shape).bytes(), origin_name(n), n);
+    HEADRACE_TRY(begin, part(made, f.axis, 0, rule.overlap, n));
+    HEADRACE_TRY(rest, part(made, f.axis, rule.overlap, length + rule.overlap, n));
+    const args<aten::add_tensor> sum{.self = begin, .other = buffer};
+    HEADRACE_TRY(both, add(info_of<aten::add_tensor>, &sum, n));
+    const value parts[]{both, rest};
+    const args<aten::cat> joined{.tensors = parts, .dim = static_cast<std::int64_t>(f.axis)};
+    HEADRACE_TRY(all, add(info_of<aten::cat>, &joined, n));
+    HEADRACE_TRY(next, part(all, f.axis, length, length + rule.overlap, n));
+    updates_.push_back({buffer, next});
+    HEADRACE_TRY(now, part(all, f.axis, 0, length, n));
+    if (n.operand_count == 3) {
+        HEADRACE_TRY(biased, add_bias(now, n.operand(2), n));
+        now = biased;
+    }
+    made_[n.result()] = now;
+    return {};
+}
+
+// Adds a number for each channel, the axis before those that the window moves along.
+result<value> step_emission::add_bias(value v, value bias, node& n) {
+    const std::size_t spatial_axes = meta_of(n.operand(1))->rank() - 2;
+    std::vector<std::int64_t> shape(spatial_axes + 1, 1);
+    shape[0] = meta_of(bias)->elements();
+    const args<aten::reshape> by_channel{.self = stepped(bias), .shape = int_list(shape)};
+    HEADRACE_TRY(numbers, add(info_of<aten::reshape>, &by_channel, n));
+    const args<aten::add_tensor> sum{.self = v, .other = numbers};
+    return add(info_of<aten::add_tensor>, &sum, n);
+}
+
 result<eval::tensor> step_emission::evaluate(value v) {
     node& n = *v.producer;
     if (const auto* constant = args_if<builtin::constant>(n))

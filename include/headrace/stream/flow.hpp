@@ -68,6 +68,10 @@ struct node_rule {
     std::size_t padded = SIZE_MAX;  ///< position in a list of padding that becomes 0
     std::optional<reading> crop{};  ///< of the results
     std::int64_t extra = 0;         ///< output padding of a transposed convolution
+    std::int64_t overlap = 0;       ///< elements of results to which the next step adds its own
+    bool clears = false;            ///< elements before the results' delay become zero
+    std::int64_t first_step = 0;    ///< the first step that changes the states
+    std::int64_t factor = 1;        ///< of a resampling along the axis
     std::vector<carried> states{};
 };
 

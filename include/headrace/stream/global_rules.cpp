@@ -101,6 +101,14 @@ result<node_rule> flow_analysis::newest(node& n, std::int64_t from_end) {
     return made;
 }
 
+// Refuses a node that remembers what the whole model does not have.
+result<node_rule> flow_analysis::begins_with_others(const node& n, const flow& f) {
+    return unsupported(join_text(message_prefix(n), "what it remembers would begin with ",
+        std::max(f.delay, f.exact),
+        " elements that the exported model does not have, as a layer before it pads with other numbers than "
+        "zeros, or is quantized; pad that layer on the left alone, by its dilation · (kernel - 1)"));
+}
+
 result<node_rule> flow_analysis::recurrence(node& n) {
     const flow f = of(n.operand(0));
     if (boolean_argument(n, "bidirectional"))
@@ -108,39 +116,39 @@ result<node_rule> flow_analysis::recurrence(node& n) {
             n, "one of its directions begins at the end, which a stream never has; train it with one");
     const std::size_t time = meta(n, 0).rank() == 3 && boolean_argument(n, "batch_first") ? 1 : 0;
     if (f.axis != time) return global(n, "the stream is not its time axis");
-    if (f.delay > 0 || f.exact > 0) {
-        return unsupported(join_text(message_prefix(n), "what it remembers would begin with ",
-            std::max(f.delay, f.exact),
-            " elements that the exported model does not have, as a layer before it looks "
-            "back or ahead without causal padding; pad that layer on the left alone, by its dilation · (kernel - 1)"));
-    }
+    if (f.exact > std::max(std::int64_t{0}, f.delay)) return begins_with_others(n, f);
+    if (f.delay < 0 && !f.zero_before) return global(n, "the padding before it is not zero");
     node_rule made;
     flow r = f;
     r.remembers = true;
     r.zero_before = f.delay == 0;
     r.delay = std::max(std::int64_t{0}, f.delay);
     if (f.delay < 0) made.readings.push_back(reading{f.delay, elements(f)});
-    if (f.delay < 0 && !f.zero_before) return global(n, "the padding before it is not zero");
+    // The first element must be the first one of a step, before which the states are kept as they are.
+    if (const std::int64_t in_step = elements(f); f.delay > 0 && in_step > 0) {
+        const std::int64_t wait = (in_step - f.delay % in_step) % in_step;
+        if (wait != 0) made.readings.push_back(reading{-wait, in_step});
+        r.delay += wait;
+        r.exact = r.delay;
+        r.interior += wait;
+        r.end += wait;
+        made.first_step = r.delay / in_step;
+    }
     made.results.assign(n.result_count, r);
     const std::uint32_t states = n.result_count - 1;
     for (std::uint32_t i = 1; i <= states; ++i) {
         if (of(n.operand(i)).kind != flow_kind::independent)
             return global(n, "its first state is of the stream");
         made.states.push_back({i, i});
-        made.results[i] = flow{.kind = flow_kind::latest, .remembers = true};
-        made.results[i].comparable = ratio(f.size) == f.rate * size_;
+        made.results[i] = flow{.kind = flow_kind::latest, .exact = made.first_step, .remembers = true};
+        made.results[i].comparable = made.first_step == 0 && ratio(f.size) == f.rate * size_;
     }
     return made;
 }
 
 result<node_rule> flow_analysis::cumulative_sum(node& n) {
     const flow f = of(n.operand(0));
-    if (f.delay != 0 || f.exact > 0) {
-        return unsupported(join_text(message_prefix(n),
-            "its sum would begin with elements that the exported model "
-            "does not have, as a layer before it looks back or ahead without causal padding; pad that layer on the "
-            "left alone"));
-    }
+    if (f.delay == 0 ? f.exact > 0 : !f.zero_before) return begins_with_others(n, f);
     flow r = f;
     r.remembers = true;
     node_rule made{.sums_up = true};

@@ -100,7 +100,7 @@ result<node_rule> flow_analysis::reshape(node& n) {
         };
         f.rate /= frame;
         f.end = (f.end - offset) / frame;
-        f.exact = f.zero_before ? 0 : frames(f.exact);
+        f.exact = f.zero_before ? std::max(std::int64_t{0}, delay) : frames(f.exact);
         f.interior = frames(f.interior);
         f.delay = delay;
         f.zero_before = f.zero_before && delay <= 0;
@@ -128,7 +128,7 @@ result<node_rule> flow_analysis::shifted(node& n, std::int64_t delay, bool zeros
     flow f = of(n.operand(0));
     f.delay += delay;
     f.zero_before = f.zero_before && zeros;
-    f.exact = std::max(f.exact, f.zero_before ? std::int64_t{0} : f.exact);
+    if (f.zero_before) f.exact = std::max(std::int64_t{0}, f.delay);
     node_rule made;
     made.forwards = true;
     made.results.assign(1, f);
@@ -212,6 +212,7 @@ result<node_rule> flow_analysis::join(node& n) {
         flow f = of(n.operand(place));
         f.delay -= before;
         f.zero_before = f.zero_before && zeros;
+        if (f.zero_before) f.exact = std::max(std::int64_t{0}, f.delay);
         node_rule made{.forwards = true};
         made.spatial = place;
         made.results.assign(1, f);

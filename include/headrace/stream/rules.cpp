@@ -148,6 +148,7 @@ result<node_rule> flow_analysis::named_rule(node& n) {
 result<node_rule> flow_analysis::rule_by_traits(node& n) {
     if (n.op->has(trait::convolving)) return convolution(n);
     if (n.op->has(trait::pooling)) return pooling(n);
+    if (n.op->has(trait::resampling)) return resampling(n);
     if (n.op->has(trait::matrix_product)) return product(n);
     if (n.op->has(trait::recurrent_network)) return recurrence(n);
     if (n.op->has(trait::reduction)) return reduction(n);
@@ -222,7 +223,8 @@ result<node_rule> flow_analysis::aligned(node& n, std::size_t from_right) {
         const std::int64_t wait = all.delay - f.delay;
         if (wait != 0) made.readings[i] = reading{-wait, elements(f)};
         const bool exact_from_start = f.zero_before && (wait == 0 || all.delay <= 0);
-        all.exact = std::max(all.exact, exact_from_start ? std::int64_t{0} : f.exact + wait);
+        all.exact =
+            std::max(all.exact, exact_from_start ? std::max(std::int64_t{0}, all.delay) : f.exact + wait);
         all.interior = std::max(all.interior, f.interior + wait);
         all.end = std::min(all.end, f.end + wait);
         zeros = zeros && exact_from_start;

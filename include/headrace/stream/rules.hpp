@@ -31,6 +31,14 @@ public:
     /// Determines the rule of a node whose operands are known. An error names the node and the way out.
     [[nodiscard]] result<void> visit(node& n);
 
+    /// Makes the node, whose result is its operand, one that gives zeros before the first element of the
+    /// whole model's.
+    void define_cleared(node& n);
+
+    /// True if the node reads zeros before the first element of its operand, as the whole model pads with
+    /// them, and the stream has other numbers there.
+    [[nodiscard]] bool wants_zeros(const node& n) const;
+
     [[nodiscard]] flow of(value v) const;
     /// Returns null for a node that no stream reaches.
     [[nodiscard]] const node_rule* rule_of(const node& n) const;
@@ -53,6 +61,7 @@ private:
     result<node_rule> pooling(node& n);
     result<node_rule> windowed(node& n, const struct moving_window& w, std::size_t result_axis);
     result<node_rule> transposed(node& n, const struct moving_window& w);
+    result<node_rule> resampling(node& n);
     // Moves.
     result<node_rule> permutation(node& n);
     result<node_rule> reshape(node& n);
@@ -64,6 +73,7 @@ private:
     result<node_rule> product(node& n);
     result<node_rule> recurrence(node& n);
     result<node_rule> cumulative_sum(node& n);
+    static result<node_rule> begins_with_others(const node& n, const flow& f);
     // Global ops.
     result<node_rule> global(node& n, std::string_view what);
     result<node_rule> newest(node& n, std::int64_t from_end);

@@ -4,6 +4,9 @@
 #include <headrace/stream/stream.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <headrace/base/printable.hpp>
@@ -18,6 +21,7 @@
 #include <headrace/passes/normalize/windows.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/make_real.hpp>
+#include <headrace/stream/additions.hpp>
 #include <headrace/stream/rules.hpp>
 
 namespace headrace {
@@ -47,18 +51,69 @@ result<void> normalize(graph& g) {
     return complete_metadata(g);
 }
 
-result<node*> find_input(const graph& g, const std::string& name) {
-    node* found = nullptr;
-    std::string names;
-    for (node& n : g.inputs()) {
-        if (name.empty() && found != nullptr)
-            return malformed("the model has several inputs; say which one is a stream: --axis NAME:AXIS");
-        if (name.empty() || n.name() == name) found = &n;
-        names += join_text(names.empty() ? "" : ", ", printable(n.name()));
+// Returns the input of that name; null if there is none.
+node* input_of(const graph& g, std::string_view name) {
+    const auto inputs = g.inputs();
+    const auto found =
+        std::ranges::find_if(inputs, [&](const node& n) { return name.empty() || n.name() == name; });
+    return found == inputs.end() ? nullptr : &*found;
+}
+
+result<stream_input> find_stream(const graph& g, const stream_axis& wanted) {
+    const node* const input = input_of(g, wanted.input);
+    if (wanted.input.empty() && std::ranges::distance(g.inputs()) > 1)
+        return malformed("the model has several inputs; say which one is a stream: --axis NAME:AXIS");
+    if (input == nullptr) {
+        std::string names;
+        for (const node& n : g.inputs()) names += join_text(names.empty() ? "" : ", ", printable(n.name()));
+        return malformed(
+            join_text("the model has no input ", printable(wanted.input), "; its inputs are ", names));
     }
-    if (found == nullptr)
-        return malformed(join_text("the model has no input ", printable(name), "; its inputs are ", names));
-    return found;
+    const tensor_meta& meta = *input->results[0].meta;
+    const auto axis = normalized_axis(wanted.axis, meta.rank());
+    if (!axis || meta.rank() == 0) {
+        return malformed(join_text("input ", printable(input->name()), " has shape ", shape_text(meta.shape),
+            ", which has no axis ", wanted.axis));
+    }
+    const std::int64_t size = meta.shape[*axis];
+    if (size < 2)
+        return malformed(join_text("axis ", *axis, " of input ", printable(input->name()), " has ", size,
+            " elements; export the model with a window of several steps"));
+    return stream_input{.name = std::string(input->name()), .axis = *axis, .window = size};
+}
+
+// Returns the inputs that are streams, with their steps: all windows have the same number of these.
+result<std::vector<stream_input>> find_streams(const graph& g, const stream_options& options) {
+    constexpr std::int64_t largest = std::int64_t{1} << 30U;
+    if (options.axes.empty()) return malformed("a stream needs an axis of an input");
+    if (options.step < 1 || options.step > largest || options.window < 0 || options.window > largest)
+        return malformed("a step and a window have at least 1 element, and at most 2^30");
+    std::vector<stream_input> made;
+    for (const stream_axis& wanted : options.axes) {
+        HEADRACE_TRY(found, find_stream(g, wanted));
+        if (std::ranges::find(made, found.name, &stream_input::name) != made.end())
+            return malformed(join_text("input ", printable(found.name), " is named twice"));
+        const std::int64_t window = made.empty() ? found.window : made.front().window;
+        if (window >= largest || found.window >= largest)
+            return malformed(join_text("input ", printable(found.name), " has too many elements"));
+        if (options.step * found.window % window != 0) {
+            return unsupported(join_text("a step of ", options.step, " elements of ", window,
+                " takes no whole number of the ", found.window, " elements of input ", printable(found.name),
+                "; choose a step that is a multiple of ", window / std::gcd(window, found.window)));
+        }
+        found.step = options.step * found.window / window;
+        made.push_back(std::move(found));
+    }
+    return made;
+}
+
+// Gives the input its step's shape.
+void set_step(graph& g, const stream_input& input) {
+    node& n = *input_of(g, input.name);
+    const tensor_meta whole = *n.results[0].meta;
+    std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
+    shape[input.axis] = input.step;
+    g.set_meta(n.result(), {whole.dtype, g.own(int_list(shape)), {}});
 }
 
 std::uint64_t all_macs(const graph& g) {
@@ -113,40 +168,56 @@ std::int64_t stream_summary::first_exact_step() const {
     return first;
 }
 
+namespace {
+
+// Returns what the program's file says of its stream.
+stream_signature signature_of(const stream_summary& s) {
+    stream_signature made{.first_step = s.first_exact_step()};
+    for (const stream_input& i : s.inputs)
+        made.inputs.push_back({i.name, static_cast<std::int64_t>(i.axis), i.step});
+    for (const stream_output& o : s.outputs)
+        made.outputs.push_back(
+            {static_cast<std::int64_t>(o.flow.axis), o.elements, o.elements == 0 ? 0 : o.flow.delay});
+    return made;
+}
+
+}  // namespace
+
 result<stream_summary> make_stream(program& p, const stream_options& options) {
     graph& g = *p.graph;
     declare_writes(p);
     eliminate_dead_code(g);
     HEADRACE_TRY(refuse_unread(g));
     HEADRACE_TRY(normalize(g));
-    HEADRACE_TRY(input, find_input(g, options.input));
-    const tensor_meta whole = *input->results[0].meta;
-    const auto axis = normalized_axis(options.axis, whole.rank());
-    if (!axis || whole.rank() == 0) {
-        return malformed(join_text("input ", printable(input->name()), " has shape ", shape_text(whole.shape),
-            ", which has no axis ", options.axis));
+    HEADRACE_TRY(inputs, find_streams(g, options));
+    const stream_input& first = inputs.front();
+    flow_analysis flows(options.step, first.window, options.window);
+    for (const stream_input& i : inputs) {
+        flows.define(input_of(g, i.name)->result(),
+            flow{.kind = flow_kind::flowing,
+                .axis = i.axis,
+                .size = i.window,
+                .rate = {i.window, first.window},
+                .end = i.window,
+                .zero_before = true});
     }
-    const std::int64_t size = whole.shape[*axis];
-    if (size < 2)
-        return malformed(join_text("axis ", *axis, " of input ", printable(input->name()), " has ", size,
-            " elements; export the model with a window of several steps"));
-    if (options.step < 1 || options.step > (std::int64_t{1} << 30U) || options.window < 0 ||
-        options.window > (std::int64_t{1} << 30U))
-        return malformed("a step and a window have at least 1 element, and at most 2^30");
-
-    flow_analysis flows(options.step, size, options.window);
-    flows.define(input->result(),
-        flow{.kind = flow_kind::flowing, .axis = *axis, .size = size, .end = size, .zero_before = true});
     std::vector<node*> nodes;
+    const auto remembered = streams::remembered_nodes(g);
     for (node& n : g.nodes()) {
+        HEADRACE_TRY(reduction, streams::reduce_others_first(n, flows));
+        if (reduction != nullptr) {
+            nodes.push_back(reduction);
+            HEADRACE_TRY(flows.visit(*reduction));
+        }
+        node* const cleared = remembered.contains(&n) ? streams::clear_before(n, flows) : nullptr;
+        if (cleared != nullptr) nodes.push_back(cleared);
         nodes.push_back(&n);
         HEADRACE_TRY(flows.visit(n));
     }
     HEADRACE_TRY(check_step(options, flows));
     HEADRACE_TRY(check_mutations(p, flows));
 
-    stream_summary made{
-        .input = std::string(input->name()), .axis = *axis, .step = options.step, .window = size};
+    stream_summary made{.inputs = std::move(inputs)};
     for (std::size_t i = 0; i != p.user_outputs; ++i) {
         const value v = g.outputs()[i];
         const flow f = flows.of(v);
@@ -156,9 +227,7 @@ result<stream_summary> make_stream(program& p, const stream_options& options) {
     made.window_macs = all_macs(g);
     made.least_macs = least_macs(g, flows);
 
-    std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
-    shape[*axis] = options.step;
-    g.set_meta(input->result(), {whole.dtype, g.own(int_list(shape)), {}});
+    for (const stream_input& i : made.inputs) set_step(g, i);
     streams::step_emission emission(p, flows);
     HEADRACE_TRY(states, emission.run(nodes));
     made.states = std::move(states);
@@ -166,6 +235,7 @@ result<stream_summary> make_stream(program& p, const stream_options& options) {
     p.sizes.clear();
     for (const streams::state& s : made.states) made.state_bytes += packed_bytes(s.meta);
     made.step_macs = all_macs(g);
+    p.stream = signature_of(made);
     return made;
 }
 

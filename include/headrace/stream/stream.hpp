@@ -16,12 +16,25 @@
 
 namespace headrace {
 
-/// The axis along which a model is computed step by step.
+/// An axis of an input.
+struct stream_axis {
+    std::string input{};     ///< its name; empty: the only input
+    std::int64_t axis = -1;  ///< negative ones count from the last
+};
+
+/// The axes along which a model is computed step by step: of one input, or of several that come together.
 struct stream_options {
-    std::string input{};      ///< its name; empty: the only input
-    std::int64_t axis = -1;   ///< of the input; negative ones count from the last
-    std::int64_t step = 1;    ///< elements of the axis that each step takes
+    std::vector<stream_axis> axes{};
+    std::int64_t step = 1;    ///< elements of the first axis that each step takes; of others in proportion
     std::int64_t window = 0;  ///< elements that ops over all of an axis keep; 0: they are refused
+};
+
+/// An input of the steps.
+struct stream_input {
+    std::string name;
+    std::size_t axis = 0;
+    std::int64_t step = 0;    ///< elements of the axis that each step takes
+    std::int64_t window = 0;  ///< elements of the axis that the whole model takes
 };
 
 /// An output of the steps. Element n of its axis is element n - delay of the whole model's.
@@ -33,10 +46,7 @@ struct stream_output {
 
 /// How a model is computed in steps.
 struct stream_summary {
-    std::string input;
-    std::size_t axis = 0;
-    std::int64_t step = 0;
-    std::int64_t window = 0;  ///< elements of the axis that the whole model takes
+    std::vector<stream_input> inputs{};  ///< those that are streams
     std::vector<stream_output> outputs{};
     std::vector<streams::state> states{};
     std::uint64_t state_bytes = 0;
@@ -48,11 +58,11 @@ struct stream_summary {
     [[nodiscard]] std::int64_t first_exact_step() const;
 };
 
-/// Makes the program compute `step` elements of an input's axis at a time. What later steps need of earlier
-/// ones is in buffers that the program writes: of each convolution and pooling the elements that its window
-/// spans beyond its stride, of each recurrence its state. They begin as zeros, as padding does, or as the
-/// zeros of quantized values. An error names the first op that has no rule for steps, with its source line,
-/// and says what to do; the program is then of no use.
+/// Makes the program compute `step` elements of inputs' axes at a time. What later steps need of earlier ones
+/// is in buffers that the program writes: of each convolution and pooling the elements that its window spans
+/// beyond its stride, of each recurrence its state. They begin as zeros, as padding does, or as the zeros of
+/// quantized values. An error names the first op that has no rule for steps, with its source line, and says
+/// what to do; the program is then of no use.
 [[nodiscard]] result<stream_summary> make_stream(program& p, const stream_options& options);
 
 }  // namespace headrace

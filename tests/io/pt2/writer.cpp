@@ -111,6 +111,46 @@ TEST_CASE("programs that need more than their graph are refused") {
     CHECK(archive.error().kind == error_kind::unsupported);
 }
 
+TEST_CASE("a file keeps how its program takes a stream, and refuses what is not of the program") {
+    program p = read_fixture("conv_bn_relu");
+    const node& x = *p.graph->inputs().begin();
+    const std::int64_t rows = x.results[0].meta->shape[2];
+    p.stream = stream_signature{.inputs = {{std::string(x.name()), 2, rows}}, .first_step = 7};
+    for (std::size_t i = 0; i != p.user_outputs; ++i) p.stream->outputs.push_back({0, 0, 0});
+    const auto written = [&] {
+        const temporary_path file;
+        REQUIRE(write_pt2(file.path.string(), p).has_value());
+        return read_pt2(file.path);
+    };
+    const auto again = written();
+    REQUIRE(again.has_value());
+    REQUIRE(again.value().stream.has_value());
+    CHECK(again.value().stream->inputs[0].name == x.name());
+    CHECK(again.value().stream->inputs[0].axis == 2);
+    CHECK(again.value().stream->inputs[0].step == rows);
+    CHECK(again.value().stream->outputs.size() == p.user_outputs);
+    CHECK(again.value().stream->first_step == 7);
+
+    const stream_signature right = *p.stream;
+    const auto is_refused = [&](const stream_signature& wrong) {
+        p.stream = wrong;
+        const auto read = written();
+        return !read.has_value() && read.error().kind == error_kind::malformed;
+    };
+    for (const auto& input : {streamed_input{"other", 2, rows}, {std::string(x.name()), 4, rows},
+             {std::string(x.name()), -1, rows}, {std::string(x.name()), 2, rows + 1}}) {
+        stream_signature wrong = right;
+        wrong.inputs = {input};
+        CHECK(is_refused(wrong));
+    }
+    stream_signature wrong = right;
+    wrong.outputs.push_back({});
+    CHECK(is_refused(wrong));
+    wrong = right;
+    wrong.first_step = std::int64_t{1} << 40U;
+    CHECK(is_refused(wrong));
+}
+
 TEST_CASE("what is written back is in the signature") {
     for (const char* name : {"buffer_update", "reading/writes_input", "reading/writes_input_decomposed",
              "reading/writes_buffer", "reading/writes_buffer_decomposed"}) {

@@ -51,6 +51,29 @@ TEST_CASE("inputs and outputs are described under their exported names", "[io_de
     CHECK(io_json(back.value(), json_style::compact) == json);
 }
 
+TEST_CASE("a device's integers are described with what they stand for", "[io_description]") {
+    io_description io;
+    io.inputs.push_back({.name = "x",
+        .dtype = dtype::uint8,
+        .shape = {1, 2},
+        .device = io_device_numbers{{0.5, 0.25}, {1.5, 3}, 1}});
+    io.inputs.push_back(
+        {.name = "y", .dtype = dtype::int16, .shape = {4}, .device = io_device_numbers{{0.5}, {0}}});
+    const std::string json = io_json(io, json_style::compact);
+    CHECK(json ==
+        R"({"inputs":[{"name":"x","dtype":"UINT8","shape":[1,2],"quantization":{"scale":[0.5,0.25],)"
+        R"("zero_point":[1.5,3],"axis":1,"qmin":0,"qmax":255,"raw":true}},)"
+        R"({"name":"y","dtype":"INT16","shape":[4],"quantization":{"scale":0.5,"zero_point":0,)"
+        R"("qmin":-32768,"qmax":32767,"raw":true}}],"outputs":[]})");
+    const auto back = read(json);
+    REQUIRE(back);
+    CHECK_FALSE(back.value().inputs[0].quantization);
+    CHECK(io_json(back.value(), json_style::compact) == json);
+    std::string uneven = json;
+    uneven.replace(uneven.find("[1.5,3]"), 7, "[1.5]");
+    CHECK_FALSE(read(uneven));
+}
+
 TEST_CASE("several methods are described by name", "[io_description]") {
     const io_tensor x{.name = "x", .dtype = dtype::int64, .shape = {2}};
     const std::string json = io_json(

@@ -4,12 +4,18 @@
 #ifndef HEADRACE_TESTS_ON_DEVICE_BOARD_HPP
 #define HEADRACE_TESTS_ON_DEVICE_BOARD_HPP
 
+#include <cstddef>
 #include <cstdint>
 
 namespace board {
 void print(const char*);
 void print(std::int64_t);
 [[noreturn]] void quit(int status);
+
+/// A file on the host, which is written anew; -1 if that is impossible.
+int open_file(const char* path);
+void write_file(int file, const void* bytes, std::size_t count);
+void close_file(int file);
 
 // A tick of the system timer is 40 instructions (31.25 on mps3-an547), as QEMU executes one each nanosecond
 // by -icount shift=0. The timer has 24 bits: up to 671 million instructions.

@@ -25,10 +25,11 @@ int main();
 
 namespace {
 // Arm's semihosting: the host performs an operation at a breakpoint.
-void ask_host(int operation, const void* argument) {
+int ask_host(int operation, const void* argument) {
     register int r0 __asm("r0") = operation;
     register const void* r1 __asm("r1") = argument;
     __asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
 }
 
 volatile std::uint32_t& word_at(std::uint32_t address) {
@@ -51,6 +52,25 @@ void print(std::int64_t value) {
     while (rest /= 10);
     if (value < 0) *--p = '-';
     print(p);
+}
+
+int open_file(const char* path) {
+    std::size_t length = 0;
+    while (path[length] != 0) ++length;
+    constexpr std::uint32_t write_binary = 5;
+    const std::uint32_t block[3] = {reinterpret_cast<std::uint32_t>(path), write_binary, length};
+    return ask_host(0x01, block);
+}
+
+void write_file(int file, const void* bytes, std::size_t count) {
+    const std::uint32_t block[3] = {
+        static_cast<std::uint32_t>(file), reinterpret_cast<std::uint32_t>(bytes), count};
+    ask_host(0x05, block);
+}
+
+void close_file(int file) {
+    const std::uint32_t block[1] = {static_cast<std::uint32_t>(file)};
+    ask_host(0x02, block);
 }
 
 [[noreturn]] void quit(int status) {

@@ -23,6 +23,7 @@
 #include <headrace/io/pt2/graph.hpp>
 #include <headrace/io/pt2/scope.hpp>
 #include <headrace/io/pt2/signature.hpp>
+#include <headrace/io/pt2/stream_file.hpp>
 #include <headrace/io/pt2/weights.hpp>
 
 namespace headrace {
@@ -144,6 +145,20 @@ void add_weights(weight_store& weights, const model_entry& model) {
     }
 }
 
+/// Reads how the program takes a stream, if it does.
+void read_stream(const zip_archive& archive, const weight_store& weights, std::string_view folder,
+    json_parser& json, program& out) {
+    const zip_entry* const entry = archive.find(std::string(folder) + std::string(stream_file));
+    if (entry == nullptr) return;
+    const padded_text text(weights.bytes_of(*entry), out.file.bytes());
+    try {
+        out.stream = read_stream_json(text.view(), out, json);
+    } catch (failure& f) {
+        f.what = f.what.in(std::string(stream_file));
+        throw;
+    }
+}
+
 /// Reads the program in an open archive.
 void read_program(
     const zip_archive& archive, const size_choices& choices, constant_truth truth, program& out) {
@@ -180,6 +195,7 @@ void read_program(
         f.what = f.what.in(std::string(model.name) + ".json");
         throw;
     }
+    read_stream(archive, weights, model.folder, json, out);
 }
 
 }  // namespace

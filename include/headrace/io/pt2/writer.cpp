@@ -21,6 +21,7 @@
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/file/zip_writer.hpp>
+#include <headrace/io/pt2/stream_file.hpp>
 #include <headrace/io/pt2/tensor.hpp>
 #include <headrace/io/pt2/writing/opaque_writer.hpp>
 #include <headrace/io/unread_nodes.hpp>
@@ -405,10 +406,11 @@ result<std::vector<std::byte>> pt2_archive(const program& p) {
     pt2::model_writer writer(p);
     HEADRACE_TRY(model, writer.model());
     const std::string config = writer.config();
+    const std::string stream = p.stream ? pt2::stream_json(*p.stream) : std::string();
     std::deque<std::vector<std::byte>> copies;
     zip_writer zip;
-    const auto add = [&](const char* name, std::string_view text) {
-        zip.add(std::string("model/") + name, std::as_bytes(std::span(text)));
+    const auto add = [&](std::string_view name, std::string_view text) {
+        zip.add("model/" + std::string(name), std::as_bytes(std::span(text)));
     };
     std::set<std::string> files;
     for (const auto& w : writer.weights()) {
@@ -419,6 +421,7 @@ result<std::vector<std::byte>> pt2_archive(const program& p) {
     add("data/constants/model_constants_config.json", R"({"config": {}})");
     add("data/sample_inputs/model.pt", "");  // torch.export.load asks for it
     add("models/model.json", model);
+    if (p.stream) add(pt2::stream_file, stream);
     add("archive_format", "pt2");
     add("byteorder", "little");
     add(".data/version", "6\n");

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/banks/memory_map.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/partition/compile_spec.hpp>
@@ -44,6 +45,7 @@ struct pte_method {
     const graph* code = nullptr;
     std::span<const pte_delegate> delegates{};
     std::span<const pte_state> states{};
+    const memory_map* banks = nullptr;  ///< of the board, each of which is a memory; null: one memory
 };
 
 /// The resources that a method needs of the runtime.
@@ -51,6 +53,7 @@ struct pte_method_size {
     std::string name;
     std::uint64_t planned_bytes = 0;  ///< size of the memory that the caller provides
     std::uint64_t lower_bound = 0;    ///< no plan needs less
+    std::vector<std::uint64_t> memories{};  ///< bytes of each, in the order of their numbers
     std::size_t values = 0;
     std::size_t instructions = 0;
 };

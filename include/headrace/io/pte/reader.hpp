@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_PTE_READER_HPP
 #define HEADRACE_IO_PTE_READER_HPP
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
+
+/// Annotation: the position in the method of the instruction that a node comes from.
+struct pte_instruction {
+    static constexpr bool inherited = false;
+    std::uint32_t number;
+};
 
 /// Reads a method: instructions become nodes, and constants view the file. A tensor at the place of another
 /// one becomes a reshape of the value that was last written there. Calls of a "tosa" delegate hold its graph;

@@ -4,7 +4,9 @@
 #include <headrace/io/signature/io_description.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,11 +14,23 @@
 #include <vector>
 
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/signature/device_numbers.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/ir/state.hpp>
 
 namespace headrace {
+
+namespace {
+
+io_device_numbers numbers_of(const device_numbers& d) {
+    io_device_numbers made{{d.factors.begin(), d.factors.end()}, {}, d.axis};
+    for (std::size_t c = 0; c != d.factors.size(); ++c)
+        made.zero_points.push_back(d.offsets[c] == 0 ? 0.0 : -d.offsets[c] / d.factors[c]);
+    return made;
+}
+
+}  // namespace
 
 io_description describe_io(const graph& g) {
     const auto describe = [](const std::vector<signature_tensor>& tensors) {
@@ -35,6 +49,7 @@ io_description describe_io(const graph& g) {
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
         if (const auto* s = n.find_annotation<input_state>()) io.inputs[i].state = s->name;
+        if (const auto* d = n.find_annotation<device_numbers>()) io.inputs[i].device = numbers_of(*d);
         ++i;
     }
     const auto* states = g.output()->find_annotation<output_states>();
@@ -82,6 +97,34 @@ dtype dtype_of_tosa_name(std::string_view name) {
 
 namespace {
 
+// Writes a whole number as an integer, as other zero points are.
+void write_number(json_writer& w, double x) {
+    const double rounded = std::nearbyint(x);
+    const bool is_whole = std::abs(x - rounded) < 1e-6 && std::abs(x) < 1e15;
+    is_whole ? w.value(static_cast<std::int64_t>(rounded)) : w.value(x);
+}
+
+void write_device_numbers(json_writer& w, const io_device_numbers& d, dtype type) {
+    w.begin_object("quantization");
+    if (d.scales.size() == 1) {
+        w.member("scale", d.scales.front());
+        w.key("zero_point");
+        write_number(w, d.zero_points.front());
+    } else {
+        w.member("scale", d.scales);
+        w.begin_array("zero_point");
+        for (const double x : d.zero_points) write_number(w, x);
+        w.end_array();
+        w.member("axis", d.axis);
+    }
+    const bool is_unsigned = type == dtype::uint8;
+    const std::int64_t half = std::int64_t{1} << (traits_of(type).bits - 1);
+    w.member("qmin", is_unsigned ? 0 : -half);
+    w.member("qmax", is_unsigned ? 2 * half - 1 : half - 1);
+    w.member("raw", true);
+    w.end_object();
+}
+
 void write_io_tensors(json_writer& w, std::string_view key, std::span<const io_tensor> tensors) {
     w.begin_array(key);
     for (const io_tensor& t : tensors) {
@@ -97,6 +140,7 @@ void write_io_tensors(json_writer& w, std::string_view key, std::span<const io_t
             w.member("qmax", t.quantization->highest);
             w.end_object();
         }
+        if (t.device) write_device_numbers(w, *t.device, t.dtype);
         if (t.exported != dtype::unknown) w.member("exported_dtype", tosa_type_name(t.exported));
         if (t.channels_last) w.member("layout", "NHWC");
         if (!t.state.empty()) w.member("state", t.state);

@@ -18,12 +18,23 @@
 
 namespace headrace {
 
+/// The numbers that a device's integers stand for: an integer q of channel c is `(q - zero_points[c]) *
+/// scales[c]`. Lists have one element, or one for each channel.
+struct io_device_numbers {
+    std::vector<double> scales;
+    std::vector<double> zero_points;  ///< need not be whole
+    std::int64_t axis = 0;            ///< of the channels, in the tensor as exported
+
+    friend bool operator==(const io_device_numbers&, const io_device_numbers&) = default;
+};
+
 /// The facts about a tensor that a caller needs to pass it or to read it.
 struct io_tensor {
     std::string name;  ///< its name in the exported program
     headrace::dtype dtype = headrace::dtype::unknown;
     std::vector<std::int64_t> shape{};
     std::optional<signature_quantization> quantization{};  ///< if the integers stand for real numbers
+    std::optional<io_device_numbers> device{};             ///< if the caller passes a device's integers
     headrace::dtype exported = headrace::dtype::unknown;   ///< the type in the exported program, if different
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
     std::string state{};  ///< state whose old value comes in or whose new value goes out; empty: none

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
@@ -19,6 +20,27 @@
 namespace headrace {
 
 namespace {
+
+// Returns a number, or the numbers of a list.
+[[nodiscard]] std::vector<double> read_numbers(simdjson::dom::element json, const char* key) {
+    simdjson::dom::array items;
+    if (json[key].get(items) != simdjson::SUCCESS) return {json_get<double>(json, key)};
+    std::vector<double> numbers;
+    for (const simdjson::dom::element item : items) {
+        double number = 0;
+        if (item.get(number)) fail_malformed(join_text("'", key, "' has an element that is not a number"));
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
+[[nodiscard]] io_device_numbers read_device_numbers(simdjson::dom::element json) {
+    io_device_numbers d{read_numbers(json, "scale"), read_numbers(json, "zero_point")};
+    if (d.scales.size() != d.zero_points.size())
+        fail_malformed("a quantization has other numbers of scales and zero points");
+    if (d.scales.size() != 1) d.axis = json_get<std::int64_t>(json, "axis");
+    return d;
+}
 
 [[nodiscard]] io_tensor read_io_tensor(simdjson::dom::element json) {
     io_tensor t;
@@ -34,9 +56,14 @@ namespace {
     }
     simdjson::dom::element q;
     if (json["quantization"].get(q) == simdjson::SUCCESS) {
-        t.quantization =
-            signature_quantization{json_get<double>(q, "scale"), json_get<std::int64_t>(q, "zero_point"),
-                json_get<std::int64_t>(q, "qmin"), json_get<std::int64_t>(q, "qmax")};
+        bool is_raw = false;
+        if (q["raw"].get(is_raw) == simdjson::SUCCESS && is_raw) {
+            t.device = read_device_numbers(q);
+        } else {
+            t.quantization =
+                signature_quantization{json_get<double>(q, "scale"), json_get<std::int64_t>(q, "zero_point"),
+                    json_get<std::int64_t>(q, "qmin"), json_get<std::int64_t>(q, "qmax")};
+        }
     }
     std::string_view exported;
     if (json["exported_dtype"].get(exported) == simdjson::SUCCESS) {

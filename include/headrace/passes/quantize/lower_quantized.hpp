@@ -9,9 +9,11 @@
 
 #include <headrace/infer/aten/reduction.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/quantize/lower_quantized_logarithms.hpp>
 #include <headrace/passes/quantize/lower_quantized_pooling.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
 #include <headrace/passes/quantize/quantized_boundaries.hpp>
+#include <headrace/passes/quantize/wide_products.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -39,13 +41,13 @@ struct lower_quantized_arithmetic : pass {
 private:
     using real_ops = joined<fixed_point_ops, dequantize_ops>;
 
-    static std::optional<value> multiplied(
-        emit<joined<real_ops, build::binary_ops<tosa::mul>>> e, value a, value b) {
+    static std::optional<value> multiplied(emit<joined<real_ops, wide_multiple_ops>> e, value a, value b) {
         const auto operands = as_fixed_points(e, a, b);
         if (!operands) return std::nullopt;
         const auto& [x, y] = *operands;
         if (const auto scaled = times_number(e, x, y)) return scaled;
         if (const auto scaled = times_number(e, y, x)) return scaled;
+        if (const auto wide = wide_multiple(e, x, y, a == b)) return wide;
         const double left = factor_scale(x, y);
         const double right = factor_scale(y, x);
         const value product = build::binary<tosa::mul>(e, at_scale(e, x, left), at_scale(e, y, right));
@@ -213,7 +215,8 @@ struct fold_quantization : pass {
 /// dequantized, and functions without an integer form, are left unchanged.
 struct lower_quantized : pass {
     using parts = pass_list<lower_quantized_arithmetic, lower_quantized_reductions, lower_quantized_products,
-        lower_quantized_pooling, lower_quantized_resize, lower_quantized_control_flow, fold_quantization>;
+        lower_quantized_pooling, lower_quantized_resize, lower_quantized_logarithms,
+        lower_quantized_control_flow, fold_quantization>;
     using runs_after = pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded,
         quantizers_merged, unit_alpha, tensor_operands, canonical_convolutions, canonical_pooling>;
     using runs_before = pass_list<narrow_types>;

@@ -9,6 +9,7 @@
 
 #include <headrace/passes/quantize/bias_scales.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
+#include <headrace/passes/quantize/wide_products.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
@@ -26,8 +27,8 @@ struct lower_quantized_products : pass {
 
 private:
     using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
-    using made =
-        joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul, tosa::concat>>;
+    using made = joined<build::convolution_ops, operand_ops, dequantize_channels_ops, wide_product_ops,
+        ops<tosa::matmul, tosa::concat>>;
 
     static std::optional<value> convolved(emit<made> e, const args<aten::convolution>& a) {
         auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
@@ -63,6 +64,7 @@ private:
 
     static std::optional<value> multiplied(emit<made> e, value a, value b) {
         const auto left = as_short_integers_per_tensor(e, a);
+        if (const auto wide = wide_product::made(e, a, b, left)) return wide;
         if (!left) return std::nullopt;
         const auto right = as_short_integers(e, b);
         const dtype type = e.dtype(left->integers);

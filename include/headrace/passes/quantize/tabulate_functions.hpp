@@ -44,7 +44,7 @@ private:
         if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
         if (a.dtype == dtype::int8)
             return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
-        if (f.is_square()) return std::nullopt;
+        if (f.is_square() || f.is_computed_better(e.target())) return std::nullopt;
         // TABLE of INT16 returns INT32 with seven fractional bits.
         constexpr int step = 128;
         const value table = table_of(e, f, dtype::int32, -32768, step, 513);
@@ -70,6 +70,22 @@ private:
             }
             return sole != nullptr && is<aten::mul_tensor>(*sole) && !is_number(sole->operand(0)) &&
                 !is_number(sole->operand(1));
+        }
+
+        /// True if INT32 holds the function: a logarithm, whose table would be far off at quiet numbers, or
+        /// arithmetic for Ethos-U55, which has no TABLE of INT16.
+        [[nodiscard]] bool is_computed_better(const target_spec& target) const {
+            if (target.has(target_feature::profile_fp)) return false;
+            bool has_logarithm = false;
+            for (const node* n : nodes_) {
+                if (!functions.contains(*n->op)) continue;
+                const bool is_logarithm = is<aten::log>(*n) || is<aten::log2>(*n) || is<aten::log10>(*n);
+                const bool is_arithmetic = is<aten::mul_tensor>(*n) || is<aten::add_tensor>(*n) ||
+                    is<aten::sub_tensor>(*n) || is<aten::neg>(*n);
+                if (!is_logarithm && !is_arithmetic) return false;
+                has_logarithm = has_logarithm || is_logarithm;
+            }
+            return has_logarithm || target.has(target_feature::u55);
         }
 
         /// Applies the quantized function to `integers` in place of its source, in tensors of that shape.

@@ -17,8 +17,8 @@
 namespace headrace::pt2 {
 
 std::optional<std::int64_t> number_of(dtype type) {
-    constexpr std::int64_t numbers = 40;
-    for (std::int64_t i = 0; i != numbers; ++i) {
+    constexpr std::int64_t end = 40;
+    for (std::int64_t i = 0; i != end; ++i) {
         if (type != dtype::unknown && dtype_of(i) == type) return i;
     }
     return std::nullopt;

@@ -14,6 +14,7 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte/format.hpp>
+#include <headrace/io/pte/reader.hpp>
 #include <headrace/io/pte/reading/arguments.hpp>
 #include <headrace/io/pte/reading/method_source.hpp>
 #include <headrace/io/pte/reading/numbers.hpp>
@@ -38,7 +39,11 @@ result<void> graph_reader::add_input(std::int32_t index) {
 
 result<void> graph_reader::add_instruction(std::uint32_t number, const pte_fb::Instruction& i) {
     HEADRACE_TRY(method_.values().spend(1));
+    const node* const last_before = graph_.last();
     result<void> done = add(i);
+    // Constants and views that it reads come before the node that computes.
+    if (node* const made = graph_.last(); done && made != last_before && !is<builtin::constant>(*made))
+        graph_.annotate(*made, pte_instruction{number});
     if (done) return done;
     std::pmr::string where = "instruction " + number_text(number);
     if (const pte_fb::KernelCall* const call = i.call_as_KernelCall()) {

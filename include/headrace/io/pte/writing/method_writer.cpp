@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,10 @@ result<flatbuffers::Offset<pte_fb::Method>> method_writer::write(
     HEADRACE_TRY(plan, make_memory_plan(graph_));
     HEADRACE_TRY(verify_plan(graph_, plan));
     plan_ = &plan;
+    if (method_.banks != nullptr) {
+        HEADRACE_TRY(places, plan_bank_places(graph_, *method_.banks));
+        banks_ = std::move(places);
+    }
     for (const pte_delegate& d : method_.delegates) {
         HEADRACE_TRY(segment, pools_.delegates.add(d, pools_.constants));
         segments_.push_back(segment);
@@ -60,9 +65,12 @@ result<flatbuffers::Offset<pte_fb::Method>> method_writer::write(
     for (std::size_t i = count; i != count + method_.states.size(); ++i) {
         HEADRACE_TRY(keep(made[i], made[i + method_.states.size()]));
     }
-    const std::uint64_t planned = plan.memories.empty() ? 0 : plan.memories[0].bytes;
-    size = {std::string(name), planned, plan.memories.empty() ? 0 : plan.memories[0].lower_bound,
-        values_.size(), instructions_.size()};
+    std::vector<std::uint64_t> planned{plan.memories.empty() ? 0 : plan.memories[0].bytes};
+    std::vector<std::uint64_t> bounds{plan.memories.empty() ? 0 : plan.memories[0].lower_bound};
+    if (banks_) planned = banks_->bytes, bounds = banks_->lower_bounds;
+    size = {std::string(name), std::accumulate(planned.begin(), planned.end(), std::uint64_t{0}),
+        std::accumulate(bounds.begin(), bounds.end(), std::uint64_t{0}), planned, values_.size(),
+        instructions_.size()};
     return finish(name, inputs, outputs, planned);
 }
 
@@ -99,8 +107,10 @@ result<void> method_writer::keep(value next, value state) {
 }
 
 flatbuffers::Offset<pte_fb::Method> method_writer::finish(std::string_view name,
-    const std::vector<index>& inputs, const std::vector<index>& outputs, std::uint64_t planned) {
-    const std::vector<std::int64_t> sizes{0, static_cast<std::int64_t>(planned)};
+    const std::vector<index>& inputs, const std::vector<index>& outputs,
+    std::span<const std::uint64_t> planned) {
+    std::vector<std::int64_t> sizes{0};  // the runtime counts memories from 1
+    for (const std::uint64_t bytes : planned) sizes.push_back(static_cast<std::int64_t>(bytes));
     const auto chain = pte_fb::CreateChain(builder_, 0, 0, instructions_.write());
     const auto called = builder_.CreateString(name);
     const auto values = values_.finish();
@@ -142,6 +152,11 @@ result<method_writer::index> method_writer::tensor_of(value v) {
     } else if (const planned_tensor* const planned = plan_->find(origin)) {
         place.memory = 1;
         place.offset = planned->offset;
+        if (banks_) {
+            const tensor_place* const in_bank = banks_->find(planned->tensor);
+            if (in_bank == nullptr) return invalid({message_prefix(*v.producer), "a tensor in no bank"});
+            place = *in_bank;
+        }
         if (const auto state = initial_.find(origin.producer); state != initial_.end())
             place.constant = state->second;
     } else {

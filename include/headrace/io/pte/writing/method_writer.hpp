@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +17,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte/method.hpp>
+#include <headrace/io/pte/writing/bank_places.hpp>
 #include <headrace/io/pte/writing/delegates.hpp>
 #include <headrace/io/pte/writing/instructions.hpp>
 #include <headrace/io/pte/writing/values.hpp>
@@ -24,7 +27,8 @@
 namespace headrace::pte {
 
 /// Writes one method. Inputs, outputs, intermediate tensors and the buffers of kernels share one planned
-/// memory; a reshape is a second tensor at the same offset. No instruction makes a buffer.
+/// memory, or one for each bank of a board; a reshape is a second tensor at the same offset. No instruction
+/// makes a buffer.
 class method_writer {
 public:
     using index = value_table::index;
@@ -40,7 +44,7 @@ private:
     result<void> keep(value next, value state);
 
     flatbuffers::Offset<pte_fb::Method> finish(std::string_view name, const std::vector<index>& inputs,
-        const std::vector<index>& outputs, std::uint64_t planned);
+        const std::vector<index>& outputs, std::span<const std::uint64_t> planned);
 
     // --- tensors -----------------------------------------------------------------------
 
@@ -81,6 +85,7 @@ private:
     const pte_method& method_;
     const graph& graph_;
     const memory_plan* plan_ = nullptr;
+    std::optional<bank_places> banks_{};  // if the board has several
     value_table values_;
     std::vector<std::uint32_t> segments_;  // of the delegates
     std::map<std::pair<const node*, std::uint32_t>, index> tensors_;
