@@ -100,7 +100,8 @@ def check_reach():
 
 def compile_excerpts(compiler, build):
     """Compiles what a page shows of a file, and yields what is wrong."""
-    folders = [ROOT / "include", build / "include", ROOT / "examples", build / "examples" / "headrace_models" / "kws"]
+    models = (build / "examples" / "headrace_models").glob("*")  # C++ types that the build generates
+    folders = [ROOT / "include", build / "include", ROOT / "examples", *models]
     command = [compiler, "-std=c++20", "-fsyntax-only", "-D", "HEADRACE_COMPILED", "-x", "c++", "-"]
     shown = {}
     for page in PAGES:
