@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: MIT
 // An op is a type. Its struct has everything that printing, defaults, sets, queries and inference need.
-#include <cstdint>
 #include <cstdio>
+
+//! [arguments]
+#include <cstdint>
 #include <string_view>
+
+#include <headrace/op/custom.hpp>
+#include <headrace/op/op.hpp>
+//! [arguments]
+
+//! [facts]
 #include <type_traits>
 
-#include <headrace/infer/graph_builder.hpp>
-#include <headrace/ir/listing.hpp>
-#include <headrace/op/custom.hpp>
 #include <headrace/op/op_query.hpp>
 
 #include "my_dialect.hpp"
+//! [facts]
+
+#include <headrace/infer/graph_builder.hpp>
+#include <headrace/ir/listing.hpp>
 
 static_assert(my::dialect::size == 2);
 static_assert(my::swish::name == "my.swish.default");

@@ -2,6 +2,7 @@
 // The standard pipeline is a value to compute with. The compiler checks each result again.
 #include <cstdio>
 
+//! [edits]
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/activations.hpp>
 #include <headrace/passes/fold/redundancies.hpp>
@@ -13,7 +14,6 @@ using namespace headrace;
 
 using standard = standard_lowering;
 
-//! [edits]
 // Your own ops in front: the standard pipeline must take the ops that they become.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
                        pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};

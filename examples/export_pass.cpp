@@ -2,11 +2,14 @@
 // A pass as an interpreter: it visits each node and returns its replacement. All other nodes are copied.
 #include <cstdio>
 
+//! [interpreter]
 #include <headrace/fx/export_pass.hpp>
 #include <headrace/infer/aten.hpp>
+//! [interpreter]
 #include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 
+//! [interpreter]
 using namespace headrace;
 
 /// x + y becomes x * y - y: two nodes in place of one.
@@ -26,6 +29,8 @@ struct remove_detach : export_pass<remove_detach> {
         return a.self;
     }
 };
+
+//! [interpreter]
 
 /// Inputs become float16, and so does everything that depends on them.
 struct use_float16 : export_pass<use_float16> {

@@ -2,13 +2,13 @@
 // Does what `headrace lower` does, as a library: lower_model model.pt2 model.tosa
 #include <cstdio>
 
+//! [lower]
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/run/models.hpp>
 
 using namespace headrace;
 
-//! [lower]
 // headrace::compiled has the passes, kernels, readers and writers that this needs.
 result<lowered_model> lower(const char* model, const char* output) {
     HEADRACE_TRY(exported, read_model(model));

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Runs a model as a C++ type, as firmware does, and computes some of its layers by a custom kernel.
+// [firmware]
 #include <algorithm>
+// [stream]
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+// [firmware]
 #include <span>
+// [stream]
+// [observer]
+#include <cstdio>
+
+#include <headrace/on_device/dump.hpp>
 
 // [firmware]
 #include "kws.hpp"
+// [observer]
+
 static_assert(kws::model::macs == 2'656'768 && kws::model::arena_bytes <= 9 * 1024);
 alignas(16) static std::byte arena[kws::model::arena_bytes];
 
@@ -21,6 +30,7 @@ auto classify(const std::int8_t (&features)[490]) {
 
 // [stream]
 #include "kws_step.hpp"
+
 alignas(16) static std::byte arena_of_step[kws_step::model::arena_bytes];
 
 /// Takes any number of features as they come, and calls `use` with the scores of each step that are due.
@@ -31,8 +41,6 @@ void listen(std::span<const std::int8_t> features, const auto& use) {
 // [stream]
 
 // [observer]
-#include <headrace/on_device/dump.hpp>
-
 // Writes each tensor of an inference: to a UART, by semihosting, or to memory.
 void dump(kws::model& m, std::FILE* to) {
     m.run(headrace::on_device::dump(

@@ -5,14 +5,16 @@
 //         -o examples/kws_contract.hpp
 #include <cstdio>
 
+//! [contract]
 #include <headrace/contract/contract.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
+//! [certificate]
 #include "kws_contract.hpp"
+//! [certificate]
 
 using namespace headrace;
 
-//! [contract]
 struct firmware_pipeline : standard_lowering {};
 static_assert(lowers<firmware_pipeline, kws>);
 
@@ -36,7 +38,9 @@ static_assert(fits<microcontroller, kws>);
 static_assert(runs_on<kws, tool::executorch<1, 5>, tool::vela<5, 2>, ethos_u55>);
 
 // No integer of the model overflows, whatever its inputs are.
+//! [certificate]
 static_assert(kws::certificate::no_overflow);
+//! [certificate]
 
 // The reverse: the models that a firmware accepts.
 struct accepted {
@@ -46,6 +50,10 @@ struct accepted {
 };
 static_assert(conforms<kws, accepted>);
 //! [contract]
+
+//! [certificate]
+static_assert(kws::certificate::accumulator_bits <= 24);
+//! [certificate]
 
 // Contracts can also decide instead of fail.
 struct small_board : ethos_u55 {

@@ -2,11 +2,15 @@
 // Lowers two methods of a model together, so that their backend stores shared weights once.
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/graph_builder.hpp>
+//! [backend]
+#include <headrace/dialect/aten.hpp>
 #include <headrace/partition/to_backend.hpp>
+//! [backend]
 
 #include <cstdio>
 #include <cstring>
 
+//! [backend]
 using namespace headrace;
 
 // A backend sees the programs of all methods at once if it has preprocess_multimethod; otherwise preprocess
@@ -48,6 +52,19 @@ private:
     }
 };
 
+// Sums and products go to the backend, also single ones.
+partitioner sums_and_products() {
+    return support_partitioner{create_op_support<aten::add_tensor, aten::mul_tensor>(),
+        {.backend = "sharing"}, {.allows_single_node_partition = true}};
+}
+
+result<lowered_methods> lower(const std::map<std::string, graph*, std::less<>>& methods) {
+    backend_registry backends;
+    backends.add(sharing_backend{});
+    return to_backend(methods, sums_and_products(), backends);
+}
+//! [backend]
+
 // Builds relu(x) + weights, and a product with these for the method that asks for it.
 static void build(graph& g, bool decode) {
     graph_builder b(g);
@@ -66,12 +83,7 @@ int main() {
     graph decode;
     build(encode, false);
     build(decode, true);
-    backend_registry backends;
-    backends.add(sharing_backend{});
-    const auto takes = create_op_support<aten::add_tensor, aten::mul_tensor>();
-    const partitioner sums =
-        support_partitioner{takes, {.backend = "sharing"}, {.allows_single_node_partition = true}};
-    const auto lowered = to_backend({{"encode", &encode}, {"decode", &decode}}, sums, backends);
+    const auto lowered = lower({{"encode", &encode}, {"decode", &decode}});
     if (!lowered) {
         std::printf("%s\n", lowered.error().message.c_str());
         return 1;
@@ -84,6 +96,6 @@ int main() {
     std::printf("data: %zu buffers\n", lowered.value().data.buffers.size());
 
     // Misuse gets an error that names the method.
-    const auto refused = to_backend({{"encode", &encode}}, {{"decoed", sums}}, backends);
+    const auto refused = to_backend({{"encode", &encode}}, {{"decoed", sums_and_products()}}, {});
     if (!refused) std::printf("error: %s\n", refused.error().message.c_str());
 }

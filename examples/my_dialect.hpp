@@ -3,12 +3,12 @@
 #ifndef HEADRACE_EXAMPLES_MY_DIALECT_HPP
 #define HEADRACE_EXAMPLES_MY_DIALECT_HPP
 
+//! [dialect]
 #include <headrace/infer/inference.hpp>
 #include <headrace/op/op.hpp>
 
 namespace my {
 
-//! [dialect]
 struct dialect;
 
 /// self * scale + shift, elementwise.
@@ -36,8 +36,8 @@ headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::
     out.add(out.of(a.self));
     return {};
 }
-//! [dialect]
 
 }  // namespace my
+//! [dialect]
 
 #endif

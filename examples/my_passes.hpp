@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EXAMPLES_MY_PASSES_HPP
 #define HEADRACE_EXAMPLES_MY_PASSES_HPP
 
+//! [passes]
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pass.hpp>
@@ -14,7 +15,6 @@ namespace my {
 
 using namespace headrace;
 
-//! [passes]
 /// No my.swish is left.
 struct swish_decomposed : property {};
 
@@ -34,8 +34,8 @@ struct lower_scale_shift : pass {
         return rules(on<scale_shift> = [](auto x, const auto& a) { return x * a.scale + a.shift; });
     }
 };
-//! [passes]
 
 }  // namespace my
+//! [passes]
 
 #endif

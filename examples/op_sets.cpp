@@ -2,13 +2,13 @@
 // Sets of ops are constants: masks with one bit per op, over any number of dialects.
 #include <iostream>
 
+//! [sets]
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/op/op_set.hpp>
 
 using namespace headrace;
 
-//! [sets]
 constexpr auto activations = ops_in<aten::relu, aten::gelu, aten::sigmoid>;
 constexpr auto native = ops_in<aten::sigmoid, aten::tanh>;
 

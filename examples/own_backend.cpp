@@ -1,79 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Writes a .pte file in which a backend of its own computes parts of a graph: own_backend model.pte
-#include <headrace/dialect/aten.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/pte/file.hpp>
 #include <headrace/io/pte/reader.hpp>
 #include <headrace/io/text/graph_text.hpp>
 #include <headrace/ir/listing.hpp>
+//! [lower]
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/operator_support.hpp>
 
-#include <cstddef>
+#include "vector_unit.hpp"
+//! [lower]
+
 #include <cstdio>
-#include <map>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-
-using namespace headrace;
-
-//! [backend]
-// An imaginary unit that adds and multiplies whole tensors. Its program is a text. Each line but the first and
-// the last fills the next register; the first registers are the inputs.
-struct vector_unit {
-    static constexpr std::string_view name() { return "vector_unit"; }
-
-    // No broadcasting, and no factor for the second operand.
-    static bool supports(const node& n) {
-        if (is<aten::add_tensor>(n)) {
-            if (args_of<aten::add_tensor>(n).alpha != scalar(1)) return false;
-        } else if (!is<aten::mul_tensor>(n)) {
-            return false;
-        }
-        const tensor_meta& type = *meta_of(n.operand(0));
-        return type.dtype == dtype::float32 && type == *meta_of(n.operand(1));
-    }
-
-    // Constants are named data, by their content: the delegates of all methods share them.
-    result<preprocess_result> preprocess(const graph& program, std::span<const compile_spec> specs) const {
-        for (const compile_spec& s : specs) {
-            if (s != compile_spec{"precision", "float32"})
-                return unsupported({"vector_unit: ", s.key, " ", s.value});
-        }
-        preprocess_result made;
-        named_data_store store;
-        std::map<const node*, std::size_t> registers;
-        for (const node& n : program.inputs()) registers.emplace(&n, registers.size());
-        std::string text = "inputs " + std::to_string(registers.size()) + "\n";
-        const auto operands = [&](const node& n) {
-            for (const edge& e : n.operand_edges()) text += " " + std::to_string(registers.at(e.source));
-        };
-        for (const node& n : program.nodes()) {
-            if (is<builtin::placeholder>(n)) continue;
-            if (is<builtin::constant>(n)) {
-                const tensor_data& elements = args_of<builtin::constant>(n).data;
-                if (!elements.strides.empty()) return unsupported("vector_unit: a transposed constant");
-                const std::span data(elements.bytes, bytes_in_memory(*n.results[0].meta));
-                made.data_keys.push_back("vector_unit." + std::to_string(hash_of_bytes(data)));
-                HEADRACE_TRY(store.add_named_data(made.data_keys.back(), data, 16));
-                text += "constant " + made.data_keys.back();
-            } else {
-                text += is<builtin::output>(n) ? "output" : is<aten::add_tensor>(n) ? "add" : "multiply";
-                operands(n);
-            }
-            text += "\n";
-            registers.emplace(&n, registers.size());
-        }
-        const auto bytes = std::as_bytes(std::span(text));
-        made.processed_bytes.assign(bytes.begin(), bytes.end());
-        made.data = store.output();
-        return made;
-    }
-};
-//! [backend]
 
 // Two parts for the unit, which share a constant, around a kernel of ExecuTorch.
 constexpr std::string_view model = R"(headrace 1
@@ -88,11 +30,13 @@ output %y
 )";
 
 //! [lower]
+using namespace headrace;
+
 // The rest of the methods is lowered to kernels of ExecuTorch's runtime.
 result<lowered_pte> lower(std::map<std::string, program, std::less<>> methods) {
     backend_registry backends;
-    backends.add(vector_unit{});
-    const support_partitioner parts{.support = create_op_support(&vector_unit::supports),
+    backends.add(my::vector_unit{});
+    const support_partitioner parts{.support = create_op_support(&my::vector_unit::supports),
         .delegation = {.backend = "vector_unit", .specs = {{"precision", "float32"}}},
         .options = {.allows_single_node_partition = true}};
     pte_options options;

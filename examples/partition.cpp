@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Finds the largest parts of a graph that a backend's passes lower, and replaces each by a call of lowered code.
-#include <headrace/headrace.hpp>
 #include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
+
+//! [partition]
+#include <headrace/headrace.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 
 #include <cstdio>
 
 using namespace headrace;
 
-//! [partition]
 // The backend's passes. No list of supported ops is written anywhere: `supported_by` has it from their types.
 struct decompose_silu : pass {
     static auto rewrites() {

@@ -2,12 +2,15 @@
 // A pipeline that is assembled at run time: passes by name, in an order that is solved, with checks.
 #include <cstdio>
 
+//! [manager]
 #include <headrace/fx/pass_manager.hpp>
+
+#include "my_passes.hpp"
+//! [manager]
 #include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
 
-#include "my_passes.hpp"
-
+//! [manager]
 using namespace headrace;
 
 /// A pass over the whole graph that has data and checks its preconditions.
@@ -40,14 +43,24 @@ result<void> has_no_sigmoid(const graph& g) {
     return invalid("a sigmoid is left");
 }
 
-int main() {
+pass_registry my_passes() {
     pass_registry registry(pass_list<my::decompose_swish, my::lower_scale_shift>{});
     registry.add(any_pass("sigmoid_to_tanh", replace_op(info_of<aten::sigmoid>, info_of<aten::tanh>)));
+    return registry;
+}
 
-    // lower_scale_shift requires decompose_swish before it: it is moved.
+// lower_scale_shift requires decompose_swish before it: it is moved.
+pass_manager my_manager(const pass_registry& registry) {
     pass_manager manager(registry.select("lower_scale_shift,decompose_swish,sigmoid_to_tanh").value(),
         {.run_checks_after_each_pass = true, .suppress_check_failures = true});
     manager.add_checks(&has_no_sigmoid);
+    return manager;
+}
+//! [manager]
+
+int main() {
+    const pass_registry registry = my_passes();
+    pass_manager manager = my_manager(registry);
     graph g;
     graph_builder b(g);
     b.output({b.make<my::swish>({.self = b.input("x", {1, 8})})});

@@ -3,18 +3,32 @@
 // `val`.
 #include <cstdio>
 
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
+//! [retrace]
+#include <headrace/infer/aten.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_passes.hpp"
 
 using namespace headrace;
 
+/// Its targets follow from the rule that it inherits: where a graph has no my.swish it is skipped, and should_run
+/// is not asked.
+struct decompose_in_large_graphs : my::decompose_swish {
+    bool should_run(const graph& g) const { return g.size() > 4; }
+};
+
 result<void> infer(const node& n, inference& out) {
     return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out);
 }
+
+// Nodes that are not targets are kept as they are; only those without metadata are inferred again.
+result<node_counts> retrace(graph& g) {
+    pass_context context(&infer);
+    return apply_pass(decompose_in_large_graphs{}, g, context, driver_kind::retracing);
+}
+//! [retrace]
 
 int main() {
     graph g;
@@ -25,8 +39,7 @@ int main() {
     b.output({b.make<my::swish>({.self = sum})});
     g.clear_meta(product);  // as after a pass that changed something before it
 
-    pass_context context(&infer);
-    const node_counts done = apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing).value();
+    const node_counts done = retrace(g).value();
     std::printf(
         "%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied, done.inferred);
     std::printf("%s", listing(g).c_str());

@@ -4,9 +4,14 @@
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/graph_builder.hpp>
+//! [sources]
 #include <headrace/partition/source_partitions.hpp>
 
 using namespace headrace;
+
+// Each partition has its nodes, inputs, outputs and parameters, and the path of its module.
+auto layers(const graph& g) { return get_source_partitions(g, {"nn.Linear", "nn.ReLU"}); }
+//! [sources]
 
 // A linear layer after decomposition: a transposed weight and a product.
 value linear(graph& g, value x, value weight, value bias, const char* call) {
@@ -35,7 +40,7 @@ int main() {
     g.annotate(*bent.producer, module_stack{"L__self__relu,relu,torch.nn.modules.activation.ReLU"});
     b.output({bent});
 
-    for (const auto& [source, partitions] : get_source_partitions(g, {"nn.Linear", "nn.ReLU"})) {
+    for (const auto& [source, partitions] : layers(g)) {
         for (const source_partition& p : partitions) {
             std::printf("%s, %s: %zu nodes, %zu inputs, %zu outputs", source.c_str(), p.path.c_str(),
                 p.nodes.size(), p.input_nodes.size(), p.output_nodes.size());

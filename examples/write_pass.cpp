@@ -2,9 +2,10 @@
 // A pass is a struct with rewrites, which are expressions, and with handlers where a rewrite is code.
 #include <cstdio>
 
-#include <headrace/infer/aten.hpp>
 #include <headrace/infer/graph_builder.hpp>
 #include <headrace/ir/listing.hpp>
+//! [pass]
+#include <headrace/infer/aten.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 
@@ -12,7 +13,6 @@
 
 using namespace headrace;
 
-//! [pass]
 /// Rewrites my.swish to x * sigmoid(beta * x), and removes my.scale_shift if it is the identity. Targets and
 /// effects follow from the types of the expressions.
 struct decompose_mine : pass {

@@ -36,6 +36,7 @@ found = glob.glob(package + "/executorch/extension/pybindings/_portable_lib*.so"
 spec = importlib.util.spec_from_file_location("executorch.extension.pybindings._portable_lib", found)
 library = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(library)
+torch.ops.load_library(package + "/executorch/kernels/quantized/libquantized_ops_aot_lib.so")  # registers kernels
 results = library._load_for_executorch(file).forward([torch.from_numpy(numpy.load(x)) for x in inputs])
 for i, y in enumerate(results):
     numpy.save(f"{outputs}{i}.npy", y.numpy())

@@ -153,8 +153,7 @@ result<int> prove_model(const prove_options& options, const std::optional<target
         HEADRACE_TRY(write_counterexamples(options.counterexamples, proven));
     }
     fmt::print("{}{}", prove::certificate_text(proven), errors);
-    for (const std::string& range : options.ranges)
-        fmt::print("this holds for {} alone\n", printable(range));
+    for (const std::string& range : options.ranges) fmt::print("this holds for {} alone\n", printable(range));
     return proven.no_overflow() ? status_ok : status_unsupported;
 }
 

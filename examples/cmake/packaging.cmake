@@ -5,7 +5,7 @@ find_program(HEADRACE_DOXYGEN doxygen DOC "Doxygen, for the target docs")
 set(headrace_docs ${PROJECT_BINARY_DIR}/docs)
 if(HEADRACE_DOXYGEN AND Python3_FOUND)
   set(headrace_make_docs ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/examples/docs/make_docs.py ${HEADRACE_DOXYGEN}
-    ${PROJECT_VERSION})
+    ${PROJECT_VERSION} ${PROJECT_BINARY_DIR}/docs-venv)
   add_custom_target(docs COMMAND ${headrace_make_docs} ${headrace_docs} COMMENT "Writing ${headrace_docs}/html" VERBATIM)
 endif()
 

@@ -72,29 +72,25 @@ def arguments(body):
 
 def table(dialect, known, used):
     header = (DIALECTS / f"{dialect}.hpp").read_text(encoding="utf-8").split("struct dialect;", 1)[1]
-    lines, rows = [], 0
-    section = any(known[key][0] for key in known if key.startswith(dialect + "."))
-    head = "| op | in C++ | arguments | what it computes |" + (" section |" if section else "")
-    rule = "| --- | --- | --- | --- |" + (" --- |" if section else "")
+    lines, rows, title = [], 0, []
+    has_sections = any(known[key][0] for key in known if key.startswith(dialect + "."))
+    head = "| op | in C++ | arguments | what it computes |" + (" section |" if has_sections else "")
+    rule = "| --- | --- | --- | --- |" + (" --- |" if has_sections else "")
     for found in OP.finditer(header):
         if found[5]:
-            lines += [
-                "",
-                "## " + re.sub(r"[.]? *\((?:spec section )?[\d., ]+\)\.?$|\.$", "", found[5].split(". ")[0]),
-                "",
-                head,
-                rule,
-            ]
+            section = re.sub(r"[.]? *\((?:spec section )?[\d., ]+\)\.?$|\.$", "", found[5].split(". ")[0])
+            title = ["", f"## {section}"]
             continue
-        if not any(line == rule for line in lines):
-            lines += ["", head, rule]
+        if title or not lines:  # a comment that no op follows is no section
+            lines += [*title, "", head, rule]
+            title = []
         tag, name, body = found[1], found[2], found[4]
         key, variant = described(name, known)
         used.add(key)
         shown = name.split(".", 1)[1].removesuffix(".default")
         members = ', '.join(f'`{m}`' for m in arguments(body))
         row = f"| `{shown}` | `{dialect}::{tag}` | {members} | {variant}{known[key][1]} |"
-        lines.append(row.replace("||", "| |") + (f" {known[key][0]} |" if section else ""))
+        lines.append(row.replace("||", "| |") + (f" {known[key][0]} |" if has_sections else ""))
         rows += 1
     return "\n".join(lines) + "\n", rows
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Lowers a graph on the device, in static memory, and checks the TOSA file that comes of it.
 #include <algorithm>
+//! [memory]
 #include <array>
 
 #include <headrace/io/tosa/emitter.hpp>
 
-#include "board.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
+//! [memory]
+#include "board.hpp"
 
 namespace {
 
+//! [memory]
 using namespace headrace;
 
-//! [memory]
 firmware::static_memory<48 * 1024> graph_memory;
 firmware::static_memory<16 * 1024> scratch_memory;
 alignas(16) std::array<std::byte, 12 * 1024> file_memory;
-
 //! [memory]
 
 void print_figure(std::string_view name, std::uint64_t number) {

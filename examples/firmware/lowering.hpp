@@ -4,6 +4,7 @@
 #ifndef HEADRACE_EXAMPLES_FIRMWARE_LOWERING_HPP
 #define HEADRACE_EXAMPLES_FIRMWARE_LOWERING_HPP
 
+//! [passes]
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/algebra.hpp>
@@ -13,7 +14,6 @@ namespace firmware {
 
 using namespace headrace;
 
-//! [passes]
 /// silu(x) = x · sigmoid(x)
 struct decompose_silu : pass {
     using targeted_ops = ops<aten::silu>;
@@ -36,14 +36,15 @@ struct decompose_hardswish : pass {
         return e.make<aten::mul_tensor>(a.self, e.make<aten::clamp>({.self = line, .min = 0, .max = 1}));
     }
 };
-
 //! [passes]
 
 //! [pipeline]
 using activations =
     from<aten::silu, aten::hardswish, aten::add_tensor, aten::mul_tensor, aten::clamp, aten::sigmoid>;
+//! [pipeline]
 
 #ifndef FIRMWARE_PASSES
+//! [pipeline]
 struct lower : pipeline<activations, to<tosa::dialect>, decompose_silu, decompose_hardswish, legalize_clamp,
                    legalize_unary, legalize_binary> {};
 //! [pipeline]
@@ -87,6 +88,8 @@ inline void build(graph& g) {
     g.create<builtin::output>({.values = {&y, 1}});
 }
 
+//! [pipeline]
 }  // namespace firmware
+//! [pipeline]
 
 #endif

@@ -3,13 +3,17 @@
 #ifndef HEADRACE_EXAMPLES_NPU_HPP
 #define HEADRACE_EXAMPLES_NPU_HPP
 
+//! [ops]
 #include <algorithm>
+//! [ops]
 
 #if __has_include(<headrace_passes.hpp>)  // the single headers
 #include <headrace_passes.hpp>
 #else
+//! [ops]
 #include <headrace/infer/aten.hpp>
 #include <headrace/op/op_map.hpp>
+//! [ops]
 #endif
 
 //! [ops]
@@ -161,8 +165,8 @@ inline result<void> verify_op(table, const args<table>& a, const node&) {
         return invalid("the machine has no table of that function");
     return {};
 }
-//! [verifiers]
 
 }  // namespace npu
+//! [verifiers]
 
 #endif

@@ -3,13 +3,14 @@
 #ifndef HEADRACE_EXAMPLES_NPU_KERNELS_HPP
 #define HEADRACE_EXAMPLES_NPU_KERNELS_HPP
 
+//! [kernels]
 #include <algorithm>
-#include <headrace/eval/evaluation.hpp>
 #include <vector>
+
+#include <headrace/eval/evaluation.hpp>
 
 #include "npu.hpp"
 
-//! [kernels]
 namespace npu {
 
 template <one_of<twins::keys> Op>
@@ -23,6 +24,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         }
     }
 }
+
 //! [kernels]
 inline void evaluate(add, const args<add>& a, evaluation& e) {
     std::vector<double> sum = e.input(a.a).to<double>();
@@ -50,6 +52,8 @@ inline void evaluate(table, const args<table>& a, evaluation& e) {
     evaluate_as<aten::hardswish>({a.input}, e);
 }
 
+//! [kernels]
 }  // namespace npu
+//! [kernels]
 
 #endif

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
-// From ATen to the NPU: the pipeline is a type, and compiles because it ends in the NPU's ops and its order
-// is kept.
+// The passes from ATen to the NPU.
 #ifndef HEADRACE_EXAMPLES_NPU_PASSES_HPP
 #define HEADRACE_EXAMPLES_NPU_PASSES_HPP
 
 #include <cmath>
 #include <optional>
 
+//! [match]
 #include "npu.hpp"
 
+//! [match]
 #if !__has_include(<headrace_passes.hpp>)
+//! [match]
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pipeline.hpp>
+//! [match]
 #include <headrace/passes/support/constants.hpp>
 #endif
 
+//! [match]
 namespace npu {
 
 /// All ops are the NPU's.
 struct ops_selected : property {};
 
-//! [select]
+//! [match]
 using elementwise = op_map<becomes<aten::relu, table>, becomes<aten::sigmoid, table>,
     becomes<aten::tanh, table>, becomes<aten::hardswish, table>>;
 using flattening = ops<aten::view, aten::flatten_using_ints>;
@@ -113,7 +117,6 @@ private:
         return bias ? *bias : e.splat(0, dtype::float32, int_list{channels});
     }
 };
-//! [select]
 
 //! [match]
 /// An activation after a node of the NPU is computed by that node.
@@ -177,12 +180,8 @@ struct fold_affine : pass {
     }
 };
 
-//! [pipeline]
-/// Compiles only because every op of select_ops' ends as one of the NPU's, and because the order is kept.
-struct lowering : pipeline<from<select_ops::targeted_ops>, to<dialect>, select_ops, fold_affine, fuse_relu> {
-};
-//! [pipeline]
-
+//! [match]
 }  // namespace npu
+//! [match]
 
 #endif

@@ -3,15 +3,18 @@
 """Checks the pages for users: README.md, CHANGELOG.md, those of examples/docs, and the list of passes.
 
 Every C++ example is an excerpt of a compiled file: <!-- excerpt: FILE NAME --> precedes its fence, and FILE
-has the text between two lines that end in [NAME]. Every link leads to an existing file and heading. README.md
-is short.
+has the text between lines that end in [NAME], in one part or several. Every link leads to an existing file and
+heading. README.md is short.
 
-    pages.py             exit status 1 if anything is wrong
-    pages.py --write     updates the excerpts first
+    pages.py                             exit status 1 if anything is wrong
+    pages.py --write                     updates the excerpts first
+    pages.py --compile COMPILER BUILD    compiles the excerpts as they stand, those of one file on a page together
 """
 
+import concurrent.futures
 import pathlib
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -31,15 +34,19 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
 # readme.py compares README.md's first example, and compiles the part that must not compile.
 COMPARED_ELSEWHERE = {ROOT / "README.md"}
+# Its test builds it, with headers that it generates.
+COMPILED_ELSEWHERE = {"tests/consumer/models.cpp"}
 
 
 def excerpt(file, name):
-    """Returns the lines of a file between two marks, without their common indentation."""
+    """Returns the lines of a file between marks: the parts, each without its indentation, an empty line between."""
+    comment = "#" if file.endswith(".txt") else "//"
     text = (ROOT / file).read_text(encoding="utf-8")
-    parts = re.split(rf"^.*\[{name}\]\n", text, flags=re.M)
-    if len(parts) != 3:
-        raise LookupError(f"{file} has no two lines that end in [{name}]")
-    return textwrap.dedent(parts[1])
+    parts = re.split(rf"^ *{comment}!? \[{name}\]\n", text, flags=re.M)
+    if len(parts) < 3 or len(parts) % 2 == 0:
+        raise LookupError(f"{file} has no pairs of lines that end in [{name}]")
+    shown = "\n".join(textwrap.dedent(part).strip("\n") + "\n" for part in parts[1::2])
+    return re.sub(rf"^ *{comment}!? \[\w+\]\n", "", shown, flags=re.M)  # marks of others
 
 
 def with_excerpts(page):
@@ -91,7 +98,32 @@ def check_reach():
             yield f"examples/docs/index.md does not link {page.name}"
 
 
+def compile_excerpts(compiler, build):
+    """Compiles what a page shows of a file, and yields what is wrong."""
+    models = (build / "examples" / "headrace_models").glob("*")  # C++ types that the build generates
+    folders = [ROOT / "include", build / "include", ROOT / "examples", *models]
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-D", "HEADRACE_COMPILED", "-x", "c++", "-"]
+    shown = {}
+    for page in PAGES:
+        for found in EXCERPT.finditer(page.read_text(encoding="utf-8")):
+            if found[3] == "```cpp\n" and found[1] not in COMPILED_ELSEWHERE:
+                shown[page, found[1]] = shown.get((page, found[1]), "") + found[4]
+
+    def compiled(item):
+        (page, file), code = item
+        flags = [f"-I{folder}" for folder in [*folders, (ROOT / file).parent]]
+        done = subprocess.run([*command, *flags], input=code, capture_output=True, text=True, check=False)
+        return done.returncode and f"{page.relative_to(ROOT)}: the excerpt of {file}:\n{done.stderr[:1500]}"
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        yield from filter(None, pool.map(compiled, shown.items()))
+
+
 def main(arguments):
+    if "--compile" in arguments:
+        faults = list(compile_excerpts(arguments[1], pathlib.Path(arguments[2])))
+        print("\n".join(faults) or "the excerpts compile as they stand")
+        return 1 if faults else 0
     if "--write" in arguments:
         for page in PAGES:
             page.write_text(with_excerpts(page), encoding="utf-8")

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
+//! [contract]
 #include "kws_contract.hpp"
+//! [contract]
 // Each header defines the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_integers_model.h"
+//! [contract]
 #include "kws_model.h"
+//! [contract]
 #include "kws_program_model.h"
 #ifdef WITH_NPU
 #include "npu_model.h"

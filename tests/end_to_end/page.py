@@ -358,6 +358,20 @@ def check_large(program, page, folder, pictures):
         page.screenshot(pictures / "large.png")
 
 
+def check_measured(program, page, folder, pictures):
+    """Times of a board beside Vela's: of layers, on nodes of the graph as it was lowered."""
+    times, vela = folder / "times.csv", folder / "vela.csv"
+    times.write_text("layer,us\nquantize_per_tensor_1,700\nquantize_per_tensor_3,200\nelsewhere,100\n")
+    vela.write_text("NNG Operator,Op Cycles,Target,Name\nConv2D,9000,NPU,quantize_per_tensor_1\n")
+    call(program, "compare", MODEL, "--cycles", times, "--vela-csv", vela, "--html", folder / "measured.html")
+    page.open(folder / "measured.html")
+    expect(not page.problems, f"measured: {page.problems}")
+    page.value("document.querySelector('[data-tab=measured]').click()")
+    text = page.value("document.getElementById('panel').textContent")
+    expect("1.00 k us measured" in text and "100 belong to names" in text and "70.0 %" in text and "9.00 k" in text, f"measured: {text}")
+    expect(page.value("document.getElementById('heat').value") == "measured", "nodes are not coloured by their times")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -375,7 +389,7 @@ def main():
             print("the rest is skipped: Chromium is not installed (apt install chromium)")
             return report() or 77
         with Browser(chromium) as page:
-            for check in (check_show, check_lowering, check_core, check_banks, check_refusal, check_comparison, check_books, check_batch, check_large):
+            for check in (check_show, check_lowering, check_core, check_banks, check_refusal, check_comparison, check_measured, check_books, check_batch, check_large):
                 check(options.program, page, folder, options.screenshots)
     return report()
 

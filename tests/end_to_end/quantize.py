@@ -151,7 +151,7 @@ def check_lost(program, folder):
         text.write_text(FILLED.replace("-inf", number))
         done = call(program, "quantize", text, "--samples", samples, "-o", out, status=status)
         expect(out.exists() == (status == OK), f"filled with {number}: the output exists: {out.exists()}")
-        says = re.search(r"filled: [^;]*-inf is outside of the quantized range \[", done.stderr)
+        says = re.search(r"error: [\w.]+: [^;]*-inf is outside of the quantized range \[", done.stderr)
         expect(bool(says) == (status != OK), f"filled with {number}: {done.stderr}")
 
 

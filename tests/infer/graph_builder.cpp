@@ -2,6 +2,9 @@
 // Tests the builder of graphs: results have inferred types and shapes, and nothing follows an error.
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <vector>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/graph_builder.hpp>
 
@@ -29,6 +32,6 @@ TEST_CASE("graph_builder adds nothing after an error, which it keeps") {
     CHECK(b.make<aten::relu>({.self = sum}).producer == nullptr);
     b.output({sum});
     REQUIRE_FALSE(b.status());
-    CHECK_THAT(b.status().error().message, Catch::Contains("broadcast"));
+    CHECK_THAT(std::string(b.status().error().message), Catch::Contains("broadcast"));
     CHECK(g.size() == 2);
 }

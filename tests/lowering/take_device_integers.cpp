@@ -180,7 +180,8 @@ TEST_CASE("device integers: the scale of a quantized model is one dequantize") {
             %to: float32[2] = aten.to.dtype(%x, dtype=float32)
             %s: float32[] = constant [32768.0]
             %div: float32[2] = aten.div.Tensor(%to, %s)
-            %m: float32[] = constant [)") + mean + R"(]
+            %m: float32[] = constant [)") +
+            mean + R"(]
             %sub: float32[2] = aten.sub.Tensor(%div, %m)
             %q: int8[2] = quantized_decomposed.quantize_per_tensor.default(%sub, scale=0.5, quant_min=-128, quant_max=127, dtype=int8)
             output %q)");

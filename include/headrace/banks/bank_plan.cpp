@@ -47,7 +47,7 @@ planned_bank pack_bank(const banked_models& models, const memory_bank& bank, std
 
 // Packs all banks. Returns nothing if one has more than its capacity; its limit is lowered then.
 std::optional<bank_plan> pack_all(
-    const banked_models& models, const memory_map& map, bank_assignment& assigned) {
+    const banked_models& models, const memory_map& map, bank_assignment& assigned, std::uint64_t round) {
     bank_plan plan{.places = std::vector<bank_place>(models.items.size())};
     bool fits = true;
     for (std::uint32_t b = 0; b != map.banks.size(); ++b) {
@@ -56,7 +56,8 @@ std::optional<bank_plan> pack_all(
         const std::uint64_t capacity = map.banks[b].capacity();
         if (bytes <= capacity) continue;
         fits = false;
-        assigned.lower_limit(b, bytes - capacity);
+        // From the third round on also by a part of the capacity, so that few rounds are needed.
+        assigned.lower_limit(b, bytes - capacity + (round < 2 ? 0 : capacity / 128 * (round - 1)));
     }
     if (!fits) return std::nullopt;
     plan.cycles = assigned.cycles();
@@ -85,12 +86,12 @@ result<void> check_map(const banked_models& models, const memory_map& map) {
 result<bank_plan> make_bank_plan(const banked_models& models, const memory_map& map) {
     HEADRACE_TRY(check_map(models, map));
     // Offsets may need more than the live bytes: items leave a bank until its packing fits.
-    constexpr int max_rounds = 12;
+    constexpr std::uint64_t max_rounds = 12;
     bank_assignment assigned(models, map);
-    for (int round = 0; round != max_rounds; ++round) {
+    for (std::uint64_t round = 0; round != max_rounds; ++round) {
         const bank_search::outcome found = bank_search(models, assigned).run();
         if (found == bank_search::outcome::none) break;
-        if (auto plan = pack_all(models, map, assigned)) {
+        if (auto plan = pack_all(models, map, assigned, round)) {
             // Lowered limits exclude assignments that another packing might allow.
             plan->is_fastest = plan->is_fastest || (round == 0 && found == bank_search::outcome::fastest);
             return std::move(*plan);

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <boost/mp11/algorithm.hpp>
+
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/base/memory_use.hpp>
 #include <headrace/contract/diagnoses.hpp>
@@ -100,13 +102,6 @@ constexpr std::size_t largest_for(const std::array<bank_facts, Size>& all, memor
     return found;
 }
 
-template <std::size_t Index, class First, class... Rest>
-struct bank_at : bank_at<Index - 1, Rest...> {};
-template <class First, class... Rest>
-struct bank_at<0, First, Rest...> {
-    using type = First;
-};
-
 template <memory_use Use, class Needs, class... Banks>
 auto diagnose_use(banks<Banks...> all) {
     constexpr auto facts = facts_of(banks<Banks...>{});
@@ -117,7 +112,7 @@ auto diagnose_use(banks<Banks...> all) {
     } else if constexpr (largest == sizeof...(Banks)) {
         return held<no_bank_holds<Use>>{};
     } else if constexpr (Use != memory_use::constants && facts[largest].bytes < needed) {
-        using too_small = typename bank_at<largest, Banks...>::type;
+        using too_small = boost::mp11::mp_at_c<banks<Banks...>, largest>;
         return held<bank_too_small<too_small::name, Use, needs_bytes<needed>, has_bytes<too_small::bytes>>>{};
     } else {
         static_cast<void>(all);

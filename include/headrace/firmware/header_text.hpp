@@ -11,8 +11,8 @@
 
 namespace headrace::firmware {
 
-/// Returns the header's text. `sample` defines the arrays of a self-test, `sample_outputs` names those of its outputs;
-/// both are empty without one.
+/// Returns the header's text. `sample` defines the arrays of a self-test, `sample_outputs` names those of its
+/// outputs; both are empty without one.
 [[nodiscard]] std::string format_header(const header_options& options, const model_header& model,
     std::string_view sample, std::span<const std::string> sample_outputs);
 

@@ -33,7 +33,7 @@ struct program {
     std::size_t user_outputs = 0;
     std::vector<mutation> mutations;
     std::string torch_version;
-    std::vector<dynamic_size> sizes;  ///< left open by the export
+    std::vector<dynamic_size> sizes;           ///< left open by the export
     std::optional<stream_signature> stream{};  ///< of a program that computes a step
 };
 

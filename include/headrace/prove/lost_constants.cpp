@@ -82,7 +82,8 @@ public:
         const auto line = source_line(n);
         const node& named = nearest_named(n);
         return join_text(printable(std::string_view(line)), line.empty() ? "" : ": ",
-            printable(origin_name(named)), ": ", relation_text(n, named), format_number(x), " is outside of the quantized range [",
+            printable(origin_name(named).empty() ? op_name(n) : origin_name(named)), ": ",
+            relation_text(n, named), format_number(x), " is outside of the quantized range [",
             format_number(lowest_), ", ", format_number(highest_), "] and becomes ",
             format_number(x < 0 ? lowest_ : highest_));
     }

@@ -246,7 +246,9 @@ void observe_extremes(quantization_groups& groups, std::span<const value> bounde
 std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
     const node& named = nearest_named(n);
-    return join_text(line, line.empty() ? "" : ": ", origin_name(named), ": ", relation_text(n, named));
+    const std::string_view name = origin_name(named);
+    return join_text(
+        line, line.empty() ? "" : ": ", name.empty() ? op_name(n) : name, ": ", relation_text(n, named));
 }
 std::string format_number(float x) {
     if (std::isinf(x)) return x < 0 ? "-inf" : "inf";

@@ -10,11 +10,35 @@
 
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/pt2/pt2.hpp>
+//! [parse]
 #include <headrace/io/text/graph_text.hpp>
+//! [parse]
+//! [adopt]
+#include <headrace/io/program.hpp>
 #include <headrace/io/text/opaque.hpp>
+//! [adopt]
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/op/custom.hpp>
+
+namespace {
+
+//! [adopt]
+/// Makes the nodes whose ops a dialect has nodes of that dialect.
+template <class Dialect>
+headrace::result<void> adopt(headrace::program& p) {
+    return headrace::resolve_opaque(*p.graph, &headrace::find_op<Dialect>);
+}
+//! [adopt]
+
+//! [parse]
+template <class Dialect>
+headrace::result<headrace::program> parse_with(std::string_view text) {
+    return headrace::parse_graph_text(text, {.find_own_op = &headrace::find_op<Dialect>});
+}
+//! [parse]
+
+}  // namespace
 
 using namespace headrace;
 
@@ -68,14 +92,14 @@ opaque mine.log(%y)
 output %y
 )";
 
-program parsed(std::string_view from, const graph_text_sources& sources = {}) {
-    auto read = parse_graph_text(from, sources);
+program parsed(std::string_view from) {
+    auto read = parse_graph_text(from);
     INFO((read ? std::pmr::string() : read.error().message));
     REQUIRE(read);
     return std::move(read).value();
 }
 std::string message_of(std::string_view from) {
-    const auto read = parse_graph_text(from, {.find_own_op = &find_op<mine::dialect>});
+    const auto read = parse_with<mine::dialect>(from);
     return read ? "" : std::string(read.error().message);
 }
 
@@ -96,9 +120,9 @@ TEST_CASE("an unknown op keeps its arguments in text and listings", "[opaque]") 
 
 TEST_CASE("a dialect that knows the op takes its nodes over", "[opaque]") {
     program p = parsed(text);
-    REQUIRE(resolve_opaque(*p.graph, &find_op<mine::dialect>));
+    REQUIRE(adopt<mine::dialect>(p));
     CHECK(graph_text(p).value() == known_text);
-    CHECK(graph_text(parsed(text, {.find_own_op = &find_op<mine::dialect>})).value() == known_text);
+    CHECK(graph_text(parse_with<mine::dialect>(text).value()).value() == known_text);
     CHECK_FALSE(parse_graph_text(known_text));  // without the dialect, the op needs the word opaque
 }
 

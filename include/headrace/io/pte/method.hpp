@@ -51,8 +51,8 @@ struct pte_method {
 /// The resources that a method needs of the runtime.
 struct pte_method_size {
     std::string name;
-    std::uint64_t planned_bytes = 0;  ///< size of the memory that the caller provides
-    std::uint64_t lower_bound = 0;    ///< no plan needs less
+    std::uint64_t planned_bytes = 0;        ///< size of the memory that the caller provides
+    std::uint64_t lower_bound = 0;          ///< no plan needs less
     std::vector<std::uint64_t> memories{};  ///< bytes of each, in the order of their numbers
     std::size_t values = 0;
     std::size_t instructions = 0;

@@ -96,7 +96,7 @@ std::vector<bool> values_of_logarithms(const graph& g, const quantization_config
 
 tensor_scheme scheme_of_32_bits(const tensor_scheme& activation) {
     constexpr std::int64_t most = (std::int64_t{1} << 30) - 1;
-    constexpr double above_samples = 1.25;
+    constexpr double above_samples = 2;  // RESCALE may saturate from 2^29 on
     return {.type = dtype::int32,
         .lowest = -most,
         .highest = most,

@@ -18,7 +18,7 @@ namespace headrace {
 [[nodiscard]] std::vector<bool> values_of_logarithms(const graph& g, const quantization_config& config);
 
 /// Returns how a product of matrices that a logarithm reads is stored: in int32, 1 bit of which is left for
-/// sums. The range has room for values that are a little above those of the samples.
+/// sums. The range has room for values of up to twice those of the samples.
 [[nodiscard]] tensor_scheme scheme_of_32_bits(const tensor_scheme& activation);
 
 /// Doubles the ranges of int16 logarithms, and of their sums, extremes and moves: numbers near 0 have
