@@ -9,7 +9,7 @@
 namespace {
 
 using namespace headrace;
-using namespace headrace::testing;
+using namespace headrace::reduce_testing;
 
 constexpr int blocks = 102;  // of five nodes
 

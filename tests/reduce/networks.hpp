@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines programs of many nodes for tests of reductions, and questions about them.
+// Defines headrace::reduce_testing: programs of many nodes for tests of reductions, and questions about them.
 #ifndef HEADRACE_TESTS_REDUCE_NETWORKS_HPP
 #define HEADRACE_TESTS_REDUCE_NETWORKS_HPP
 
@@ -16,7 +16,7 @@
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 
-namespace headrace::testing {
+namespace headrace::reduce_testing {
 
 /// Returns the program of a text, with types inferred.
 inline program program_of(const std::string& nodes) {
@@ -90,6 +90,6 @@ inline bool depends_on(const program& p, std::string_view reader, std::string_vi
     return false;
 }
 
-}  // namespace headrace::testing
+}  // namespace headrace::reduce_testing
 
 #endif

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace headrace;
-using namespace headrace::testing;
+using namespace headrace::reduce_testing;
 using reducing::stand_in;
 
 std::string text_after(const std::string& nodes, is_interesting test, const reduce_options& options = {}) {

@@ -12,7 +12,7 @@
 
 namespace headrace::reducing {
 
-/// What stands for the results of a node in a copy.
+/// The stand-in for the results of a node in a copy.
 enum class stand_in : unsigned char {
     none,      ///< the node itself
     input,     ///< new inputs of their types
