@@ -97,7 +97,8 @@ public:
         if (!folder_.is_made()) return unwritable("cannot make a temporary directory for the models to test");
         const bool is_first = std::exchange(is_first_, false);
         if (const result<void> written = write_reduced(file_, p); !written) {
-            if (is_first || written.error().kind == error_kind::unwritable) return written.error();
+            if (written.error().kind == error_kind::unwritable) return written.error();
+            if (is_first) return with_advice(written.error());
             return false;  // the format has no such program
         }
         return options_.test.empty() ? lowers_as_before(is_first) : run_command(is_first);
@@ -107,6 +108,13 @@ public:
     [[nodiscard]] const std::string& cause() const { return cause_; }
 
 private:
+    [[nodiscard]] error with_advice(const error& e) const {
+        error told = e;
+        if (file_.ends_with(".pt2"))
+            told.message += "; with -o NAME.hr, the models are text, which holds every op";
+        return told;
+    }
+
     [[nodiscard]] result<bool> run_command(bool is_first) {
         const child_end end =
             run_child({"/bin/sh", "-c", command_for(options_.test, file_)}, log_, options_.timeout);

@@ -108,6 +108,9 @@ def check_messages(program, folder):
         call(program, "reduce", MODEL, "-o", small, option, status=UNSUPPORTED, says="does not fail")
     options = ("--differs", "--target", "INT")  # of a float model
     call(program, "reduce", MODEL, "-o", small, *options, status=UNSUPPORTED, says="--crash is for")
+    nested = MODEL.parents[1] / "control_flow/model.pt2"
+    call(program, "reduce", nested, "-o", small, "--test", "true", status=UNSUPPORTED, says="with -o NAME.hr")
+    call(program, "reduce", nested, "-o", folder / "nested.hr", "--test", "grep -q cond {}", says="became 1")
     expect(not small.exists(), "a reduction that fails writes a file")
 
 
