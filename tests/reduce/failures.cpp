@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that failures seeded in networks of more than 500 nodes are reduced to a few nodes, and how many tests
-// that takes.
+// Tests that failures seeded in networks of more than 500 nodes are reduced to a few nodes in few tests.
 #include "networks.hpp"
 
 #include <chrono>

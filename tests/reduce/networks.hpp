@@ -28,8 +28,8 @@ inline program program_of(const std::string& nodes) {
     return std::move(made).value();
 }
 
-/// Returns the text of a network of residual blocks of five nodes. Before block `at`, `inserted` makes %seeded
-/// of %x: a text in which "%x" and "%seeded" stand for the names there.
+/// Returns the text of a network of residual blocks of five nodes. Before block `at`, `inserted` makes
+/// %seeded of %x: a text in which "%x" and "%seeded" stand for the names there.
 inline std::string residual_network(int blocks, int at, std::string_view inserted) {
     const auto with = [](std::string text, std::string_view name, std::string_view by) {
         for (std::size_t p = text.find(name); p != std::string::npos; p = text.find(name, p + by.size()))

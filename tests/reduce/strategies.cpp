@@ -68,6 +68,20 @@ TEST_CASE("a node that must be constant becomes one", "[reduce]") {
     CHECK(text.find("constant [") != std::string::npos);
 }
 
+TEST_CASE("operands that a node may lack are left out, unless they matter", "[reduce]") {
+    const std::string nodes =
+        "%a: float32[1, 2, 4, 4] = input\n%w: float32[3, 2, 1, 1] = input\n%b: float32[3] = input\n"
+        "%c: ? = aten.conv2d.default(%a, %w, %b)\noutput c=%c\n";
+    const reduce_options same_sizes{.keeps_sizes = true};
+    CHECK(text_after(nodes, has("aten.conv2d.default"), same_sizes).find("conv2d.default(%a, %w)") !=
+        std::string::npos);
+    const auto has_bias = [](const program& p) -> result<bool> {
+        const node* n = find_op_node(p, "aten.conv2d.default");
+        return n != nullptr && n->operand_count == 3;
+    };
+    CHECK(text_after(nodes, has_bias, same_sizes).find("(%a, %w, %b)") != std::string::npos);
+}
+
 TEST_CASE("sizes shrink everywhere, through reshapes", "[reduce]") {
     CHECK(text_after("%a: float32[2, 6, 16] = input\n%b: ? = aten.view.default(%a, [2, 96])\n"
                      "%c: ? = aten.relu.default(%b)\noutput c=%c\n",

@@ -6,13 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
+#include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/run/execution.hpp>
 
 namespace headrace::reducing {
 
@@ -51,7 +56,7 @@ public:
             if (!is<builtin::placeholder>(n) && !is<builtin::output>(n)) copy(n);
         }
         made_.torch_version = from_.torch_version;
-        if (!add_output()) return std::nullopt;
+        if (!add_output() || !drop_operands()) return std::nullopt;
         eliminate_dead_code(*graph_);
         drop_unread_inputs();
         made_.graph = std::move(graph_);
@@ -165,6 +170,37 @@ private:
         }
     }
 
+    [[nodiscard]] bool drop_operands() {
+        std::map<std::uint32_t, std::vector<const field_info*>> fields;
+        for (const optional_operand& o : plan_.without) fields[o.node].push_back(o.field);
+        if (fields.empty()) return true;
+        for (node& n : from_.graph->nodes()) {
+            const auto found = fields.find(n.id);
+            if (found == fields.end()) continue;
+            node& made = *copier_.at(n.result()).producer;
+            std::vector<std::max_align_t> copy(made.op->args_size / sizeof(std::max_align_t) + 1);
+            std::memcpy(copy.data(), made.arguments, made.op->args_size);
+            for (const field_info* f : found->second)
+                headrace::detail::member_at<std::optional<value>>(copy.data(), *f).reset();
+            node* const before = made.next;
+            replace_node(made, *made.op, copy.data());
+            // Those that replace_node joins are in the memory of this copy, which may end before the next.
+            before->previous->annotations = n.annotations;
+            if (!has_same_types(*before->previous)) return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] static bool has_same_types(const node& n) {
+        std::pmr::monotonic_buffer_resource arena;
+        inference inferred(&arena);
+        if (!infer_node(n, inferred) || inferred.results().size() != n.result_count) return false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta != nullptr && !(inferred.results()[i] == *n.results[i].meta)) return false;
+        }
+        return true;
+    }
+
     void drop_unread_inputs() {
         std::vector<node*> unread;
         for (node& n : graph_->inputs()) {
@@ -185,6 +221,19 @@ private:
 };
 
 }  // namespace
+
+std::vector<optional_operand> optional_operands(const graph& g) {
+    std::vector<optional_operand> all;
+    for (const node& n : g.nodes()) {
+        if (n.result_count == 0) continue;
+        for (const field_info& f : *n.op) {
+            const bool is_there =
+                f.kind == field_kind::tensor && f.optional && f.item_in(n.arguments) != nullptr;
+            if (is_there) all.push_back({n.id, &f});
+        }
+    }
+    return all;
+}
 
 std::optional<tensor_data> splat(const tensor_meta& meta, bool of_ones) {
     const auto known = std::ranges::find(ones, meta.dtype, &one_of_type::type);

@@ -29,16 +29,26 @@ enum class stand_in : unsigned char {
 /// True for what `splat` returns, and for a constant of one element.
 [[nodiscard]] bool is_splat(const node& constant);
 
+/// An operand that a node may have: a bias, for instance.
+struct optional_operand {
+    std::uint32_t node = 0;  ///< its id
+    const field_info* field = nullptr;
+};
+/// Returns the optional operands that the nodes of a graph have, in order.
+[[nodiscard]] std::vector<optional_operand> optional_operands(const graph& g);
+
 /// How to copy a program.
 struct rebuild_plan {
-    std::vector<stand_in> stand_ins;   ///< by node id
-    std::vector<bool> outputs{};       ///< which of the output node's values stay; empty: all
-    bool adds_outputs = false;         ///< results that nothing reads any more become outputs
-    bool forgets_write_backs = false;  ///< values that are written back become outputs of the user
+    std::vector<stand_in> stand_ins;          ///< by node id
+    std::vector<bool> outputs{};              ///< which of the output node's values stay; empty: all
+    std::vector<optional_operand> without{};  ///< operands that go, if types stay as they are
+    bool adds_outputs = false;                ///< results that nothing reads any more become outputs
+    bool forgets_write_backs = false;         ///< values that are written back become outputs of the user
 };
 
 /// Returns a copy as the plan says, without the nodes and inputs that nothing needs; nothing if no output is
-/// left. Constants and annotations still refer to the memory of `from`, or of what it is a copy of.
+/// left, or an op needs the operand that is to go. Constants and annotations still refer to the memory of
+/// `from`, or of what it is a copy of.
 [[nodiscard]] std::optional<program> rebuild(const program& from, const rebuild_plan& plan);
 
 /// A size of inputs and constants that becomes smaller.

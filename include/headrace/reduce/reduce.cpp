@@ -96,6 +96,7 @@ private:
         HEADRACE_TRY(leave_out_nodes(&is_computed, stand_in::input, true));
         HEADRACE_TRY(leave_out_nodes(&is_computed, stand_in::operand));
         HEADRACE_TRY(leave_out_nodes(&is_computed, stand_in::ones, true));
+        HEADRACE_TRY(drop_operands());
         HEADRACE_TRY(leave_out_nodes(&is_input_like_another, stand_in::same_type));
         if (!options_.keeps_sizes) {
             HEADRACE_TRY(shrink_sizes_everywhere());
@@ -193,6 +194,20 @@ private:
                 .stand_ins = std::vector<stand_in>(base->graph->id_bound()), .adds_outputs = adds_outputs};
             for (const std::uint32_t id : ids) plan.stand_ins[id] = instead;
             for (const std::uint32_t id : kept) plan.stand_ins[id] = stand_in::none;
+            return reducing::rebuild(*base, plan);
+        });
+    }
+
+    [[nodiscard]] result<void> drop_operands() {
+        const std::shared_ptr<const program> base = best_;
+        const std::vector<reducing::optional_operand> all = reducing::optional_operands(*base->graph);
+        std::vector<std::uint32_t> positions(all.size());
+        std::iota(positions.begin(), positions.end(), 0U);
+        return leave_out(positions, [&](const std::vector<std::uint32_t>& kept) {
+            rebuild_plan plan{.stand_ins = {}};
+            for (const std::uint32_t i : positions) {
+                if (std::ranges::find(kept, i) == kept.end()) plan.without.push_back(all[i]);
+            }
             return reducing::rebuild(*base, plan);
         });
     }

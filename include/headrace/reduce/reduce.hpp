@@ -39,10 +39,10 @@ struct reduction {
 /// Returns the smallest program that the strategies below find for which `test` holds, as it must for `p`.
 /// Each is delta debugging: parts are left out, halves first, then quarters, at last single ones (Zeller and
 /// Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002). Left out are
-/// outputs; nodes, whose results become inputs, the operand of their type, or constants; inputs, which become
-/// the first one of their type. Then sizes become smaller, and constants zeros or ones. All of it is repeated
-/// until nothing helps. The order is fixed, and no program is tested twice. The result views the memory of
-/// `p`, which must outlive it.
+/// outputs; nodes, whose results become inputs, the operand of their type, or constants; optional operands;
+/// inputs, which become the first one of their type. Then sizes become smaller, and constants zeros or ones.
+/// All of it is repeated until nothing helps. The order is fixed, and no program is tested twice. The result
+/// views the memory of `p`, which must outlive it.
 [[nodiscard]] result<reduction> reduce_program(
     const program& p, is_interesting test, const reduce_options& options = {});
 

@@ -57,12 +57,12 @@ public:
             if (!(is<builtin::constant>(n) ? copy_source(n) : copy_computed(n))) return std::nullopt;
         }
         if (!changed_) return std::nullopt;
-        return program{.file = {},
-            .graph = std::move(graph_),
-            .user_outputs = from_.user_outputs,
-            .mutations = from_.mutations,
-            .torch_version = from_.torch_version,
-            .sizes = {}};
+        program made;
+        made.graph = std::move(graph_);
+        made.user_outputs = from_.user_outputs;
+        made.mutations = from_.mutations;
+        made.torch_version = from_.torch_version;
+        return made;
     }
 
 private:
