@@ -4,13 +4,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/reduce/rebuild.hpp>
+#include <headrace/reduce/delta_debugging.hpp>
+#include <headrace/reduce/splat.hpp>
 
 namespace {
 
 using namespace headrace;
 using namespace headrace::reduce_testing;
-using reducing::stand_in;
 
 std::string text_after(const std::string& nodes, is_interesting test, const reduce_options& options = {}) {
     const program whole = program_of(nodes);
@@ -28,6 +28,28 @@ auto has(std::string_view op) {
 }
 
 }  // namespace
+
+TEST_CASE("delta debugging keeps what must stay, in few tests", "[reduce]") {
+    const auto left = [](std::size_t count, const reducing::item_list& needed, std::size_t most_tests) {
+        reducing::item_list items(count);
+        for (std::size_t i = 0; i != count; ++i) items[i] = static_cast<std::uint32_t>(i);
+        std::size_t tests = 0;
+        const auto made = reducing::leave_out(items, [&](const reducing::item_list& kept) -> result<bool> {
+            ++tests;
+            return std::ranges::includes(kept, needed);
+        });
+        CHECK(tests <= most_tests);
+        return made.value();
+    };
+    using list_of = reducing::item_list;
+    CHECK(left(0, {}, 0).empty());
+    CHECK(left(1, {}, 1).empty());
+    CHECK(left(1, {0}, 1) == list_of{0});
+    CHECK(left(1000, {}, 1).empty());
+    CHECK(left(1000, {999}, 25) == list_of{999});
+    CHECK(left(1000, {3, 500, 998}, 60) == list_of{3, 500, 998});
+    CHECK(left(7, {0, 1, 2, 3, 4, 5, 6}, 20) == list_of{0, 1, 2, 3, 4, 5, 6});
+}
 
 TEST_CASE("outputs, nodes and inputs that do not matter are left out", "[reduce]") {
     CHECK(text_after("%a: float32[4] = input\n%b: float32[4] = input\n%unread: float32[4] = input\n"

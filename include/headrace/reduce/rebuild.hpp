@@ -22,13 +22,6 @@ enum class stand_in : unsigned char {
     same_type  ///< of an input: the first input of its type and shape
 };
 
-/// Returns a constant's elements, all of them zeros or ones: strides of zero repeat one element. Nothing for
-/// dtypes that have no such element of whole bytes.
-[[nodiscard]] std::optional<tensor_data> splat(const tensor_meta& meta, bool ones);
-
-/// True for what `splat` returns, and for a constant of one element.
-[[nodiscard]] bool is_splat(const node& constant);
-
 /// An operand that a node may have: a bias, for instance.
 struct optional_operand {
     std::uint32_t node = 0;  ///< its id

@@ -19,13 +19,16 @@
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/reduce/delta_debugging.hpp>
 #include <headrace/reduce/rebuild.hpp>
+#include <headrace/reduce/splat.hpp>
 #include <headrace/run/execution.hpp>
 
 namespace headrace {
 
 namespace {
 
+using reducing::item_list;
 using reducing::rebuild_plan;
 using reducing::stand_in;
 
@@ -139,25 +142,11 @@ private:
         return holds;
     }
 
-    // Leaves out as many of the items as possible: `make(kept)` makes the program without the others. Halves
-    // come first; of these, the last, which fewer nodes read.
-    using maker = function_ref<std::optional<program>(const std::vector<std::uint32_t>& kept)>;
-    [[nodiscard]] result<void> leave_out(std::vector<std::uint32_t> items, maker make) {
-        for (std::size_t part = items.size(); part != 0;) {
-            bool any = false;
-            for (std::size_t end = items.size(); end != 0;) {
-                const std::size_t begin = end - std::min(part, end);
-                std::vector<std::uint32_t> kept = items;
-                kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(begin),
-                    kept.begin() + static_cast<std::ptrdiff_t>(end));
-                HEADRACE_TRY(holds, try_program(make(kept)));
-                if (holds) items = std::move(kept);
-                any = any || holds;
-                end = begin;
-            }
-            part = std::min(part, items.size());
-            if (part != 1 || !any) part /= 2;
-        }
+    // Leaves out as many of the items as possible: `make(kept)` makes the program without the others.
+    [[nodiscard]] result<void> leave_out(
+        item_list items, function_ref<std::optional<program>(const item_list& kept)> make) {
+        HEADRACE_TRY(reducing::leave_out(
+            std::move(items), [&](const item_list& kept) { return try_program(make(kept)); }));
         return {};
     }
 
@@ -172,10 +161,10 @@ private:
 
     [[nodiscard]] result<void> drop_outputs() {
         const std::shared_ptr<const program> base = best_;
-        std::vector<std::uint32_t> positions(base->graph->outputs().size());
+        item_list positions(base->graph->outputs().size());
         std::iota(positions.begin(), positions.end(), 0U);
         if (positions.size() < 2) return {};
-        return leave_out(positions, [&](const std::vector<std::uint32_t>& kept) {
+        return leave_out(positions, [&](const item_list& kept) {
             rebuild_plan plan{.stand_ins = {}, .outputs = std::vector<bool>(positions.size())};
             for (const std::uint32_t i : kept) plan.outputs[i] = true;
             return reducing::rebuild(*base, plan);
@@ -185,11 +174,11 @@ private:
     [[nodiscard]] result<void> leave_out_nodes(
         bool (*is_item)(const node&), stand_in instead, bool adds_outputs = false) {
         const std::shared_ptr<const program> base = best_;
-        std::vector<std::uint32_t> ids;
+        item_list ids;
         for (const node& n : base->graph->nodes()) {
             if (is_item(n)) ids.push_back(n.id);
         }
-        return leave_out(ids, [&](const std::vector<std::uint32_t>& kept) {
+        return leave_out(ids, [&](const item_list& kept) {
             rebuild_plan plan{
                 .stand_ins = std::vector<stand_in>(base->graph->id_bound()), .adds_outputs = adds_outputs};
             for (const std::uint32_t id : ids) plan.stand_ins[id] = instead;
@@ -201,12 +190,12 @@ private:
     [[nodiscard]] result<void> drop_operands() {
         const std::shared_ptr<const program> base = best_;
         const std::vector<reducing::optional_operand> all = reducing::optional_operands(*base->graph);
-        std::vector<std::uint32_t> positions(all.size());
+        item_list positions(all.size());
         std::iota(positions.begin(), positions.end(), 0U);
-        return leave_out(positions, [&](const std::vector<std::uint32_t>& kept) {
+        return leave_out(positions, [&](const item_list& kept) {
             rebuild_plan plan{.stand_ins = {}};
             for (const std::uint32_t i : positions) {
-                if (std::ranges::find(kept, i) == kept.end()) plan.without.push_back(all[i]);
+                if (!std::ranges::binary_search(kept, i)) plan.without.push_back(all[i]);
             }
             return reducing::rebuild(*base, plan);
         });
