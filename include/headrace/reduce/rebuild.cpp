@@ -9,8 +9,6 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
-#include <span>
-#include <string_view>
 #include <utility>
 
 #include <headrace/ir/dead_code.hpp>
