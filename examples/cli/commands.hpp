@@ -130,6 +130,7 @@ struct opt_options {
     bool verify = false;              ///< execute the graph before and after each pass
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
     std::string reproducer;           ///< file to write if a pass fails; empty: none
+    std::string assumed;              ///< properties that hold already, separated by commas
 };
 [[nodiscard]] int opt(const opt_options& options);
 

@@ -493,6 +493,9 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
         "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again the types that were lost");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
+    opt->add_option("--assume", o.assumed,
+           "Properties that hold already, separated by commas, for passes that require them")
+        ->type_name("PROPERTY,...");
     opt->add_flag("--verify", o.verify,
         "Execute the graph after each pass, and name the first that changes the result");
     opt->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
