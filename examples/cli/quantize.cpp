@@ -64,6 +64,8 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.config.keep_branches = chosen.config.keep_branches || options.keep_branches;
     chosen.config.merge_branches = chosen.config.merge_branches || options.merge_branches;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
+    chosen.observe = options.observe;
+    chosen.statistics = options.statistics;
     chosen.in_parallel = on_threads(options.jobs);
     return chosen;
 }
@@ -98,10 +100,16 @@ result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
     say_notes(options.model, *model.graph);
     HEADRACE_TRY(summary, quantize_by(model, chosen));
-    HEADRACE_TRY(write_pt2(options.output, model));
+    if (!options.output.empty()) {
+        HEADRACE_TRY(write_pt2(options.output, model));
+    }
     HEADRACE_TRY(model.file.check());
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
+    if (options.output.empty()) {
+        fmt::print(stream, "{}: {} of {} observed\n", chosen.observe, counted(summary.points, "tensor"), options.model);
+        return {};
+    }
     print_search(stream, summary.search);
     const std::string merges = merges_text(merged_in(*model.graph));
     if (!merges.empty()) fmt::print(stream, "{}\n", merges);
@@ -138,10 +146,17 @@ std::string merges_text(const std::vector<merged_nodes>& merges) {
 }
 
 int quantize(const quantize_options& options) {
-    if (const int status = check_distinct_files(std::vector{options.output}, options.model);
+    const calibration_options& given = options.calibration;
+    if (given.samples.empty() && given.statistics.empty())
+        return report_usage("quantize needs --samples, or --statistics of quantize --observe");
+    if (options.output.empty() && given.observe.empty())
+        return report_usage("quantize needs -o MODEL.pt2, or --observe FILE.stats");
+    if (const int status =
+            check_distinct_files(std::vector{options.output, given.observe}, options.model);
         status != status_ok)
         return status;
-    if (const int status = check_extension(options.output, {".pt2"}); status != status_ok) return status;
+    if (const int status = check_extension(options.output, {".pt2"}); !options.output.empty() && status != status_ok)
+        return status;
     const result<void> done = quantize_to_file(options);
     return done ? status_ok : report_error(done.error());
 }

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "vela.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -28,83 +19,13 @@
 #include <headrace/io/vela/output.hpp>
 
 #include "messages.hpp"
+#include "tools.hpp"
 
 namespace headrace::cli {
 
 namespace {
 
-/// A temporary directory, removed with its contents.
-class scratch_directory {
-public:
-    scratch_directory() {
-        constexpr int max_attempts = 1000;
-        const std::string wanted = (std::filesystem::temp_directory_path() / "headrace_vela").string();
-        for (int i = 0; i != max_attempts && !is_made_; ++i) {
-            path_ = detail::temporary_name(wanted);
-            is_made_ = detail::temporaries::of_process().add(
-                path_, [](const char* path) { return ::mkdir(path, 0700) == 0; });
-            if (!is_made_ && errno != EEXIST) return;
-        }
-    }
-    scratch_directory(const scratch_directory&) = delete;
-    scratch_directory& operator=(const scratch_directory&) = delete;
-    ~scratch_directory() {
-        std::error_code ignored;
-        if (is_made_) std::filesystem::remove_all(path_, ignored);
-        detail::temporaries::of_process().forget(path_);
-    }
-    [[nodiscard]] bool is_made() const { return is_made_; }
-    [[nodiscard]] std::string file(const char* name) const { return path_ + '/' + name; }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-    bool is_made_ = false;
-};
-
 error no_folder() { return unwritable("cannot make a temporary directory for Vela"); }
-
-// Runs a program until it ends; its output goes to a file. Returns its status, or -1 if it cannot be run.
-int run_program(std::vector<std::string> words, const std::string& log) {
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& w : words) arguments.push_back(w.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    // Unblocks the signals that this program blocks: the child would inherit the mask.
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    pid_t child = 0;
-    const int failed =
-        ::posix_spawnp(&child, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) return -1;
-    int status = 0;
-    while (::waitpid(child, &status, 0) == -1) {
-        if (errno != EINTR) return -1;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-std::string text_of_file(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// Returns the last line, which names the cause in a traceback.
-std::string last_line_of(std::string_view said) {
-    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
-    const std::size_t begin = said.rfind('\n');
-    return std::string(printable(said.substr(begin == std::string_view::npos ? 0 : begin + 1), 300));
-}
 
 // Returns the error of a failed run: a Python program with a fault prints a traceback; otherwise Vela's
 // message is used.
@@ -177,7 +98,7 @@ result<void> check_arena(
 
 result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
     const std::optional<memory_map>& memory, std::span<const std::byte> flatbuffer) {
-    const scratch_directory folder;
+    const scratch_directory folder("vela");
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     std::vector<std::string> options;
@@ -228,7 +149,7 @@ void hint_at_accelerator(const std::string& accelerator, const std::optional<tar
 
 result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
     const byte_source& flatbuffer, const std::optional<memory_map>& memory) {
-    const scratch_directory folder;
+    const scratch_directory folder("vela");
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     std::vector<std::string> options{"--verbose-performance"};
@@ -247,7 +168,7 @@ result<vela_estimate> estimate_by_vela(const std::string& vela, const std::strin
 
 std::string version_of_vela(const std::string& vela) {
     constexpr std::size_t max_length = 40;
-    const scratch_directory folder;
+    const scratch_directory folder("vela");
     if (!folder.is_made() || run_program({vela, "--version"}, folder.file("log")) != 0) return {};
     std::string said = text_of_file(folder.file("log"));
     said.erase(std::min(said.find_last_not_of("\r\n ") + 1, said.size()));

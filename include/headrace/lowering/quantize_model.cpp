@@ -27,6 +27,7 @@
 #include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/device/take_device_integers.hpp>
 #include <headrace/lowering/quantized_states.hpp>
+#include <headrace/lowering/shard_statistics.hpp>
 #include <headrace/prove/lost_constants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/run/execution.hpp>
@@ -202,7 +203,26 @@ result<sample_source> read_samples(const graph& g, const std::vector<std::string
     return source_of(inputs);
 }
 
-result<model_quantization> quantize_model(program& p, const quantization_options& options) {
+namespace {
+
+// Returns the files of statistics as samples, or observes samples for such a file.
+result<void> use_statistics(const quantization_options& options, const quantized_states& states,
+    const statistics_reader* reader, std::uint64_t program, sample_source& samples) {
+    if (reader != nullptr) {
+        samples.count = reader->samples();
+        samples.statistics = reader->statistics(program);
+    }
+    if (!samples.statistics.begin) return {};
+    if (options.search_for || options.int16_share > 0)
+        return unsupported("--best and --int16-share execute the model on all samples; quantize with --samples");
+    if (!states.empty())
+        return unsupported("the model keeps a state, whose values depend on all samples before; quantize with "
+                           "--samples");
+    return {};
+}
+
+result<model_quantization> quantize_with(
+    program& p, const quantization_options& options, statistics_writer* writer) {
     graph& g = *p.graph;
     eliminate_dead_code(g);
     HEADRACE_TRY(refuse_unread(g));
@@ -214,9 +234,24 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     }));
     HEADRACE_TRY(take_device_integers(p, options.device_inputs, true));
     fold_normalization(g);
-    HEADRACE_TRY(inputs, read_input_samples(g, options.samples));
+    std::optional<statistics_reader> reader;
+    samples_of_inputs inputs = std::make_shared<std::vector<input_samples>>();
+    if (options.statistics.empty()) {
+        HEADRACE_TRY(read, read_input_samples(g, options.samples));
+        inputs = std::move(read);
+    } else {
+        HEADRACE_TRY(opened, statistics_reader::open(options.statistics));
+        reader.emplace(std::move(opened));
+    }
+    const std::uint64_t program_key = reader || writer != nullptr ? fingerprint_of(g) : 0;
     quantized_states states(p);
-    HEADRACE_TRY(samples, states.samples(source_of(inputs)));
+    sample_source samples;
+    if (!reader) {
+        HEADRACE_TRY(with_states, states.samples(source_of(inputs)));
+        samples = std::move(with_states);
+    }
+    if (writer != nullptr) samples.statistics = writer->statistics(program_key, samples.count);
+    HEADRACE_TRY(use_statistics(options, states, reader ? &*reader : nullptr, program_key, samples));
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
@@ -247,6 +282,21 @@ result<model_quantization> quantize_model(program& p, const quantization_options
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};
+}
+
+}  // namespace
+
+result<model_quantization> quantize_model(program& p, const quantization_options& options) {
+    if (options.observe.empty()) return quantize_with(p, options, nullptr);
+    std::optional<result<model_quantization>> done;
+    const auto observe = [&](const byte_sink& sink) -> result<void> {
+        statistics_writer writer(sink);
+        done.emplace(quantize_with(p, options, &writer));
+        if (!*done) return done->error();
+        return writer.end();
+    };
+    HEADRACE_TRY(write_atomically(options.observe, byte_source(observe)));
+    return *std::move(done);
 }
 
 void name_as_written(graph& g) {

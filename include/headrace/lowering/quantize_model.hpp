@@ -26,6 +26,12 @@ struct quantization_options {
     std::optional<double> search_for{};
     /// For that search: the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
     double int16_share = 0;
+    /// File for what is observed of the samples, for a quantization elsewhere; empty: none. See
+    /// statistics_writer.
+    std::string observe{};
+    /// Such files, instead of samples: with those of consecutive parts of the samples, in order, the result is
+    /// that of all samples.
+    std::vector<std::string> statistics{};
     parallel_for in_parallel = run_serially;
 };
 
