@@ -550,7 +550,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
         "contract", "Write what a model consists of and needs as a C++ header, for the compiler to check");
     contract->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     contract->add_option("-o,--output", o.output, "Header to write; written whole or not at all")->required();
-    contract->add_option("--name", o.name, "Name of the struct; default: that of the model's file");
+    contract->add_option("--name", o.name, "Name of the struct; default: that of the output's file");
     add_sizes(*contract, o.sizes);
     contract->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
     contract->add_option("--io-layout", o.io_layout, "Layout of image inputs and outputs, as for `lower`")
