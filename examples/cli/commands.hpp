@@ -30,7 +30,7 @@ struct calibration_options {
     double headroom = 1;          ///< factor for the ranges of computed values
     double best = 0;              ///< seconds for which other options are tried
     double int16_share = 0;
-    int jobs = 0;  ///< threads; 0: one per processor
+    int jobs = 0;                         ///< threads; 0: one per processor
     std::string observe;                  ///< file of statistics to write; empty: none
     std::vector<std::string> statistics;  ///< such files, instead of samples
 };

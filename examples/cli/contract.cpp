@@ -144,7 +144,8 @@ result<int> write_contract(const contract_options& options, const std::optional<
     HEADRACE_TRY(status, add_core(options, figures));
     if (status != status_ok) return status;
     const std::optional<certificate_figures> certificate = certified(made);
-    const std::string named_after = options.output == standard_output ? options.model : output_name(options.output);
+    const std::string named_after =
+        options.output == standard_output ? options.model : output_name(options.output);
     const std::string name = options.name.empty() ? contract_name(named_after) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
     HEADRACE_TRY(text,

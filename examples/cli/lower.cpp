@@ -397,10 +397,12 @@ int check_without_pte(const lower_options& options) {
     if (!options.converter.empty() && !is_vgf_path(options.output))
         return report_usage("--model-converter is for --delegate vgf, or -o with a name that ends in .vgf");
     if (is_vgf_path(options.output) && (options.partition || options.plan_memory || !options.methods.empty()))
-        return report_usage("a .vgf file is one model that runs as a whole: give -o a name that ends in .pte");
+        return report_usage(
+            "a .vgf file is one model that runs as a whole: give -o a name that ends in .pte");
     if (is_dtype_name(options.io) && options.batch.empty())
-        say(fmt::format("note: --io {0} writes the description of inputs and outputs to a file called {0}; their "
-                        "types are those of the model, and --io-type is for .pte files",
+        say(fmt::format(
+            "note: --io {0} writes the description of inputs and outputs to a file called {0}; their "
+            "types are those of the model, and --io-type is for .pte files",
             options.io));
     return status_ok;
 }
@@ -455,7 +457,8 @@ int lower(const lower_options& options) {
         if (const auto known = standard_passes().select(options.ir_around); !known)
             return report_usage("--ir-around: " + std::string(known.error().message));
     }
-    if (const int status = check_extension(options.output, {".tosa", ".pte", ".hpp", ".vgf"}); status != status_ok)
+    if (const int status = check_extension(options.output, {".tosa", ".pte", ".hpp", ".vgf"});
+        status != status_ok)
         return status;
     const std::uint64_t began = steady_nanoseconds();
     pass_line line;

@@ -2,10 +2,15 @@
 #include "quantize.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <headrace/base/printable.hpp>
@@ -33,6 +38,34 @@ result<std::vector<device_input>> device_inputs_of(const calibration_options& op
     }
     return inputs;
 }
+
+/// Shows on a terminal how many samples have begun, once a calibration takes long.
+class sample_line {
+public:
+    sample_line() = default;
+    sample_line(const sample_line&) = delete;
+    sample_line& operator=(const sample_line&) = delete;
+    ~sample_line() {
+        if (is_shown_) fmt::print(stderr, "\r\033[K");
+    }
+
+    void show(std::size_t i, std::size_t count) {
+        constexpr std::uint64_t half_a_second = 500'000'000;
+        if (!is_terminal_) return;
+        const std::lock_guard lock(mutex_);
+        const std::uint64_t now = steady_nanoseconds();
+        if (now - shown_ < half_a_second) return;
+        fmt::print(stderr, "\r\033[Ksample {} of {}", i + 1, count);
+        shown_ = now;
+        is_shown_ = true;
+    }
+
+private:
+    bool is_terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool is_shown_ = false;
+    std::uint64_t shown_ = steady_nanoseconds();
+    std::mutex mutex_;
+};
 
 /// Converts the options; samples and observers run on all processors.
 result<quantization_options> options_of(const calibration_options& options) {
@@ -67,6 +100,8 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.observe = options.observe;
     chosen.statistics = options.statistics;
     chosen.in_parallel = on_threads(options.jobs);
+    chosen.progress = [line = std::make_shared<sample_line>()](
+                          std::size_t i, std::size_t count) { line->show(i, count); };
     return chosen;
 }
 
@@ -77,8 +112,9 @@ result<void> take_integers(program& model, const calibration_options& options) {
     return take_device_integers(model, inputs, is_quantized);
 }
 
-result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
+result<model_quantization> quantize_by(program& model, quantization_options chosen) {
     auto done = quantize_model(model, chosen);
+    chosen.progress = nullptr;         // clears its line before warnings
     HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
     if (!done) return done.error();
     for (const std::string& w : done.value().warnings) fmt::print(stderr, "warning: {}\n", printable(w));
@@ -99,7 +135,7 @@ result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
     say_notes(options.model, *model.graph);
-    HEADRACE_TRY(summary, quantize_by(model, chosen));
+    HEADRACE_TRY(summary, quantize_by(model, std::move(chosen)));
     if (!options.output.empty()) {
         HEADRACE_TRY(write_pt2(options.output, model));
     }
@@ -107,7 +143,8 @@ result<void> quantize_to_file(const quantize_options& options) {
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
     if (options.output.empty()) {
-        fmt::print(stream, "{}: {} of {} observed\n", chosen.observe, counted(summary.points, "tensor"), options.model);
+        fmt::print(stream, "{}: {} of {} observed\n", options.calibration.observe,
+            counted(summary.points, "tensor"), options.model);
         return {};
     }
     print_search(stream, summary.search);
@@ -129,7 +166,7 @@ result<program> read_and_quantize(
         return model;
     }
     HEADRACE_TRY(chosen, options_of(options));
-    HEADRACE_TRY(quantize_by(model, chosen));
+    HEADRACE_TRY(quantize_by(model, std::move(chosen)));
     return model;
 }
 
@@ -151,11 +188,11 @@ int quantize(const quantize_options& options) {
         return report_usage("quantize needs --samples, or --statistics of quantize --observe");
     if (options.output.empty() && given.observe.empty())
         return report_usage("quantize needs -o MODEL.pt2, or --observe FILE.stats");
-    if (const int status =
-            check_distinct_files(std::vector{options.output, given.observe}, options.model);
+    if (const int status = check_distinct_files(std::vector{options.output, given.observe}, options.model);
         status != status_ok)
         return status;
-    if (const int status = check_extension(options.output, {".pt2"}); !options.output.empty() && status != status_ok)
+    if (const int status = check_extension(options.output, {".pt2"});
+        !options.output.empty() && status != status_ok)
         return status;
     const result<void> done = quantize_to_file(options);
     return done ? status_ok : report_error(done.error());

@@ -27,21 +27,23 @@ result<std::vector<std::byte>> convert_to_vgf(const std::string& converter, cons
     const scratch_directory folder("vgf");
     if (!folder.is_made()) return unwritable("cannot make a temporary directory for model-converter");
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
-    const int status = run_program(
-        {program, "--input", folder.file("model.tosa"), "--output", folder.file("model.vgf")},
-        folder.file("log"));
+    const int status =
+        run_program({program, "--input", folder.file("model.tosa"), "--output", folder.file("model.vgf")},
+            folder.file("log"));
     if (status == -1)
-        return unsupported(fmt::format("cannot run Arm's model-converter as '{}'; install it (pip install "
-                                       "ai-ml-sdk-model-converter), or say where it is with --model-converter",
-            program));
+        return unsupported(
+            fmt::format("cannot run Arm's model-converter as '{}'; install it (pip install "
+                        "ai-ml-sdk-model-converter), or say where it is with --model-converter",
+                program));
     const std::string said = text_of_file(folder.file("log"));
     if (status != 0)
         return unsupported(
             fmt::format("model-converter exited with status {}: {}", status, printable(said, 1000)));
     const auto made = open_mapped(folder.file("model.vgf"));
     if (!made || made.value().bytes().empty())
-        return unsupported(fmt::format("'{}' ended without an output; is it Arm's model-converter? It said: '{}'",
-            program, last_line_of(said)));
+        return unsupported(
+            fmt::format("'{}' ended without an output; is it Arm's model-converter? It said: '{}'", program,
+                last_line_of(said)));
     const std::span<const std::byte> bytes = made.value().bytes();
     return std::vector<std::byte>(bytes.begin(), bytes.end());
 }

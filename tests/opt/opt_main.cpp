@@ -391,7 +391,7 @@ output %d
     CHECK(text.find("whole.twice(") != std::string::npos);
     CHECK(text.find("= aten.relu.default(%a)") != std::string::npos);
     CHECK(text.find("exponent=3") != std::string::npos);
-    CHECK(text.find("%d: float32[2] = aten.pow.Tensor_Scalar(%c, 4)") != std::string::npos);  // refused
+    CHECK(text.find("%d: float32[2] = aten.pow.Tensor_Scalar(") != std::string::npos);  // refused
     CHECK(run_whole({"run", out}) == 0);
     CHECK(run_whole({"opt", out, "--passes", "select"}) == 1);  // that of the host is refused again
 }

@@ -55,8 +55,8 @@ public:
         solved_ = false;
     }
 
-    /// Lets properties, or passes, of a list like "a,b" count as provided: a pass that requires one of them runs
-    /// without a pass that ensures it.
+    /// Lets properties, or passes, of a list like "a,b" count as provided: a pass that requires one of them
+    /// runs without a pass that ensures it.
     void assume(std::string_view names) {
         while (!names.empty()) {
             const std::string_view name = names.substr(0, names.find(','));

@@ -42,7 +42,8 @@ names opt_options_of(std::string_view command) {
 
 // Returns "; did you mean --passes?", or nothing if no name is near.
 std::string nearest_of(std::string_view word, names known) {
-    constexpr std::size_t max_length = 100;  // the distance takes time proportional to the product of both lengths
+    constexpr std::size_t max_length =
+        100;  // the distance takes time proportional to the product of both lengths
     if (word.size() > max_length || known.empty()) return {};
     const auto distance = [&](std::string_view name) { return edit_distance(word, name); };
     const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
@@ -70,7 +71,8 @@ public:
             return asked_;
         }
         const names known = opt_options_of(command);
-        if (known.empty()) return misuse("there is no command '", command, "'", nearest_of(command, commands));
+        if (known.empty())
+            return misuse("there is no command '", command, "'", nearest_of(command, commands));
         while (at_ != words_.size()) {
             HEADRACE_TRY(take_word(words_[at_++], known));
         }
@@ -94,7 +96,8 @@ private:
 
     [[nodiscard]] result<void> check() const {
         if (asked_.file.empty()) return misuse(asked_.command, " needs a file");
-        if (asked_.all_passes && !asked_.passes.empty()) return misuse("--all and --passes exclude each other");
+        if (asked_.all_passes && !asked_.passes.empty())
+            return misuse("--all and --passes exclude each other");
         if (!asked_.ir_around.empty() && asked_.ir.empty()) return misuse("--ir-around needs --ir FOLDER");
         return {};
     }

@@ -32,8 +32,8 @@ struct opt_request {
     bool help = false;
 };
 
-/// Parses a command line, whose first word is the program. An error says which word is wrong, with the nearest
-/// known one.
+/// Parses a command line, whose first word is the program. An error says which word is wrong, with the
+/// nearest known one.
 [[nodiscard]] result<opt_request> parse_opt_command(std::span<char*> words);
 
 /// Returns the commands, options, pipelines and passes of a program.

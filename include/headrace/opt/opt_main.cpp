@@ -106,9 +106,8 @@ result<run_statistics> run_watched(const opt_program& own, const opt_request& as
     const pmr_vector<any_pass>& passes, graph& g, pass_context& context, pass_watcher& watcher) {
     pass_manager manager = manager_of(asked, passes,
         {.run_checks_after_each_pass = true,
-            .run = {.driver = driver_of(asked),
-                .observer = &watcher,
-                .after_pass = &pass_watcher::after_pass}});
+            .run = {
+                .driver = driver_of(asked), .observer = &watcher, .after_pass = &pass_watcher::after_pass}});
     manager.add_checks([&](const graph& now) { return verify_all(own, now); });
     return manager(g, context);
 }
@@ -124,8 +123,8 @@ result<void> reproduce(const opt_program& own, const opt_request& asked, const p
         if (count != 0) static_cast<void>(run_watched(own, asked, passes, *p.graph, context, again));
         HEADRACE_TRY(left, own.passes.select(again.progress.left()));
         if (count != 0 && !manager_of(asked, std::move(left)).solve_constraints()) continue;
-        return write_reproducer(asked.reproducer, *p.graph,
-            {again.progress.left(), asked.verify, asked.inputs, asked.assumed});
+        return write_reproducer(
+            asked.reproducer, *p.graph, {again.progress.left(), asked.verify, asked.inputs, asked.assumed});
     }
 }
 
@@ -197,8 +196,8 @@ result<refused_nodes> lower_in_parts(const opt_program& own, const opt_request& 
         HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
         HEADRACE_TRY(executed.emplace(std::move(inputs), own.operators).begin(g));
     }
-    HEADRACE_TRY(host,
-        partition_by_pipeline(own, *pipeline_for(own, asked), g, {.driver = driver_of(asked)}));
+    HEADRACE_TRY(
+        host, partition_by_pipeline(own, *pipeline_for(own, asked), g, {.driver = driver_of(asked)}));
     HEADRACE_TRY(verify_all(own, g));
     if (executed) {
         HEADRACE_TRY(executed->check("partition", g));

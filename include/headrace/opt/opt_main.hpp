@@ -50,11 +50,11 @@ struct opt_program {
 /// after each that changed it, as texts `FOLDER/000_input.hr` and so on; `--ir-around a,b` keeps only the
 /// texts before and after those passes. With `--reproducer FILE.hr`, the graph before a failing pass is kept
 /// with the passes from there on, and `opt FILE.hr` runs them again. `opt --assume a,b` names properties that
-/// hold already, for passes that require them; `--retrace` visits every node. `lower --partition` replaces the
-/// parts that the pipeline takes by calls of lowered graphs, and names the nodes that stay. `--help` prints all
-/// of this. Returns the exit status: 0; 1 if a node is refused, or may not be left after the pipeline; 2 for
-/// bad usage, or an output that cannot be written; 3 for a file that is unreadable or malformed, or a pass that
-/// fails.
+/// hold already, for passes that require them; `--retrace` visits every node. `lower --partition` replaces
+/// the parts that the pipeline takes by calls of lowered graphs, and names the nodes that stay. `--help`
+/// prints all of this. Returns the exit status: 0; 1 if a node is refused, or may not be left after the
+/// pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable or
+/// malformed, or a pass that fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {
@@ -97,7 +97,8 @@ void add_to(opt_program& program) {
     const typename passes_among<Source>::type list{};
     for (any_pass& p : objects_of(list)) program.passes.add(std::move(p));
     if constexpr (requires { typename Source::pipeline_type; })
-        program.pipelines.push_back({type_name<Source>, objects_of(list), &illegal_nodes<Source>, &supports<Source>});
+        program.pipelines.push_back(
+            {type_name<Source>, objects_of(list), &illegal_nodes<Source>, &supports<Source>});
 }
 
 template <class List>

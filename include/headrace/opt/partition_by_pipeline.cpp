@@ -41,7 +41,8 @@ result<std::vector<host_node>> partition_by_pipeline(
     HEADRACE_TRY(calls, fuse_partitions(g, found.partitions, pipeline.name));
     for (const node* call : calls) {
         pass_context context(functions);
-        HEADRACE_TRY(lower_part(pipeline, *args_of<delegate::call_delegate>(*call).lowered_graph, context, options));
+        HEADRACE_TRY(
+            lower_part(pipeline, *args_of<delegate::call_delegate>(*call).lowered_graph, context, options));
         if (!context.diagnostics().empty())
             return error{error_kind::unsupported, diagnostic_text(context.diagnostics().front())};
     }

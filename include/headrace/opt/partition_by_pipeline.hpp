@@ -12,8 +12,9 @@
 
 namespace headrace {
 
-/// Replaces the largest parts that the pipeline can lower by calls (delegate.call_delegate) of lowered graphs,
-/// whose backend is the pipeline's name. Returns the nodes that stay on the host, each with the reason.
+/// Replaces the largest parts that the pipeline can lower by calls (delegate.call_delegate) of lowered
+/// graphs, whose backend is the pipeline's name. Returns the nodes that stay on the host, each with the
+/// reason.
 [[nodiscard]] result<std::vector<host_node>> partition_by_pipeline(
     const opt_program& own, const opt_pipeline& pipeline, graph& g, const run_options& options = {});
 

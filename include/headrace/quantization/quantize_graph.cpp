@@ -361,12 +361,13 @@ void warn_of_idle_rules(const graph& g, const quantization_config& config, quant
 // Returns the samples for all that is not the observation of ranges: those of a shard are not all of them.
 sample_source samples_to_execute(const sample_source& samples) {
     if (!samples.statistics.record && !samples.statistics.recorded) return samples;
-    return {samples.count, [](std::size_t) -> result<std::vector<tensor>> {
-                return unsupported(
-                    "ranges can be observed apart, but numbers that mask scores, bounds that --equalize relaxes, "
-                    "--smooth, --correct-biases and the integers of a device need all samples at once; "
-                    "quantize with --samples alone");
-            }};
+    return {
+        samples.count, [](std::size_t) -> result<std::vector<tensor>> {
+            return unsupported(
+                "ranges can be observed apart, but numbers that mask scores, bounds that --equalize relaxes, "
+                "--smooth, --correct-biases and the integers of a device need all samples at once; "
+                "quantize with --samples alone");
+        }};
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ public:
     }
 
     [[nodiscard]] std::span<const std::size_t> groups() const { return groups_; }
-    [[nodiscard]] std::span<const std::size_t> points_of(std::size_t group) const { return points_of_[group]; }
+    [[nodiscard]] std::span<const std::size_t> points_of(std::size_t group) const {
+        return points_of_[group];
+    }
 
     /// Calls `f(point)` for each, in the order of a record.
     template <class F>
@@ -81,8 +83,8 @@ struct sample_values {
 result<sample_values> from_record(
     result<std::vector<observed_values>> recorded, const fed_points& fed, std::size_t points) {
     HEADRACE_TRY(given, std::move(recorded));
-    sample_values values{std::vector<tensor>(points), std::vector<observed_range>(points),
-        std::vector<std::size_t>(points)};
+    sample_values values{
+        std::vector<tensor>(points), std::vector<observed_range>(points), std::vector<std::size_t>(points)};
     std::size_t next = 0;
     bool is_short = false;
     fed.for_each([&](std::size_t p) {

@@ -17,15 +17,15 @@
 
 namespace headrace {
 
-/// What observers are fed at one point for one sample.
+/// The values that observers are fed at one point for one sample.
 struct observed_values {
     observed_range range{};
     std::size_t count = 0;         ///< of numbers
     std::vector<float> numbers{};  ///< empty if the observer needs only their range
 };
 
-/// Values observed apart from the quantization, on other samples or machines. Fed in the order of the samples,
-/// observers come out as from one run over all of them.
+/// Values observed apart from the quantization, on other samples or machines. Fed in the order of the
+/// samples, observers come out as from one run over all of them.
 struct sample_statistics {
     /// Receives a text that tells the observed values, and how, before all others. An error ends the run.
     std::function<result<void>(std::string_view points)> begin{};

@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-void range_observer::feed(std::span<const float> numbers, const observed_range& observed, std::size_t point,
-    std::size_t count) {
+void range_observer::feed(
+    std::span<const float> numbers, const observed_range& observed, std::size_t point, std::size_t count) {
     const value_range& own = observed.range;
     undefined_ += observed.undefined;
     if (observed.extreme.lowest < lowest_.number) lowest_ = {observed.extreme.lowest, point};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/lowering/shard_statistics.hpp.
+// Defines the functions of headrace/lowering/samples/shard_statistics.hpp.
 
-#include <headrace/lowering/shard_statistics.hpp>
+#include <headrace/lowering/samples/shard_statistics.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::statistics_writer and headrace::statistics_reader, files of what observers are fed.
-#ifndef HEADRACE_LOWERING_SHARD_STATISTICS_HPP
-#define HEADRACE_LOWERING_SHARD_STATISTICS_HPP
+#ifndef HEADRACE_LOWERING_SAMPLES_SHARD_STATISTICS_HPP
+#define HEADRACE_LOWERING_SAMPLES_SHARD_STATISTICS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,8 @@ namespace headrace {
 ///              without, of all), u64 NaNs, u64 infinities, u64 numbers, u64 kept numbers, these as float32
 ///     u32      CRC-32 of all bytes before
 ///
-/// Numbers are kept for observers whose ranges depend on more than the smallest and the largest of each tensor.
+/// Numbers are kept for observers whose ranges depend on more than the smallest and the largest of each
+/// tensor.
 class statistics_writer {
 public:
     explicit statistics_writer(byte_sink sink) : sink_(std::move(sink)) {}
