@@ -27,8 +27,9 @@ namespace headrace {
 ///     char[24] "headrace statistics 1\n", filled up with zeros
 ///     u64      hash of the program and of the observed values
 ///     u64      number of samples; u64: number of values for each
-///     for each sample and value: six float32 (the smallest and largest number that has extent, that is finite
-///              without, of all), u64 NaNs, u64 infinities, u64 numbers, u64 kept numbers, these as float32
+///     for each sample and value:
+///         six float32 (the smallest and largest number that has extent, that is finite without, of all)
+///         u64 NaNs, u64 infinities, u64 numbers, u64 kept numbers, and these as float32
 ///     u32      CRC-32 of all bytes before
 ///
 /// Numbers are kept for observers whose ranges depend on more than the smallest and the largest of each
