@@ -240,6 +240,10 @@ def check_shards(program, folder):
     check_broken_shards(program, folder, files)
 
 
+def parts_of(folder):
+    return folder / "parts.pt2"
+
+
 def check_broken_shards(program, folder, files):
     out, broken = folder / "refused.pt2", folder / "broken.stats"
     data = files[0].read_bytes()
@@ -260,6 +264,17 @@ def check_broken_shards(program, folder, files):
         large = bytearray(data[:-4])
         large[at : at + 8] = (2**61 + 3).to_bytes(8, "little")
         refuse(bytes(large) + zlib.crc32(large).to_bytes(4, "little"), "broken.stats: ", "--observer", "mse")
+    # Numbers that no tensor has, or that are outside of the range that the file says.
+    for at, number in ((48, "nan"), (52, "inf"), (56, "nan"), (64, "nan"), (48 + 56, "nan")):
+        odd = bytearray(data[:-4])
+        odd[at : at + 4] = numpy.float32(number).tobytes()
+        broken.write_bytes(bytes(odd) + zlib.crc32(odd).to_bytes(4, "little"))
+        status = OK if at == 48 + 56 else MALFORMED
+        call(program, "quantize", MODEL, "--statistics", broken, "--observer", "mse", "-o", parts_of(folder), status=status)
+    narrow = bytearray(data[:-4])
+    narrow[48:56] = numpy.float32([0, 1e-6]).tobytes()
+    broken.write_bytes(bytes(narrow) + zlib.crc32(narrow).to_bytes(4, "little"))
+    call(program, "quantize", MODEL, "--statistics", broken, "--observer", "mse", "-o", parts_of(folder))
     refuse(data.replace(b"statistics 1", b"statistics 9"), "another version", "--observer", "mse")
     other = ROOT / "tests/fixtures/depthwise_residual/model.pt2"
     call(program, "quantize", other, "--statistics", *files, "--observer", "mse", "-o", out, status=MALFORMED,

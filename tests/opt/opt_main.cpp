@@ -347,6 +347,8 @@ TEST_CASE("a program for another dialect says how it is used", "[opt_main]") {
     CHECK(refusal() == "opt takes one file, but 'y.hr' is another");
     words = {"own_opt", "opt"};
     CHECK(refusal() == "opt needs a file");
+    words = {"own_opt", "lower", "x.hr", "--partition", "--ir", "d"};
+    CHECK(refusal() == "--ir and --reproducer are for a whole graph: leave out --partition");
     words = {"own_opt"};
     CHECK(refusal() == "no command is given");
 }

@@ -98,6 +98,8 @@ private:
         if (asked_.file.empty()) return misuse(asked_.command, " needs a file");
         if (asked_.all_passes && !asked_.passes.empty())
             return misuse("--all and --passes exclude each other");
+        if (asked_.partition && (!asked_.ir.empty() || !asked_.reproducer.empty()))
+            return misuse("--ir and --reproducer are for a whole graph: leave out --partition");
         if (!asked_.ir_around.empty() && asked_.ir.empty()) return misuse("--ir-around needs --ir FOLDER");
         return {};
     }

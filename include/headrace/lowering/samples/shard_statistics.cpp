@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -52,11 +53,19 @@ bool take(std::span<const std::byte>& from, T& to) {
     return true;
 }
 
-// Skips a value with the numbers that are kept of it; false if they are not there.
+// True for ranges that numbers have: an observer computes with them.
+bool is_range(const value_range& r, bool may_be_infinite) {
+    if (std::isnan(r.lowest) || std::isnan(r.highest)) return false;
+    return may_be_infinite || r.empty() || (std::isfinite(r.lowest) && std::isfinite(r.highest));
+}
+
+// Skips a value with the numbers that are kept of it; false if they are not there, or none are.
 bool skip_value(std::span<const std::byte>& from) {
     value_header header;
     if (!take(from, header) || header.kept > from.size() / sizeof(float)) return false;
     if (header.kept != 0 && header.kept != header.count) return false;
+    if (!is_range(header.range, false) || !is_range(header.large, false) || !is_range(header.extreme, true))
+        return false;
     from = from.subspan(static_cast<std::size_t>(header.kept) * sizeof(float));
     return true;
 }
@@ -152,11 +161,11 @@ result<void> statistics_reader::add(const std::string& path) {
     }
     const bool fits = header.points != 0 && header.samples != 0 &&
         header.samples <= rest.size() / sizeof(value_header) / header.points;
-    if (!fits) return damaged("it has fewer values than it says");
+    if (!fits) return damaged("its values are not what they should be");
     for (std::uint64_t i = 0; i != header.samples; ++i) {
         begins_.push_back(rest);
         for (std::uint64_t k = 0; k != header.points; ++k) {
-            if (!skip_value(rest)) return damaged("it has fewer values than it says");
+            if (!skip_value(rest)) return damaged("its values are not what they should be");
         }
     }
     if (!rest.empty()) return damaged("it has more values than it says");
@@ -181,6 +190,7 @@ std::vector<observed_values> statistics_reader::at(std::size_t sample) const {
         v.numbers.resize(static_cast<std::size_t>(header.kept));
         if (!v.numbers.empty()) std::memcpy(v.numbers.data(), rest.data(), v.numbers.size() * sizeof(float));
         rest = rest.subspan(v.numbers.size() * sizeof(float));
+        if (!v.numbers.empty()) v.range = range_of(v.numbers);  // bins are found by it: it must be theirs
     }
     return values;
 }
