@@ -185,7 +185,8 @@ void add_certificate(const lower_options& options, lowering_outcome& done) {
 }
 
 // The flatbuffer is written last: if it exists, so do the files that explain it.
-result<void> write_files(const lower_options& options, const lowering_outcome& done) {
+result<void> write_files(
+    const lower_options& options, const lowering_outcome& done, std::uint64_t& bytes_written) {
     if (!options.batch.empty()) {
         std::error_code ignored;  // writing into the folder will fail and report why
         std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
@@ -194,6 +195,7 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     if (is_vgf_path(options.output)) {
         HEADRACE_TRY(converted, convert_to_vgf(options.converter, flatbuffer_of(done)));
         vgf = std::move(converted);
+        bytes_written = vgf.size();
     }
     if (!options.io.empty()) {
         HEADRACE_TRY(write_atomically(options.io, io_json(describe_io(*done.model.graph)) + '\n'));
@@ -247,7 +249,7 @@ file_outcome lower_and_write(
     } else {
         const std::uint64_t began = steady_nanoseconds();
         outcome.bytes = done.stream->size();
-        if (auto written = write_files(options, done); !written) {
+        if (auto written = write_files(options, done, outcome.bytes); !written) {
             outcome.status = status_of(written.error());
             outcome.error = written.error().message;
         }
