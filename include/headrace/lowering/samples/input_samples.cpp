@@ -16,6 +16,11 @@
 
 namespace headrace {
 
+input_samples::input_samples(const node& input)
+    : type_(input.results[0].meta->dtype),
+      shape_(input.results[0].meta->shape.begin(), input.results[0].meta->shape.end()),
+      name_(input.name()) {}
+
 result<void> input_samples::add(const std::string& path) {
     std::error_code failed;
     if (!std::filesystem::is_directory(path, failed)) return add_file(path);
@@ -34,15 +39,14 @@ result<void> input_samples::add(const std::string& path) {
 }
 
 error input_samples::unfit(const std::string& file, std::string_view what) const {
-    return malformed(
-        join_text(file, ": ", what, " for input ", printable(name_), ", which has ", name_of(meta_.dtype),
-            shape_text(meta_.shape), "; give one sample of this shape, or several along axis 0"));
+    return malformed(join_text(file, ": ", what, " for input ", printable(name_), ", which has ",
+        name_of(type_), shape_text(shape_), "; give one sample of this shape, or several along axis 0"));
 }
 
 // Returns the number of samples in an array; 0 if it does not fit the input.
 std::int64_t input_samples::samples_in(const int_list& shape) const {
     const sizes given = shape;
-    const sizes wanted = meta_.shape;
+    const sizes wanted(shape_);
     if (std::ranges::equal(given, wanted)) return 1;
     if (given.size() == wanted.size() + 1 && std::ranges::equal(given.subspan(1), wanted)) return given[0];
     const bool batches = given.size() == wanted.size() && !wanted.empty() && wanted[0] > 0 &&
@@ -52,11 +56,11 @@ std::int64_t input_samples::samples_in(const int_list& shape) const {
 
 result<void> input_samples::add_file(const std::string& path) {
     HEADRACE_TRY(array, read_npy_head(path));
-    const bool same_kind = is_floating(array.meta.dtype) == is_floating(meta_.dtype) &&
-        is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
+    const bool same_kind = is_floating(array.meta.dtype) == is_floating(type_) &&
+        is_boolean(array.meta.dtype) == is_boolean(type_);
     if (!same_kind) return unfit(path, join_text("numbers of type ", name_of(array.meta.dtype)));
     const std::int64_t count = samples_in(array.meta.shape);
-    if (count == 0 || meta_.elements() == 0)
+    if (count == 0 || std::ranges::find(shape_, 0) != shape_.end())
         return unfit(path, join_text("shape ", shape_text(array.meta.shape)));
     files_.push_back({path, count_, static_cast<std::size_t>(count), array.meta.dtype});
     count_ += static_cast<std::size_t>(count);
@@ -87,10 +91,10 @@ result<tensor> input_samples::at(std::size_t i) const {
     const std::size_t size = bytes->size() / file.count;
     const std::size_t number = i - file.first;
     const tensor viewed =
-        tensor::view(file.type, {meta_.shape.begin(), meta_.shape.end()}, bytes->data() + number * size);
-    tensor taken = viewed.cast(meta_.dtype);
-    if (file.type == meta_.dtype) {  // the file may be dropped before the sample
-        taken = tensor(meta_.dtype, viewed.shape());
+        tensor::view(file.type, {shape_.begin(), shape_.end()}, bytes->data() + number * size);
+    tensor taken = viewed.cast(type_);
+    if (file.type == type_) {  // the file may be dropped before the sample
+        taken = tensor(type_, viewed.shape());
         std::ranges::copy(viewed.bytes(), taken.mutable_bytes().begin());
     }
     HEADRACE_TRY(check_integers(file, number, viewed, taken));
@@ -101,12 +105,12 @@ result<tensor> input_samples::at(std::size_t i) const {
 // Refuses integers of another type that the input's type does not hold: the cast wraps them.
 result<void> input_samples::check_integers(
     const sample_file& file, std::size_t i, const tensor& given, const tensor& taken) const {
-    if (given.type() == meta_.dtype || is_floating(meta_.dtype)) return {};
+    if (given.type() == type_ || is_floating(type_)) return {};
     for (std::int64_t k = 0; k != given.size(); ++k) {
         if (given.real(k) != taken.real(k))
             return malformed(join_text(file.path, ": sample ", i, " for input ", printable(name_), " has ",
-                static_cast<std::int64_t>(given.real(k)), " as element ", k, ", which is no ",
-                name_of(meta_.dtype), "; give integers as the device delivers them"));
+                static_cast<std::int64_t>(given.real(k)), " as element ", k, ", which is no ", name_of(type_),
+                "; give integers as the device delivers them"));
     }
     return {};
 }

@@ -21,10 +21,11 @@
 namespace headrace {
 
 /// The samples of one input, in .npy files. A file is read when one of its samples is needed, and of many
-/// files few are in memory. The graph must outlive this.
+/// files few are in memory.
 class input_samples {
 public:
-    explicit input_samples(const node& input) : meta_(*input.results[0].meta), name_(input.name()) {}
+    /// The graph may be rewritten afterwards.
+    explicit input_samples(const node& input);
 
     /// Adds the samples of a file, or of the files of a directory in the order of their names. An error names
     /// a file whose shape or dtype does not fit the input.
@@ -55,8 +56,9 @@ private:
         const sample_file& file, std::size_t i, const tensor& given, const tensor& taken) const;
     [[nodiscard]] result<void> check_numbers(const sample_file& file, std::size_t i, const tensor& t) const;
 
-    const tensor_meta& meta_;
-    std::string_view name_;
+    dtype type_;
+    std::vector<std::int64_t> shape_;
+    std::string name_;
     std::vector<sample_file> files_;
     std::size_t count_ = 0;
     mutable std::mutex mutex_;
