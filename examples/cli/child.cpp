@@ -18,13 +18,16 @@
 #include <system_error>
 #include <thread>
 
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 
 namespace headrace::cli {
 
-scratch_directory::scratch_directory(const char* stem) {
+scratch_directory::scratch_directory(std::string_view tool) {
     constexpr int max_attempts = 1000;
-    const std::string wanted = (std::filesystem::temp_directory_path() / stem).string();
+    const std::string wanted =
+        (std::filesystem::temp_directory_path() / join_text("headrace_", tool)).string();
     for (int i = 0; i != max_attempts && !is_made_; ++i) {
         path_ = detail::temporary_name(wanted);
         is_made_ = detail::temporaries::of_process().add(
@@ -117,6 +120,12 @@ void end_child() {
 std::string text_of_file(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string last_line_of(std::string_view said) {
+    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
+    const std::size_t begin = said.rfind('\n');
+    return std::string(printable(said.substr(begin == std::string_view::npos ? 0 : begin + 1), 300));
 }
 
 }  // namespace headrace::cli

@@ -4,6 +4,7 @@
 #define HEADRACE_EXAMPLES_CLI_CHILD_HPP
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::cli {
@@ -11,8 +12,8 @@ namespace headrace::cli {
 /// A temporary directory, removed with its contents.
 class scratch_directory {
 public:
-    /// The path ends in that stem and a number.
-    explicit scratch_directory(const char* stem);
+    /// `tool` is a part of its name.
+    explicit scratch_directory(std::string_view tool);
     scratch_directory(const scratch_directory&) = delete;
     scratch_directory& operator=(const scratch_directory&) = delete;
     ~scratch_directory();
@@ -43,6 +44,9 @@ void end_child();
 
 /// Returns what is in a file; empty if it cannot be read.
 [[nodiscard]] std::string text_of_file(const std::string& path);
+
+/// Returns the last line, which names the cause in a traceback.
+[[nodiscard]] std::string last_line_of(std::string_view said);
 
 }  // namespace headrace::cli
 

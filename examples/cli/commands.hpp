@@ -30,7 +30,9 @@ struct calibration_options {
     double headroom = 1;          ///< factor for the ranges of computed values
     double best = 0;              ///< seconds for which other options are tried
     double int16_share = 0;
-    int jobs = 0;  ///< threads; 0: one per processor
+    int jobs = 0;                         ///< threads; 0: one per processor
+    std::string observe;                  ///< file of statistics to write; empty: none
+    std::vector<std::string> statistics;  ///< such files, instead of samples
 };
 
 struct lower_options {
@@ -56,6 +58,7 @@ struct lower_options {
     bool partition = false;             ///< nodes that cannot be lowered stay on the host: a package, too
     std::string delegate;               ///< for a .pte file: the backend for nodes that can be lowered
     std::string vela;                   ///< the program that compiles for Ethos-U
+    std::string converter;              ///< the program that converts to VGF
     std::string cost;                   ///< the accelerator whose cycles are shown; empty: none
     std::string kernels;                ///< for a .pte file: cortex_m or portable; empty: chosen by `core`
     std::string core;                   ///< for a C++ header, or a .pte file's kernels: the processor
@@ -130,6 +133,7 @@ struct opt_options {
     bool verify = false;              ///< execute the graph before and after each pass
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors if there are none
     std::string reproducer;           ///< file to write if a pass fails; empty: none
+    std::string assumed;              ///< properties that hold already, separated by commas
 };
 [[nodiscard]] int opt(const opt_options& options);
 

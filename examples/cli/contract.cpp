@@ -131,6 +131,12 @@ std::optional<certificate_figures> certified(const contract_model& made) {
     return figures;
 }
 
+// Returns the output's name as a path whose name is that of the struct, also if it is `model`.
+std::string output_name(const std::string& output) {
+    const std::string stem = std::filesystem::path(output).stem().string();
+    return stem == "model" ? "model/model.hpp" : stem + ".hpp";
+}
+
 result<int> write_contract(const contract_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(made, options.exported_only ? read_exported(options) : lower_for_contract(options, target));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, options.model);
@@ -138,7 +144,9 @@ result<int> write_contract(const contract_options& options, const std::optional<
     HEADRACE_TRY(status, add_core(options, figures));
     if (status != status_ok) return status;
     const std::optional<certificate_figures> certificate = certified(made);
-    const std::string name = options.name.empty() ? contract_name(options.model) : options.name;
+    const std::string named_after =
+        options.output == standard_output ? options.model : output_name(options.output);
+    const std::string name = options.name.empty() ? contract_name(named_after) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
     HEADRACE_TRY(text,
         contract_text({.name = name,

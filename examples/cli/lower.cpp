@@ -10,7 +10,9 @@
 #include <functional>
 #include <new>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@
 #include "stages.hpp"
 #include "stream.hpp"
 #include "vela.hpp"
+#include "vgf.hpp"
 
 namespace headrace::cli {
 
@@ -182,10 +185,17 @@ void add_certificate(const lower_options& options, lowering_outcome& done) {
 }
 
 // The flatbuffer is written last: if it exists, so do the files that explain it.
-result<void> write_files(const lower_options& options, const lowering_outcome& done) {
+result<void> write_files(
+    const lower_options& options, const lowering_outcome& done, std::uint64_t& bytes_written) {
     if (!options.batch.empty()) {
         std::error_code ignored;  // writing into the folder will fail and report why
         std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
+    }
+    std::vector<std::byte> vgf;
+    if (is_vgf_path(options.output)) {
+        HEADRACE_TRY(converted, convert_to_vgf(options.converter, flatbuffer_of(done)));
+        vgf = std::move(converted);
+        bytes_written = vgf.size();
     }
     if (!options.io.empty()) {
         HEADRACE_TRY(write_atomically(options.io, io_json(describe_io(*done.model.graph)) + '\n'));
@@ -193,6 +203,7 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     if (!options.report.empty() && !is_page_path(options.report)) {
         HEADRACE_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
     }
+    if (is_vgf_path(options.output)) return write_atomically(options.output, std::span<const std::byte>(vgf));
     return write_atomically(options.output, flatbuffer_of(done));
 }
 
@@ -238,7 +249,7 @@ file_outcome lower_and_write(
     } else {
         const std::uint64_t began = steady_nanoseconds();
         outcome.bytes = done.stream->size();
-        if (auto written = write_files(options, done); !written) {
+        if (auto written = write_files(options, done, outcome.bytes); !written) {
             outcome.status = status_of(written.error());
             outcome.error = written.error().message;
         }
@@ -372,6 +383,11 @@ int check_report_page(const lower_options& options) {
     return possible ? status_ok : report_error(possible.error());
 }
 
+bool is_dtype_name(std::string_view word) {
+    return word == "float" ||
+        std::ranges::any_of(dtype_table, [&](const auto& traits) { return traits.name == word; });
+}
+
 // Reports options that mean something for .pte files only.
 int check_without_pte(const lower_options& options) {
     if (!options.kernels.empty())
@@ -380,6 +396,16 @@ int check_without_pte(const lower_options& options) {
         return report_usage(
             "--io-type is for .pte files: a quantized model takes and gives integers in other outputs, whose "
             "scales --io writes");
+    if (!options.converter.empty() && !is_vgf_path(options.output))
+        return report_usage("--model-converter is for --delegate vgf, or -o with a name that ends in .vgf");
+    if (is_vgf_path(options.output) && (options.partition || options.plan_memory || !options.methods.empty()))
+        return report_usage(
+            "a .vgf file is one model that runs as a whole: give -o a name that ends in .pte");
+    if (is_dtype_name(options.io) && options.batch.empty())
+        say(fmt::format(
+            "note: --io {0} writes the description of inputs and outputs to a file called {0}; their "
+            "types are those of the model, and --io-type is for .pte files",
+            options.io));
     return status_ok;
 }
 
@@ -433,7 +459,8 @@ int lower(const lower_options& options) {
         if (const auto known = standard_passes().select(options.ir_around); !known)
             return report_usage("--ir-around: " + std::string(known.error().message));
     }
-    if (const int status = check_extension(options.output, {".tosa", ".pte", ".hpp"}); status != status_ok)
+    if (const int status = check_extension(options.output, {".tosa", ".pte", ".hpp", ".vgf"});
+        status != status_ok)
         return status;
     const std::uint64_t began = steady_nanoseconds();
     pass_line line;

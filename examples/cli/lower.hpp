@@ -26,7 +26,7 @@ struct file_outcome {
     pmr_vector<diagnostic> refusals{};    ///< nodes that cannot be lowered
     std::vector<std::string> warnings{};  ///< of a model that was lowered
     lowering_report report{};             ///< up to where the lowering came
-    std::uint64_t bytes = 0;              ///< of the flatbuffer
+    std::uint64_t bytes = 0;              ///< of the output
 };
 
 /// Called with the name of each pass that has ended; may be empty.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// headrace: lowers PyTorch's exports to TOSA, from the command line.
+// headrace: compiles PyTorch's exports, from the command line.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -28,6 +28,7 @@
 #include "messages.hpp"
 #include "process.hpp"
 #include "vela.hpp"
+#include "vgf.hpp"
 
 namespace {
 
@@ -35,9 +36,9 @@ using namespace headrace::cli;
 using headrace::size_choices;
 
 constexpr const char* about =
-    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, "
-    R"(for Arm's Vela, the TOSA
-reference model and tosa-opt.)";
+    "Compiles models that PyTorch exported (torch.export.save) for NPUs and microcontrollers: to TOSA 1.0 "
+    R"(flatbuffers, which
+Arm's Vela takes, to ExecuTorch's .pte programs, and to C++ types.)";
 constexpr const char* statuses =
     R"(Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason);
 2 bad usage, or an output that cannot be written; 3 a file is unreadable or malformed.
@@ -131,8 +132,8 @@ DIR/a/b.pt2 to OUTPUT/a/b.tosa. A model that fails does not stop the others; fai
 end, and the exit status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed,
 else 1 if a model cannot be lowered. --report then writes one file with a row for each model)";
 constexpr const char* output_help =
-    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a
-package or for --batch. Files are written whole or not at all; - is standard output)";
+    R"(TOSA flatbuffer to write (.tosa), program for ExecuTorch's runtime (.pte), or VGF, by Arm's converter
+(.vgf); or directory for a package or for --batch. Files are written whole or not at all; - is standard output)";
 constexpr const char* prove_range_help =
     R"(Numbers that an input holds, such as x=-1:1, instead of all of its type: real ones for an input that a
 .pt2 file quantizes, else integers. The certificate is then for these)";
@@ -157,7 +158,8 @@ constexpr const char* target_help =
 model, INT for a quantized one, INT+FP for a mixture; with --cost or --delegate of an Ethos-U, its own)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
-configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";
+configurations have Vela compile them for that NPU; vgf has Arm's model-converter make them VGF, which
+ExecuTorch runs by Vulkan. The runtime's own kernels compute the rest)";
 constexpr const char* kernels_help =
     R"(For a .pte file, what computes the quantized part that is not delegated: cortex_m, ExecuTorch's integer
 kernels for the processor of --core, or for cortex-m55 without one; portable, its float kernels. Default:
@@ -331,11 +333,13 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "DIR, a package, whose host graph may have ops that ExecuTorch has no kernel for");
     CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
     std::vector<std::string> delegates = accelerators();
-    delegates.insert(delegates.begin(), "tosa");
+    delegates.insert(delegates.begin(), {"tosa", vgf_delegate});
     delegate->check(CLI::IsMember(delegates));
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
+    lower->add_option("--model-converter", o.converter,
+        "Arm's converter to VGF (PyPI: ai-ml-sdk-model-converter); default: model-converter, from the path");
     lower->add_option("--core", o.core, core_help)->check(check_core)->type_name("CORE");
     lower->add_option("--kernels", o.kernels, kernels_help)->check(CLI::IsMember({"cortex_m", "portable"}));
     lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
@@ -501,6 +505,9 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
         "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again the types that were lost");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
+    opt->add_option("--assume", o.assumed,
+           "Properties that hold already, separated by commas, for passes that require them")
+        ->type_name("PROPERTY,...");
     opt->add_flag("--verify", o.verify,
         "Execute the graph after each pass, and name the first that changes the result");
     opt->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
@@ -551,7 +558,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
         "contract", "Write what a model consists of and needs as a C++ header, for the compiler to check");
     contract->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     contract->add_option("-o,--output", o.output, "Header to write; written whole or not at all")->required();
-    contract->add_option("--name", o.name, "Name of the struct; default: that of the model's file");
+    contract->add_option("--name", o.name, "Name of the struct; default: that of the output's file");
     add_sizes(*contract, o.sizes);
     contract->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
     contract->add_option("--io-layout", o.io_layout, "Layout of image inputs and outputs, as for `lower`")
@@ -610,13 +617,21 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     CLI::App* quantize =
         app.add_subcommand("quantize", "Quantize a float .pt2 model, calibrated on samples of its inputs");
     quantize->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
+    CLI::Option* samples = quantize->add_option("--samples", o.calibration.samples,
+        "For each input, in order: a .npy file of samples, or a directory of such files");
+    samples->type_name("FILE|DIR");
     quantize
-        ->add_option("--samples", o.calibration.samples,
-            "For each input, in order: a .npy file of samples, or a directory of such files")
-        ->required()
-        ->type_name("FILE|DIR");
+        ->add_option("--observe", o.calibration.observe,
+            "File for what is observed of the samples, a part of all: --statistics takes those of all parts")
+        ->needs(samples)
+        ->type_name("FILE.stats");
+    quantize
+        ->add_option("--statistics", o.calibration.statistics,
+            "Files that --observe wrote, in the order of the samples: the result is that of all samples at once")
+        ->excludes(samples)
+        ->type_name("FILE.stats");
     add_sizes(*quantize, o.sizes);
-    quantize->add_option("-o,--output", o.output, "Quantized model to write (.pt2)")->required();
+    quantize->add_option("-o,--output", o.output, "Quantized model to write (.pt2)");
     add_calibration(*quantize, o.calibration);
     quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; default: one for each processor")
         ->check(CLI::Range(1, 1024));

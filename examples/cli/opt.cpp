@@ -53,6 +53,7 @@ result<run_statistics> run_watched(const opt_options& options, pmr_vector<any_pa
             .run = {.driver = options.retrace ? driver_kind::retracing : driver_kind::in_place,
                 .observer = &watcher,
                 .after_pass = &pass_watcher::after_pass}});
+    manager.assume(options.assumed);
     if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
     return manager(g, context);
 }
@@ -64,8 +65,8 @@ result<void> reproduce(const opt_options& options, const pmr_vector<any_pass>& p
     pass_watcher again(names_of(passes), failed.progress.count());
     pass_context context(standard_functions);
     if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
-    return write_reproducer(
-        options.reproducer, *model.graph, {again.progress.left(), options.verify, options.inputs});
+    return write_reproducer(options.reproducer, *model.graph,
+        {again.progress.left(), options.verify, options.inputs, options.assumed});
 }
 
 result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& passes,

@@ -37,6 +37,7 @@
 #include "placements.hpp"
 #include "stream.hpp"
 #include "vela.hpp"
+#include "vgf.hpp"
 
 namespace headrace::cli {
 
@@ -71,7 +72,8 @@ void write_verified(json_writer& w, const checked_method& m) {
 }
 
 std::string_view name_of_delegate(const lower_options& options) {
-    return is_accelerator(options.delegate) ? std::string_view(options.delegate) : "tosa";
+    const bool is_other = is_accelerator(options.delegate) || options.delegate == vgf_delegate;
+    return is_other ? std::string_view(options.delegate) : "tosa";
 }
 
 // Returns the program that compiles for an Ethos-U: the one in the path unless the user names another.
@@ -180,6 +182,7 @@ result<int> write_pte(const lower_options& options, const pte_choices& choices, 
         hint_at_accelerator(options.delegate, choices.target);
         if (!choices.target) lowering.target = target_of_accelerator(options.delegate);
     }
+    if (options.delegate == vgf_delegate) lowering.compile = compile_to_vgf(options.converter);
     HEADRACE_TRY(made, lower_to_pte(std::move(programs), lowering));
     HEADRACE_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
     if (!made.refusals.empty()) {
@@ -294,6 +297,8 @@ int check_pte_options(const lower_options& options, const pte_choices& choices) 
         return report_usage("--cost is for one flatbuffer: give -o a name that ends in .tosa");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
         return report_usage("--vela is for Ethos-U delegates: give --delegate, such as ethos-u55-128");
+    if (!options.converter.empty() && options.delegate != vgf_delegate)
+        return report_usage("--model-converter is for --delegate vgf, or -o with a name that ends in .vgf");
     if (choices.target && !delegates(options))
         return report_usage("--target is for the delegates of a .pte file: add --delegate tosa");
     if (!options.methods.empty() && !options.calibration.samples.empty())

@@ -2,10 +2,15 @@
 #include "quantize.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <headrace/base/printable.hpp>
@@ -33,6 +38,34 @@ result<std::vector<device_input>> device_inputs_of(const calibration_options& op
     }
     return inputs;
 }
+
+/// Shows on a terminal how many samples have begun, once a calibration takes long.
+class sample_line {
+public:
+    sample_line() = default;
+    sample_line(const sample_line&) = delete;
+    sample_line& operator=(const sample_line&) = delete;
+    ~sample_line() {
+        if (is_shown_) fmt::print(stderr, "\r\033[K");
+    }
+
+    void show(std::size_t i, std::size_t count) {
+        constexpr std::uint64_t half_a_second = 500'000'000;
+        if (!is_terminal_) return;
+        const std::lock_guard lock(mutex_);
+        const std::uint64_t now = steady_nanoseconds();
+        if (now - shown_ < half_a_second) return;
+        fmt::print(stderr, "\r\033[Ksample {} of {}", i + 1, count);
+        shown_ = now;
+        is_shown_ = true;
+    }
+
+private:
+    bool is_terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool is_shown_ = false;
+    std::uint64_t shown_ = steady_nanoseconds();
+    std::mutex mutex_;
+};
 
 /// Converts the options; samples and observers run on all processors.
 result<quantization_options> options_of(const calibration_options& options) {
@@ -64,7 +97,11 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.config.keep_branches = chosen.config.keep_branches || options.keep_branches;
     chosen.config.merge_branches = chosen.config.merge_branches || options.merge_branches;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
+    chosen.observe = options.observe;
+    chosen.statistics = options.statistics;
     chosen.in_parallel = on_threads(options.jobs);
+    chosen.progress = [line = std::make_shared<sample_line>()](
+                          std::size_t i, std::size_t count) { line->show(i, count); };
     return chosen;
 }
 
@@ -75,8 +112,9 @@ result<void> take_integers(program& model, const calibration_options& options) {
     return take_device_integers(model, inputs, is_quantized);
 }
 
-result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
+result<model_quantization> quantize_by(program& model, quantization_options chosen) {
     auto done = quantize_model(model, chosen);
+    chosen.progress = nullptr;         // clears its line before warnings
     HEADRACE_TRY(model.file.check());  // the failure may be due to a file that has changed
     if (!done) return done.error();
     for (const std::string& w : done.value().warnings) fmt::print(stderr, "warning: {}\n", printable(w));
@@ -97,11 +135,18 @@ result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
     say_notes(options.model, *model.graph);
-    HEADRACE_TRY(summary, quantize_by(model, chosen));
-    HEADRACE_TRY(write_pt2(options.output, model));
+    HEADRACE_TRY(summary, quantize_by(model, std::move(chosen)));
+    if (!options.output.empty()) {
+        HEADRACE_TRY(write_pt2(options.output, model));
+    }
     HEADRACE_TRY(model.file.check());
     if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
+    if (options.output.empty()) {
+        fmt::print(stream, "{}: {} of {} observed\n", options.calibration.observe,
+            counted(summary.points, "tensor"), options.model);
+        return {};
+    }
     print_search(stream, summary.search);
     const std::string merges = merges_text(merged_in(*model.graph));
     if (!merges.empty()) fmt::print(stream, "{}\n", merges);
@@ -121,7 +166,7 @@ result<program> read_and_quantize(
         return model;
     }
     HEADRACE_TRY(chosen, options_of(options));
-    HEADRACE_TRY(quantize_by(model, chosen));
+    HEADRACE_TRY(quantize_by(model, std::move(chosen)));
     return model;
 }
 
@@ -138,10 +183,17 @@ std::string merges_text(const std::vector<merged_nodes>& merges) {
 }
 
 int quantize(const quantize_options& options) {
-    if (const int status = check_distinct_files(std::vector{options.output}, options.model);
+    const calibration_options& given = options.calibration;
+    if (given.samples.empty() && given.statistics.empty())
+        return report_usage("quantize needs --samples, or --statistics of quantize --observe");
+    if (options.output.empty() && given.observe.empty())
+        return report_usage("quantize needs -o MODEL.pt2, or --observe FILE.stats");
+    if (const int status = check_distinct_files(std::vector{options.output, given.observe}, options.model);
         status != status_ok)
         return status;
-    if (const int status = check_extension(options.output, {".pt2"}); status != status_ok) return status;
+    if (const int status = check_extension(options.output, {".pt2"});
+        !options.output.empty() && status != status_ok)
+        return status;
     const result<void> done = quantize_to_file(options);
     return done ? status_ok : report_error(done.error());
 }

@@ -155,7 +155,7 @@ private:
     }
 
     const reduce_command_options& options_;
-    scratch_directory folder_{"headrace_reduce"};
+    scratch_directory folder_{"reduce"};
     std::string file_;
     std::string log_;
     std::string cause_;

@@ -27,20 +27,6 @@ namespace {
 
 error no_folder() { return unwritable("cannot make a temporary directory for Vela"); }
 
-constexpr const char* scratch_stem = "headrace_vela";
-
-// Runs a program until it ends; its output goes to a file. Returns its status, or -1 if it cannot be run.
-int run_program(std::vector<std::string> words, const std::string& log) {
-    return run_child(std::move(words), log).status;
-}
-
-// Returns the last line, which names the cause in a traceback.
-std::string last_line_of(std::string_view said) {
-    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
-    const std::size_t begin = said.rfind('\n');
-    return std::string(printable(said.substr(begin == std::string_view::npos ? 0 : begin + 1), 300));
-}
-
 // Returns the error of a failed run: a Python program with a fault prints a traceback; otherwise Vela's
 // message is used.
 error failed_vela(int status, std::string_view said) {
@@ -59,7 +45,7 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     std::vector<std::string> words{vela, folder.file("model.tosa"), "--accelerator-config", accelerator,
         "--output-format", "raw", "--output-dir", folder.path()};
     words.insert(words.end(), options.begin(), options.end());
-    const int status = run_program(std::move(words), log);
+    const int status = run_child(std::move(words), log).status;
     std::string said = text_of_file(log);
     if (status == -1)
         return unsupported(
@@ -112,7 +98,7 @@ result<void> check_arena(
 
 result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
     const std::optional<memory_map>& memory, std::span<const std::byte> flatbuffer) {
-    const scratch_directory folder(scratch_stem);
+    const scratch_directory folder("vela");
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     std::vector<std::string> options;
@@ -163,7 +149,7 @@ void hint_at_accelerator(const std::string& accelerator, const std::optional<tar
 
 result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
     const byte_source& flatbuffer, const std::optional<memory_map>& memory) {
-    const scratch_directory folder(scratch_stem);
+    const scratch_directory folder("vela");
     if (!folder.is_made()) return no_folder();
     HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
     std::vector<std::string> options{"--verbose-performance"};
@@ -182,8 +168,8 @@ result<vela_estimate> estimate_by_vela(const std::string& vela, const std::strin
 
 std::string version_of_vela(const std::string& vela) {
     constexpr std::size_t max_length = 40;
-    const scratch_directory folder(scratch_stem);
-    if (!folder.is_made() || run_program({vela, "--version"}, folder.file("log")) != 0) return {};
+    const scratch_directory folder("vela");
+    if (!folder.is_made() || run_child({vela, "--version"}, folder.file("log")).status != 0) return {};
     std::string said = text_of_file(folder.file("log"));
     said.erase(std::min(said.find_last_not_of("\r\n ") + 1, said.size()));
     const bool is_version = !said.empty() && said.size() <= max_length &&

@@ -22,6 +22,8 @@ HELD = {
         "usr/lib/cmake/headrace/headrace-programTargets.cmake",
     ],
     "libheadrace-dev": [
+        "usr/bin/headrace-filecheck",
+        "usr/share/man/man1/headrace-filecheck.1.gz",
         "usr/include/headrace/headrace.hpp",
         "usr/include/headrace/passes/declared_passes.hpp",
         *(f"usr/lib/libheadrace_{name}.a" for name in LIBRARIES),
@@ -39,7 +41,7 @@ HELD = {
 }
 NEEDED = {
     "headrace": ["libc6", "libzip4", "libsimdjson", "libfmt", "libtbb12"],
-    "libheadrace-dev": ["libboost-dev"],
+    "libheadrace-dev": ["libboost-dev", "python3"],
     "headrace-doc": [],
 }
 # examples/docs/install.md explains why.

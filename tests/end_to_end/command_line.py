@@ -101,6 +101,31 @@ def check_outputs(program, folder):
     call(program, "run", MODEL, says="output 0")
 
 
+def check_refusals(program, folder):
+    """--verify cannot execute an unknown op: all refused nodes are named, as without it."""
+    text = folder / "two.hr"
+    text.write_text("""headrace 1
+%x: float32[2] = input
+%a: float32[2] = opaque my.first(self=%x)
+%b: float32[2] = opaque my.second(self=%a)
+output %b
+""")
+    out = folder / "two.tosa"
+    told, verified = (calls.call(program, "lower", text, "-o", out, *options, status=UNSUPPORTED, says="b (my.second)").stderr
+                      for options in ((), ("--verify",)))
+    expect("a (my.first)" in told and told == verified, f"--verify tells other refusals: {verified}")
+
+
+def check_io_hint(program, folder):
+    """`--io int8` is a file of that name; `--io-type` may have been meant."""
+    done = subprocess.run([program, "lower", MODEL, "-o", folder / "hint.tosa", "--io", "int8"], cwd=folder,
+                          capture_output=True, text=True, check=True, timeout=300)
+    expect("note: --io int8 writes the description" in done.stderr, f"no hint: {done.stderr}")
+    expect((folder / "int8").exists(), "the description is not where it was asked for")
+    done = calls.call(program, "lower", MODEL, "-o", folder / "hint.tosa", "--io", folder / "int8.json")
+    expect("note: --io" not in done.stderr, f"a hint without need: {done.stderr}")
+
+
 def check_stages(program, folder):
     """The texts that --ir writes can be read, and the last is lowered to the same flatbuffer."""
     out, again, stages, some = (folder / name for name in ("out.tosa", "again.tosa", "stages", "some"))
@@ -343,8 +368,8 @@ def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_stages, check_pipeline, check_passes, check_plan, check_streams,
-                      check_places, check_names):
+        for check in (check_files, check_outputs, check_refusals, check_io_hint, check_stages, check_pipeline,
+                      check_passes, check_plan, check_streams, check_places, check_names):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

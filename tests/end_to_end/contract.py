@@ -68,7 +68,7 @@ def checks_of_model(program, folder, model):
     flatbuffer, io, header = folder / "m.tosa", folder / "m.json", folder / f"{name}.hpp"
     call(program, "lower", model, "-o", flatbuffer, "--io", io, *target)
     call(program, "contract", model, "-o", header, *target)
-    call(program, "contract", model, "-o", folder / "again.hpp", *target)
+    call(program, "contract", model, "-o", folder / "again.hpp", "--name", name, *target)
     expect(header.read_bytes() == (folder / "again.hpp").read_bytes(), f"{name}: two runs give other bytes")
     operators = re.findall(r"= tosa\.(\w+)\(", call(program, "show", "--full", flatbuffer).stdout)
     peak = re.search(r"peak (\d+) bytes", call(program, "plan", flatbuffer).stdout)[1]
@@ -97,17 +97,21 @@ def check_refusal(folder, tools, program):
     """A firmware whose pipeline lacks an op, and a board that is too small."""
     header = folder / "kws.hpp"
     call(program, "contract", KWS, "-o", header)
-    expect("struct kws_dscnn_int8 {" in header.read_text(), "the directory does not give the struct its name")
+    expect("struct kws {" in header.read_text(), "the output does not give the struct its name")
+    call(program, "contract", KWS, "-o", folder / "model.hpp")
+    expect("struct model {" in (folder / "model.hpp").read_text(), "an output called model does not give its name")
+    printed = call(program, "contract", KWS, "-o", "-").stdout
+    expect("struct kws_dscnn_int8 {" in printed, "the model does not give a printed struct its name")
     example = folder / "kws_contract.hpp"
     call(program, "contract", KWS, "-o", example, "--name", "kws", "--core", "cortex-m4")
     expect(example.read_bytes() == (ROOT / "examples" / example.name).read_bytes(),
            "examples/kws_contract.hpp is stale: its first user says how it is written")
     cases = {
         "lowers": ("struct none { static constexpr auto supported = headrace::ops_in<headrace::aten::relu>; };\n"
-                   "static_assert(headrace::lowers<none, kws_dscnn_int8>);\n", "headrace::aten::amax"),
+                   "static_assert(headrace::lowers<none, kws>);\n", "headrace::aten::amax"),
         "memory": ("struct board : headrace::ethos_u55 { static constexpr int memory = 1024; };\n"
-                   "static_assert(headrace::fits<board, kws_dscnn_int8>);\n", "headrace::has_bytes<1024>"),
-        "float": ('static_assert(headrace::fits<headrace::tosa_target<"TOSA-1.0+FP">, kws_dscnn_int8>);\n',
+                   "static_assert(headrace::fits<board, kws>);\n", "headrace::has_bytes<1024>"),
+        "float": ('static_assert(headrace::fits<headrace::tosa_target<"TOSA-1.0+FP">, kws>);\n',
                   "headrace::lacks<headrace::target_feature::profile_int>")}
     for case, (text, culprit) in cases.items():
         source = folder / f"{case}.cpp"
@@ -140,8 +144,8 @@ def check_exported_only(program, folder, tools):
     header = folder / "update.hpp"
     call(program, "contract", FIXTURES / "buffer_update" / "model.pt2", "-o", header, "--exported-only")
     source = folder / "update.cpp"
-    source.write_text('#include "update.hpp"\nstatic_assert(!headrace::lowered_contract<buffer_update>);\n'
-                      "static_assert(headrace::model_contract<buffer_update>);\n")
+    source.write_text('#include "update.hpp"\nstatic_assert(!headrace::lowered_contract<update>);\n'
+                      "static_assert(headrace::model_contract<update>);\n")
     for tool, command in tools:
         status, said = compiled(command, source)
         expect(status == 0, f"exported only with {tool}: {said[:600]}")
@@ -172,11 +176,12 @@ def check_hostile_names(program, folder, tools):
     op = "torch.ops.aten.relu.default"
     header = folder / "hostile.hpp"
     call(program, "contract", model, "-o", header)
+    expect("struct model_1_class {" in call(program, "contract", model, "-o", "-").stdout, "the folder gives no name")
     raw = ", ".join(f"'\\x{b:02x}'" for b in name.encode())
     source = folder / "hostile.cpp"
     source.write_text('#include "hostile.hpp"\n'
                       f"inline constexpr char wanted[] = {{{raw}, 0}};\n"
-                      "static_assert(model_1_class::inputs[0].name == wanted);\n")
+                      "static_assert(hostile::inputs[0].name == wanted);\n")
     for tool, command in tools:
         status, said = compiled(command, source)
         expect(status == 0, f"hostile names with {tool}: {said[:600]}")

@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import zlib
 
 import calls
 from calls import MALFORMED, OK, UNSUPPORTED, USAGE, call, expect
@@ -208,6 +209,91 @@ def check_config(program, folder):
         call(program, *arguments, status=MALFORMED, says=says)
 
 
+def check_shards(program, folder):
+    """Parts of the samples, observed one by one, give the bytes of one run over all, for each observer."""
+    x = numpy.load(MODEL.parent / "in0.npy")
+    # Ranges grow and shrink from sample to sample, so that the order matters.
+    growing = numpy.float32([1, 3, 0.5, 4, 6, 0.2, 8]).reshape(-1, 1, 1, 1)
+    samples = samples_of(x.shape, 7) * growing
+    numpy.save(folder / "all.npy", samples)
+    whole, parts = folder / "whole.pt2", folder / "parts.pt2"
+    files = []
+    for i, (begin, end) in enumerate([(0, 3), (3, 4), (4, 7)]):
+        numpy.save(folder / f"shard{i}.npy", samples[begin:end])
+        files.append(folder / f"shard{i}.stats")
+    for observer in ("histogram", "min-max", "moving-average", "percentile", "mse"):
+        options = ["--observer", observer]
+        call(program, "quantize", MODEL, "--samples", folder / "all.npy", "-o", whole, *options)
+        for file in files:
+            call(program, "quantize", MODEL, "--samples", file.with_suffix(".npy"), "--observe", file, *options,
+                 says="observed")
+        call(program, "quantize", MODEL, "--statistics", *files, "-o", parts, *options, "-j", 3,
+             says="9 tensors quantized")
+        expect(whole.read_bytes() == parts.read_bytes(), f"{observer}: parts give other bytes than all samples")
+    # The file of a min-max run keeps no activations.
+    call(program, "quantize", MODEL, "--samples", folder / "all.npy", "--observe", folder / "small.stats", "-o", parts,
+         "--observer", "min-max")
+    expect((folder / "small.stats").stat().st_size < 4096, "extremes alone take more than 4 kB")
+    call(program, "quantize", MODEL, "--samples", folder / "all.npy", "-o", whole, "--observer", "min-max")
+    expect(whole.read_bytes() == parts.read_bytes(), "--observe changes what is written")
+    call(program, "quantize", MODEL, "--statistics", *files[::-1], "-o", parts, "--observer", "mse")
+    check_broken_shards(program, folder, files)
+
+
+def parts_of(folder):
+    return folder / "parts.pt2"
+
+
+def check_broken_shards(program, folder, files):
+    out, broken = folder / "refused.pt2", folder / "broken.stats"
+    data = files[0].read_bytes()
+
+    def refuse(content, says, *options, status=MALFORMED):
+        broken.write_bytes(content)
+        call(program, "quantize", MODEL, "--statistics", broken, *options, "-o", out, status=status, says=says)
+
+    refuse(data, "with other options", "--observer", "min-max")
+    for cut in (0, 10, 47, 48, 60, len(data) // 2, len(data) - 1):
+        refuse(data[:cut], "broken.stats: ", "--observer", "mse")
+    random = numpy.random.default_rng(0)
+    for at in random.integers(0, len(data), 40):
+        refuse(data[:at] + bytes([data[at] ^ 1 << int(random.integers(8))]) + data[at + 1:], "broken.stats: ",
+               "--observer", "mse")
+    # Sizes that are too large, with a checksum that is right.
+    for at in (32, 40, 48 + 48):
+        large = bytearray(data[:-4])
+        large[at : at + 8] = (2**61 + 3).to_bytes(8, "little")
+        refuse(bytes(large) + zlib.crc32(large).to_bytes(4, "little"), "broken.stats: ", "--observer", "mse")
+    # Numbers that no tensor has, or that are outside of the range that the file says.
+    for at, number in ((48, "nan"), (52, "inf"), (56, "nan"), (64, "nan"), (48 + 56, "nan")):
+        odd = bytearray(data[:-4])
+        odd[at : at + 4] = numpy.float32(number).tobytes()
+        broken.write_bytes(bytes(odd) + zlib.crc32(odd).to_bytes(4, "little"))
+        status = OK if at == 48 + 56 else MALFORMED
+        call(program, "quantize", MODEL, "--statistics", broken, "--observer", "mse", "-o", parts_of(folder), status=status)
+    narrow = bytearray(data[:-4])
+    narrow[48:56] = numpy.float32([0, 1e-6]).tobytes()
+    broken.write_bytes(bytes(narrow) + zlib.crc32(narrow).to_bytes(4, "little"))
+    call(program, "quantize", MODEL, "--statistics", broken, "--observer", "mse", "-o", parts_of(folder))
+    refuse(data.replace(b"statistics 1", b"statistics 9"), "another version", "--observer", "mse")
+    other = ROOT / "tests/fixtures/depthwise_residual/model.pt2"
+    call(program, "quantize", other, "--statistics", *files, "--observer", "mse", "-o", out, status=MALFORMED,
+         says="another model")
+    expect(not out.exists(), "a refused file of statistics left a model")
+    call(program, "quantize", MODEL, "-o", out, status=USAGE, says="needs --samples, or --statistics")
+    call(program, "quantize", MODEL, "--samples", folder / "all.npy", status=USAGE, says="needs -o MODEL.pt2, or --observe")
+    call(program, "quantize", MODEL, "--samples", folder / "all.npy", "--observe", folder / "no" / "x.stats", status=USAGE,
+         says="cannot write")
+    call(program, "quantize", MODEL, "--statistics", *files, "--observer", "mse", "--correct-biases", "-o", out,
+         status=UNSUPPORTED, says="need all samples at once")
+    call(program, "quantize", MODEL, "--statistics", *files, "--observer", "mse", "--best", 1, "-o", out,
+         status=UNSUPPORTED, says="--best")
+    state = ROOT / "tests/fixtures/buffer_update/model.pt2"
+    call(program, "quantize", state, "--samples", state.parent / "in0.npy", "--observe", folder / "state.stats",
+         status=UNSUPPORTED, says="keeps a state")
+    expect(not (folder / "state.stats").exists(), "a refused model left statistics")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -223,6 +309,7 @@ def main():
         check_lost(program, folder)
         check_samples(program, folder)
         check_config(program, folder)
+        check_shards(program, folder)
     return calls.report()
 
 

@@ -50,6 +50,8 @@ def check_exported_program():
 def check_quantization():
     quantized = headrace.quantize(FLOAT, numpy.concatenate([x, 0.5 * x, -x]), observer="min-max")
     assert quantized[:2] == b"PK"
+    parts = [headrace.observe(FLOAT, part, observer="min-max") for part in (numpy.concatenate([x, 0.5 * x]), -x)]
+    assert headrace.quantize(FLOAT, statistics=parts, observer="min-max") == quantized
     layers = headrace.compare(FLOAT, quantized, x)
     assert json.dumps(layers).count("sqnr") > 3
     lowered = headrace.lower(FLOAT, quantize=[x], observer="min-max")

@@ -317,3 +317,25 @@ TEST_CASE("a registry finds passes by name, and what was meant by a wrong one") 
     CHECK(registry.closest("relu") == pmr_vector<std::string_view>{"relu_to_neg"});
     CHECK(registry.closest("something_else_entirely").empty());
 }
+
+TEST_CASE("a pass manager takes properties for granted") {
+    pass_manager manager({needs_clean{}});
+    CHECK_FALSE(manager.solve_constraints());
+    manager.assume("another");
+    CHECK_FALSE(manager.solve_constraints());
+    manager.assume("another,clean");
+    CHECK(order_of(manager) == names{"needs_clean"});
+    // A pass that ensures it need not come first.
+    pass_manager both({needs_clean{}, cleaner{}});
+    CHECK(order_of(both) == names{"cleaner", "needs_clean"});
+    both.assume("clean");
+    CHECK(order_of(both) == names{"cleaner", "needs_clean"});
+    pass_manager assumed({needs_clean{}, cleaner{}});
+    assumed.assume("clean");
+    CHECK(order_of(assumed) == names{"needs_clean", "cleaner"});
+    // Nor one that must come afterwards be there.
+    pass_manager after({wants_first{}});
+    CHECK_FALSE(after.solve_constraints());
+    after.assume("first");
+    CHECK(order_of(after) == names{"wants_first"});
+}

@@ -14,6 +14,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/io/file/npy.hpp>
+#include <headrace/opt/opt_command_line.hpp>
 #include <headrace/opt/opt_main.hpp>
 
 using namespace headrace;
@@ -105,6 +106,13 @@ struct wrong_twice : pass {
     using produces = ops<power>;
     value operator()(const args<twice>& a, emit<produces>& e) const { return e.make<power>({a.x, 1}); }
 };
+struct powers_known : property {};
+struct square_again : pass {
+    using requires_before = pass_list<powers_known>;
+    using targeted_ops = ops<twice>;
+    using produces = ops<power>;
+    value operator()(const args<twice>& a, emit<produces>& e) const { return e.make<power>({a.x, 2}); }
+};
 struct lowering : pipeline<from<aten::add_tensor, aten::pow_tensor_scalar>, to<dialect>, select> {};
 struct also : pipeline<from<aten::add_tensor, aten::pow_tensor_scalar>, to<dialect>, select, wrong_twice> {};
 }  // namespace whole
@@ -137,7 +145,7 @@ int run_whole(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "whole_opt");
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
-    return opt_main<dialects<whole::dialect>, whole::lowering, whole::also>(
+    return opt_main<dialects<whole::dialect>, whole::lowering, whole::also, pass_list<whole::square_again>>(
         static_cast<int>(argv.size()), argv.data());
 }
 std::string text_of(const std::filesystem::path& path) {
@@ -317,6 +325,77 @@ TEST_CASE("a program for another dialect names what may not leave its pipeline",
     CHECK(lower("%y: ? = whole.power(%x, exponent=4)\noutput %y\n") == 3);    // its verifier
     CHECK_FALSE(std::filesystem::exists(lowered));
     CHECK(lower("%y: ? = whole.power(%x, exponent=3)\noutput %y\n") == 0);
+}
+
+TEST_CASE("a program for another dialect says how it is used", "[opt_main]") {
+    CHECK(run({"--help"}) == 0);
+    CHECK(run({"opt", "--help"}) == 0);
+    std::vector<std::string> words{"own_opt", "opt", "x.hr", "--pases", "a"};
+    const auto refusal = [&] {
+        std::vector<char*> argv;
+        for (std::string& w : words) argv.push_back(w.data());
+        return std::string(parse_opt_command(argv).error().message);
+    };
+    CHECK(refusal() == "opt has no option --pases; did you mean --passes?");
+    words = {"own_opt", "lowr", "x.hr"};
+    CHECK(refusal() == "there is no command 'lowr'; did you mean lower?");
+    words = {"own_opt", "show", "x.hr", "--quantize-all"};
+    CHECK(refusal() == "show has no option --quantize-all");
+    words = {"own_opt", "opt", "x.hr", "--passes"};
+    CHECK(refusal() == "--passes needs an argument");
+    words = {"own_opt", "opt", "x.hr", "y.hr"};
+    CHECK(refusal() == "opt takes one file, but 'y.hr' is another");
+    words = {"own_opt", "opt"};
+    CHECK(refusal() == "opt needs a file");
+    words = {"own_opt", "lower", "x.hr", "--partition", "--ir", "d"};
+    CHECK(refusal() == "--ir and --reproducer are for a whole graph: leave out --partition");
+    words = {"own_opt"};
+    CHECK(refusal() == "no command is given");
+}
+
+TEST_CASE("a program for another dialect runs a pass alone that requires a property", "[opt_main]") {
+    const folder at;
+    const std::string model = at.write("x.hr", R"(headrace 1
+%x: float32[2] = input
+%y: ? = whole.twice(%x)
+output %y
+)");
+    const std::string out = (at.path / "y.hr").string();
+    CHECK(run_whole({"opt", model, "--passes", "square_again", "-o", out}) == 3);
+    CHECK(run_whole({"opt", model, "--passes", "square_again", "--assume", "another", "-o", out}) == 3);
+    for (const char* driver : {"--check", "--retrace"}) {
+        CHECK(run_whole({"opt", model, "--passes", "square_again", "--assume", "another,powers_known", driver,
+                  "-o", out}) == 0);
+        CHECK(text_of(out).find("%y: float32[2] = whole.power(%x)") != std::string::npos);
+    }
+    // A reproducer assumes it, too.
+    const std::string kept = (at.path / "kept.hr").string();
+    CHECK(run_whole({"opt", model, "--passes", "square_again", "--assume", "powers_known", "--verify",
+              "--reproducer", kept}) == 3);
+    CHECK(text_of(kept).starts_with("// RUN: --passes square_again --verify --assume powers_known\n"));
+    CHECK(run_whole({"opt", kept}) == 3);
+}
+
+TEST_CASE("a program for another dialect lowers the parts that its pipeline takes", "[opt_main]") {
+    const folder at;
+    const std::string model = at.write("x.hr", R"(headrace 1
+%x: float32[2] = input
+%a: ? = aten.add.Tensor(%x, %x)
+%b: ? = aten.relu.default(%a)
+%c: ? = aten.pow.Tensor_Scalar(%b, 3)
+%d: ? = aten.pow.Tensor_Scalar(%c, 4)
+output %d
+)");
+    const std::string out = (at.path / "y.hr").string();
+    CHECK(run_whole({"lower", model, "-o", out}) == 1);
+    REQUIRE(run_whole({"lower", model, "--partition", "--verify", "-o", out}) == 0);
+    const std::string text = text_of(out);
+    CHECK(text.find("whole.twice(") != std::string::npos);
+    CHECK(text.find("= aten.relu.default(%a)") != std::string::npos);
+    CHECK(text.find("exponent=3") != std::string::npos);
+    CHECK(text.find("%d: float32[2] = aten.pow.Tensor_Scalar(") != std::string::npos);  // refused
+    CHECK(run_whole({"run", out}) == 0);
+    CHECK(run_whole({"opt", out, "--passes", "select"}) == 1);  // that of the host is refused again
 }
 
 TEST_CASE("graphs of another dialect run by its kernels, and by no others", "[opt_main]") {

@@ -7,7 +7,7 @@ A model is a path, the bytes of a file, or a torch.export.ExportedProgram.
 from importlib import metadata
 
 from ._files import Model, Samples
-from ._functions import Graph, Lowered, compare, contract, lower, opt, page, plan, quantize, run, show
+from ._functions import Graph, Lowered, compare, contract, lower, observe, opt, page, plan, quantize, run, show
 from ._program import HeadraceError, MalformedFile, NotSupported, UsageError, call, program_path
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "compare",
     "contract",
     "lower",
+    "observe",
     "opt",
     "page",
     "plan",

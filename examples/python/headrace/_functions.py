@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import pathlib
 import re
 import tempfile
@@ -114,25 +115,48 @@ def lower(
         return made
 
 
-def quantize(model: Model, samples: Samples | Sequence[Samples], **options: Option) -> bytes:
+def quantize(
+    model: Model,
+    samples: Samples | Sequence[Samples] | None = None,
+    *,
+    statistics: Sequence[str | os.PathLike[str] | bytes] = (),
+    **options: Option,
+) -> bytes:
     """A float model as a quantized one: a .pt2 archive, which torch.export.load and every function here read.
 
-    samples   for each input an array of samples along axis 0, a .npy file, or a directory of such files
-    options   those of `headrace quantize`: observer, activations, weights, per_tensor, equalize, smooth, best, …
+    samples      for each input an array of samples along axis 0, a .npy file, or a directory of such files
+    statistics   instead of samples: what `observe` returned for consecutive parts of them, or files of it, in order
+    options      those of `headrace quantize`: observer, activations, weights, per_tensor, equalize, smooth, best, …
     """
     with _folder() as name:
         folder = pathlib.Path(name)
         out = folder / "quantized.pt2"
-        call(
-            "quantize",
-            model_file(model, folder),
-            "-o",
-            out,
-            "--samples",
-            *array_files(samples, folder),
-            *option_list(dict(options)),
-        )
+        if samples is not None:
+            calibration = ["--samples", *array_files(samples, folder)]
+        else:
+            calibration = ["--statistics", *(_bytes_file(s, folder / f"{i}.stats") for i, s in enumerate(statistics))]
+        call("quantize", model_file(model, folder), "-o", out, *calibration, *option_list(dict(options)))
         return out.read_bytes()
+
+
+def observe(model: Model, samples: Samples | Sequence[Samples], **options: Option) -> bytes:
+    """What a quantization observes of a part of the samples, on any machine, for `quantize(model, statistics=…)`.
+
+    options   those of the quantization
+    """
+    with _folder() as name:
+        folder = pathlib.Path(name)
+        out = folder / "shard.stats"
+        arguments = ["--samples", *array_files(samples, folder), "--observe", out, *option_list(dict(options))]
+        call("quantize", model_file(model, folder), *arguments)
+        return out.read_bytes()
+
+
+def _bytes_file(data: str | os.PathLike[str] | bytes, path: pathlib.Path) -> pathlib.Path:
+    if isinstance(data, (str, os.PathLike)):
+        return pathlib.Path(data)
+    path.write_bytes(data)
+    return path
 
 
 def run(
@@ -222,7 +246,5 @@ def opt(model: Model, passes: str | Sequence[str], **options: Option) -> str:
 def contract(model: Model, *, name: str | None = None, **options: Option) -> str:
     """What a model consists of and needs, as a C++ header."""
     with _folder() as place:
-        folder = pathlib.Path(place)
-        out = folder / "contract.hpp"
-        call("contract", model_file(model, folder), "-o", out, *option_list({"name": name, **options}))
-        return out.read_text(encoding="utf-8")
+        given = model_file(model, pathlib.Path(place))
+        return call("contract", given, "-o", "-", *option_list({"name": name, **options}))

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_FX_PASS_MANAGER_HPP
 #define HEADRACE_FX_PASS_MANAGER_HPP
 
+#include <algorithm>
 #include <functional>
 #include <memory_resource>
 #include <span>
@@ -54,6 +55,17 @@ public:
         solved_ = false;
     }
 
+    /// Lets properties, or passes, of a list like "a,b" count as provided: a pass that requires one of them
+    /// runs without a pass that ensures it.
+    void assume(std::string_view names) {
+        while (!names.empty()) {
+            const std::string_view name = names.substr(0, names.find(','));
+            names.remove_prefix(std::min(names.size(), name.size() + 1));
+            if (!name.empty()) assumed_.emplace_back(name);
+        }
+        solved_ = false;
+    }
+
     /// Returns the passes, in the given order or, once constraints are solved, in running order.
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
@@ -61,7 +73,7 @@ public:
     /// The error names the missing pass, or the cycle.
     [[nodiscard]] result<void> solve_constraints() {
         if (solved_) return {};
-        HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
+        HEADRACE_TRY(order, detail::pass_order(passes_, constraints_, assumed_).solve());
         pmr_vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
@@ -128,6 +140,7 @@ private:
 
     pmr_vector<any_pass> passes_;
     pmr_vector<detail::pass_order::constraint> constraints_;
+    pmr_vector<std::pmr::string> assumed_;
     pmr_vector<check> checks_;
     pass_manager_options options_;
     pmr_vector<error> suppressed_;

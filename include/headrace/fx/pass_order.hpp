@@ -27,8 +27,10 @@ public:
     using constraint =
         std::pair<std::pmr::string, std::pmr::string>;  ///< every pass of that name before every other
 
-    pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
-        : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
+    /// `assumed` are names that count as provided from the beginning to the end.
+    pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints,
+        std::span<const std::pmr::string> assumed = {})
+        : passes_(passes), constraints_(constraints), assumed_(assumed), placed_(passes.size(), false) {}
 
     [[nodiscard]] result<pmr_vector<std::size_t>> solve() {
         HEADRACE_TRY(check_provided());
@@ -44,7 +46,11 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_assumed(std::string_view wanted) const {
+        return std::find(assumed_.begin(), assumed_.end(), wanted) != assumed_.end();
+    }
     [[nodiscard]] bool provided(std::string_view wanted, std::size_t except) const {
+        if (is_assumed(wanted)) return true;
         for (std::size_t i = 0; i != passes_.size(); ++i) {
             if (i != except && passes_[i].provides(wanted)) return true;
         }
@@ -80,6 +86,7 @@ private:
         return std::nullopt;
     }
     [[nodiscard]] std::optional<std::size_t> missing_provider(std::string_view wanted, std::size_t i) const {
+        if (is_assumed(wanted)) return std::nullopt;
         std::optional<std::size_t> missing;
         for (std::size_t k = 0; k != passes_.size(); ++k) {
             if (k == i || !passes_[k].provides(wanted)) continue;
@@ -91,7 +98,7 @@ private:
     /// True if `i` is the only remaining pass that provides a requirement of `k` for later passes.
     [[nodiscard]] bool is_last_for(std::size_t i, std::size_t k) const {
         for (const std::string_view wanted : passes_[k].info().requires_after) {
-            if (!passes_[i].provides(wanted)) continue;
+            if (!passes_[i].provides(wanted) || is_assumed(wanted)) continue;
             bool other = false;
             for (std::size_t j = 0; j != passes_.size(); ++j)
                 other = other || (!placed_[j] && j != i && j != k && passes_[j].provides(wanted));
@@ -121,6 +128,7 @@ private:
 
     std::span<const any_pass> passes_;
     std::span<const constraint> constraints_;
+    std::span<const std::pmr::string> assumed_;
     pmr_vector<bool> placed_;
 };
 

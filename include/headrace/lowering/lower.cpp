@@ -115,6 +115,7 @@ private:
         report.transposes_in = count_transposes(g);
         in_layout_passes_ = false;
         report.verified.clear();
+        not_executed_.reset();
         HEADRACE_TRY(begin_check(g));
         fold_quantized_normalization(g);
         HEADRACE_TRY(integers, check_integers(g, options_.strict));
@@ -136,6 +137,7 @@ private:
             if (std::ranges::none_of(integers.refusals, same)) outcome_.refusals.push_back(d);
         }
         clock_.end("lower");
+        if (not_executed_ && outcome_.refusals.empty()) return *not_executed_;
         if (options_.state == state_kind::variable && outcome_.refusals.empty()) {
             HEADRACE_TRY(make_variables(g, states_));
         }
@@ -170,8 +172,14 @@ private:
         if (!options_.verify) return {};
         check_.emplace(std::move(inputs));
         result<void> begun = check_->begin(g);
-        if (!begun && options_.inputs.empty()) return unfit_random_inputs(begun.error());
-        return begun;
+        if (begun) return {};
+        check_.reset();
+        // A model with ops that cannot be executed is lowered all the same, so that all its refusals are named.
+        if (begun.error().kind == error_kind::unsupported) {
+            not_executed_ = begun.error();
+            return {};
+        }
+        return options_.inputs.empty() ? unfit_random_inputs(begun.error()) : begun.error();
     }
 
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {
@@ -217,6 +225,7 @@ private:
     std::vector<target_spec> targets_;
     bool in_layout_passes_ = false;
     std::optional<result_check> check_;
+    std::optional<error> not_executed_{};  // why --verify cannot execute the exported program
     std::vector<initial_state> states_;
     stage_clock clock_;
     lowering_outcome outcome_;

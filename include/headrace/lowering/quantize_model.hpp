@@ -3,6 +3,8 @@
 #ifndef HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 #define HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +28,15 @@ struct quantization_options {
     std::optional<double> search_for{};
     /// For that search: the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
     double int16_share = 0;
+    /// File for what is observed of the samples, for a quantization elsewhere; empty: none. See
+    /// statistics_writer.
+    std::string observe{};
+    /// Such files, instead of samples: with those of consecutive parts of the samples, in order, the result
+    /// is that of all samples.
+    std::vector<std::string> statistics{};
     parallel_for in_parallel = run_serially;
+    /// Called before sample i of `count` is executed, from any thread; may be empty.
+    std::function<void(std::size_t i, std::size_t count)> progress{};
 };
 
 /// A summary of the quantization, and the configurations that were tried if the options ask for a search.
@@ -34,8 +44,8 @@ struct model_quantization : quantization_summary {
     quantization_search search{};
 };
 
-/// Reads the samples. An error names a file whose shape or dtype does not fit its input, or whose numbers are
-/// not finite.
+/// Finds the samples, which are read when they are needed. An error names a file whose shape or dtype does
+/// not fit its input; that of a sample one whose numbers are not finite.
 [[nodiscard]] result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files);
 
 /// Quantizes the program in place; buffers that it writes keep their type and first value (see

@@ -20,6 +20,8 @@ public:
     /// Turns the states into inputs, after the user's. The program must outlive this.
     explicit quantized_states(program& p);
 
+    [[nodiscard]] bool empty() const { return states_.empty(); }
+
     /// Returns the samples of all inputs: the states' values are those that the program, executed on the
     /// user's samples in order, starts with. An error is that of an execution.
     [[nodiscard]] result<sample_source> samples(const sample_source& users) const;

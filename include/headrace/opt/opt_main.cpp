@@ -28,6 +28,8 @@
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/memory/memory_plan.hpp>
+#include <headrace/opt/opt_command_line.hpp>
+#include <headrace/opt/partition_by_pipeline.hpp>
 #include <headrace/opt/pass_watcher.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/run/planned_check.hpp>
@@ -37,111 +39,9 @@ namespace headrace {
 
 namespace {
 
-// The parsed command line.
-struct opt_request {
-    std::string command;
-    std::string file;
-    std::string passes;
-    std::string pipeline;
-    std::string output;
-    std::string reproducer;
-    std::string ir;         ///< a folder
-    std::string ir_around;  ///< passes, separated by commas
-    std::vector<std::string> inputs;
-    std::vector<std::string> results;
-    bool all_passes = false;
-    bool verify = false;
-};
-
-// Returns the options that a command takes.
-std::span<const std::string_view> opt_options_of(std::string_view command) {
-    static constexpr std::string_view show[] = {"-o"};
-    static constexpr std::string_view opt[] = {
-        "-o", "--passes", "--all", "--verify", "--in", "--reproducer", "--ir", "--ir-around"};
-    static constexpr std::string_view lower[] = {
-        "-o", "--pipeline", "--verify", "--in", "--reproducer", "--ir", "--ir-around"};
-    static constexpr std::string_view run[] = {"--in", "--out"};
-    static constexpr std::string_view plan[] = {"--verify", "--in"};
-    return command == "show" ? std::span<const std::string_view>(show)
-        : command == "opt"   ? std::span<const std::string_view>(opt)
-        : command == "lower" ? std::span<const std::string_view>(lower)
-        : command == "run"   ? std::span<const std::string_view>(run)
-        : command == "plan"  ? std::span<const std::string_view>(plan)
-                             : std::span<const std::string_view>();
-}
-
-// Parses a command line; the result is empty if it is not what run_opt_program takes.
-class opt_parser {
-public:
-    explicit opt_parser(std::span<char*> arguments)
-        : words_(arguments.begin(), arguments.end()), at_(std::min<std::size_t>(words_.size(), 1)) {}
-
-    [[nodiscard]] std::optional<opt_request> parse() {
-        if (at_ != words_.size()) asked_.command = words_[at_++];
-        const auto known = opt_options_of(asked_.command);
-        while (at_ != words_.size()) {
-            const std::string_view word = words_[at_++];
-            if (!word.starts_with("-")) {
-                if (!std::exchange(asked_.file, word).empty()) return std::nullopt;
-            } else if (std::find(known.begin(), known.end(), word) == known.end() || !take(word)) {
-                return std::nullopt;
-            }
-        }
-        // `opt` of a reproducer finds its passes in the file.
-        const bool chosen = asked_.command != "opt" || !asked_.all_passes || asked_.passes.empty();
-        const bool complete = asked_.ir_around.empty() || !asked_.ir.empty();
-        return !known.empty() && chosen && complete && !asked_.file.empty() ? std::optional(asked_)
-                                                                            : std::nullopt;
-    }
-
-private:
-    // Takes an option with its argument; false if that is missing.
-    bool take(std::string_view option) {
-        if (option == "--all") return asked_.all_passes = true;
-        if (option == "--verify") return asked_.verify = true;
-        std::vector<std::string> files;
-        while (at_ != words_.size() && !words_[at_].starts_with("-")) {
-            files.emplace_back(words_[at_++]);
-            if (option != "--in" && option != "--out") break;
-        }
-        if (files.empty()) return false;
-        if (option == "--in") return asked_.inputs = files, true;
-        if (option == "--out") return asked_.results = files, true;
-        if (option == "--reproducer") return asked_.reproducer = files[0], true;
-        if (option == "--ir") return asked_.ir = files[0], true;
-        if (option == "--ir-around") return asked_.ir_around = files[0], true;
-        (option == "-o" ? asked_.output : option == "--passes" ? asked_.passes : asked_.pipeline) = files[0];
-        return true;
-    }
-
-    std::vector<std::string_view> words_;
-    std::size_t at_;
-    opt_request asked_;
-};
-
 int opt_failure(const error& e) {
     std::fprintf(stderr, "error: %s\n", printable(e.message, max_printed_message).c_str());
     return e.kind == error_kind::unwritable ? 2 : e.kind == error_kind::unsupported ? 1 : 3;
-}
-
-void print_opt_usage(const opt_program& own, const char* name) {
-    std::fprintf(stderr,
-        "error: usage: %s COMMAND FILE\n"
-        "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
-        "  opt FILE [--passes a,b|--all] [-o FILE.hr] the graph after passes\n"
-        "  lower FILE [--pipeline NAME] [-o FILE.hr]  the graph after a pipeline\n"
-        "  run FILE [--in FILE.npy…] [--out FILE.npy…]\n"
-        "  plan FILE                                  places in memory\n"
-        "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n"
-        "opt and lower take --ir FOLDER: the graph after each pass, as text; --ir-around a,b for some\n"
-        "opt and lower take --reproducer FILE.hr: if a pass fails, the graph before it, for `opt`\n",
-        name);
-    for (const opt_pipeline& p : own.pipelines)
-        std::fprintf(stderr, "pipeline %s: %zu passes\n", std::string(p.name).c_str(), p.passes.size());
-    std::fprintf(stderr, "passes:\n");
-    for (const any_pass& p : own.passes.passes())
-        std::fprintf(
-            stderr, "  %-30s %s\n", std::string(p.name()).c_str(), std::string(p.info().summary).c_str());
 }
 
 // Infers the metadata that nodes lack, including those of user-defined dialects.
@@ -184,17 +84,30 @@ result<program> read_own(const opt_program& own, const std::string& path) {
 
 using refused_nodes = pmr_vector<diagnostic>;
 
+// Returns a manager that accepts the properties of --assume.
+pass_manager manager_of(
+    const opt_request& asked, pmr_vector<any_pass> passes, const pass_manager_options& options = {}) {
+    pass_manager manager(std::move(passes), options);
+    manager.assume(asked.assumed);
+    return manager;
+}
+
+driver_kind driver_of(const opt_request& asked) {
+    return asked.retrace ? driver_kind::retracing : driver_kind::in_place;
+}
+
 result<void> print_or_write(const opt_request& asked, const program& p) {
     if (!asked.output.empty()) return write_graph_text(asked.output, p);
     std::printf("%s", listing(*p.graph).c_str());
     return {};
 }
 
-result<run_statistics> run_watched(const opt_program& own, const pmr_vector<any_pass>& passes, graph& g,
-    pass_context& context, pass_watcher& watcher) {
-    pass_manager manager(passes,
+result<run_statistics> run_watched(const opt_program& own, const opt_request& asked,
+    const pmr_vector<any_pass>& passes, graph& g, pass_context& context, pass_watcher& watcher) {
+    pass_manager manager = manager_of(asked, passes,
         {.run_checks_after_each_pass = true,
-            .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
+            .run = {
+                .driver = driver_of(asked), .observer = &watcher, .after_pass = &pass_watcher::after_pass}});
     manager.add_checks([&](const graph& now) { return verify_all(own, now); });
     return manager(g, context);
 }
@@ -207,18 +120,18 @@ result<void> reproduce(const opt_program& own, const opt_request& asked, const p
         HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
         pass_context context({own.infer, &eval::folding});
-        if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
+        if (count != 0) static_cast<void>(run_watched(own, asked, passes, *p.graph, context, again));
         HEADRACE_TRY(left, own.passes.select(again.progress.left()));
-        if (count != 0 && !pass_manager(std::move(left)).solve_constraints()) continue;
+        if (count != 0 && !manager_of(asked, std::move(left)).solve_constraints()) continue;
         return write_reproducer(
-            asked.reproducer, *p.graph, {again.progress.left(), asked.verify, asked.inputs});
+            asked.reproducer, *p.graph, {again.progress.left(), asked.verify, asked.inputs, asked.assumed});
     }
 }
 
 // Runs passes with all checks. Returns the nodes that they refuse.
 result<refused_nodes> transform(
     const opt_program& own, const opt_request& asked, const pmr_vector<any_pass>& chosen, graph& g) {
-    pass_manager ordered(chosen);
+    pass_manager ordered = manager_of(asked, chosen);
     HEADRACE_TRY(ordered.solve_constraints());
     const pmr_vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
     pass_watcher watcher(names_of(passes));
@@ -238,7 +151,7 @@ result<refused_nodes> transform(
         HEADRACE_TRY(watcher.texts->write(g, "input"));
     }
     pass_context context({own.infer, &eval::folding});
-    if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
+    if (const auto done = run_watched(own, asked, passes, g, context, watcher); !done) {
         return with_reproducer(
             done.error(), asked.reproducer, [&] { return reproduce(own, asked, passes, watcher); });
     }
@@ -274,6 +187,26 @@ result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_reques
             "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
     }
     return all;
+}
+
+// Lowers what the pipeline takes; says what stays.
+result<refused_nodes> lower_in_parts(const opt_program& own, const opt_request& asked, graph& g) {
+    std::optional<result_check> executed;
+    if (asked.verify) {
+        HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
+        HEADRACE_TRY(executed.emplace(std::move(inputs), own.operators).begin(g));
+    }
+    HEADRACE_TRY(
+        host, partition_by_pipeline(own, *pipeline_for(own, asked), g, {.driver = driver_of(asked)}));
+    HEADRACE_TRY(verify_all(own, g));
+    if (executed) {
+        HEADRACE_TRY(executed->check("partition", g));
+    }
+    for (const host_node& stays : host) {
+        const std::string line = join_text("note: ", message_prefix(*stays.which), "stays: ", stays.reason);
+        std::fprintf(stderr, "%s\n", printable(line, max_printed_message).c_str());
+    }
+    return refused_nodes();
 }
 
 result<void> write_results(const std::vector<std::string>& files, const std::vector<tensor>& outputs) {
@@ -315,7 +248,9 @@ result<void> print_plan(const opt_program& own, const opt_request& asked, const 
 // Runs `opt` or `lower`: the graph is not written if a node is refused.
 result<int> transform_and_write(const opt_program& own, const opt_request& asked, program& p) {
     HEADRACE_TRY(refused,
-        asked.command == "opt" ? optimize(own, asked, *p.graph) : lower_by_pipeline(own, asked, *p.graph));
+        asked.command == "opt" ? optimize(own, asked, *p.graph)
+            : asked.partition  ? lower_in_parts(own, asked, *p.graph)
+                               : lower_by_pipeline(own, asked, *p.graph));
     for (const std::string& line : refusal_lines(refused))
         std::fprintf(stderr, "error: %s\n", printable(line, max_printed_message).c_str());
     if (!refused.empty()) return 1;
@@ -365,20 +300,27 @@ result<void> check_names(const opt_program& own, const opt_request& asked) {
 }  // namespace
 
 int run_opt_program(const opt_program& program, int argc, char** argv) {
-    const auto asked = opt_parser({argv, static_cast<std::size_t>(argc)}).parse();
-    if (!asked) {
-        print_opt_usage(program, argc == 0 ? "program" : argv[0]);
+    const std::string name = argc == 0 ? "program" : argv[0];
+    const auto parsed = parse_opt_command({argv, static_cast<std::size_t>(argc)});
+    if (!parsed) {
+        std::fprintf(stderr, "error: %s\n%s --help lists all commands and options\n",
+            printable(parsed.error().message, max_printed_message).c_str(), name.c_str());
         return 2;
     }
-    if (const auto known = check_names(program, *asked); !known) {
+    const opt_request& asked = parsed.value();
+    if (asked.help) {
+        std::printf("%s", opt_usage(program, name).c_str());
+        return 0;
+    }
+    if (const auto known = check_names(program, asked); !known) {
         std::fprintf(stderr, "error: %s\n", known.error().message.c_str());
         return 2;
     }
     try {
-        const result<int> status = answer(program, *asked);
+        const result<int> status = answer(program, asked);
         return status ? status.value() : opt_failure(status.error());
     } catch (const std::exception& e) {  // lack of memory, mostly
-        return opt_failure(malformed({asked->file, ": ", e.what()}));
+        return opt_failure(malformed({asked.file, ": ", e.what()}));
     }
 }
 

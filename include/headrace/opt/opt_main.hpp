@@ -12,6 +12,7 @@
 #include <headrace/fx/pass_manager.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/text/graph_text.hpp>
+#include <headrace/partition/operator_support.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 
@@ -22,6 +23,7 @@ struct opt_pipeline {
     std::string_view name;
     pmr_vector<any_pass> passes;
     pmr_vector<const node*> (*illegal_nodes)(graph& g);  ///< nodes whose ops may not be left after it
+    bool (*supports)(const node& n);                     ///< true if the passes provably lower its op
 };
 
 /// The user-defined dialects, passes and pipelines of opt_main.
@@ -47,9 +49,12 @@ struct opt_program {
 /// plan's memory. `opt` and `lower` also take `--ir FOLDER`, which writes the graph before the passes and
 /// after each that changed it, as texts `FOLDER/000_input.hr` and so on; `--ir-around a,b` keeps only the
 /// texts before and after those passes. With `--reproducer FILE.hr`, the graph before a failing pass is kept
-/// with the passes from there on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node
-/// is refused, or may not be left after the pipeline; 2 for bad usage, or an output that cannot be written; 3
-/// for a file that is unreadable or malformed, or a pass that fails.
+/// with the passes from there on, and `opt FILE.hr` runs them again. `opt --assume a,b` names properties that
+/// hold already, for passes that require them; `--retrace` visits every node. `lower --partition` replaces
+/// the parts that the pipeline takes by calls of lowered graphs, and names the nodes that stay. `--help`
+/// prints all of this. Returns the exit status: 0; 1 if a node is refused, or may not be left after the
+/// pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable or
+/// malformed, or a pass that fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {
@@ -81,13 +86,19 @@ pmr_vector<const node*> illegal_nodes(graph& g) {
     return found;
 }
 
+template <class Pipeline>
+bool supports(const node& n) {
+    return all_ops_in(Pipeline::supported, n);
+}
+
 /// Adds a source: passes of a pass_list can be chosen; a pipeline can also be run.
 template <class Source>
 void add_to(opt_program& program) {
     const typename passes_among<Source>::type list{};
     for (any_pass& p : objects_of(list)) program.passes.add(std::move(p));
     if constexpr (requires { typename Source::pipeline_type; })
-        program.pipelines.push_back({type_name<Source>, objects_of(list), &illegal_nodes<Source>});
+        program.pipelines.push_back(
+            {type_name<Source>, objects_of(list), &illegal_nodes<Source>, &supports<Source>});
 }
 
 template <class List>

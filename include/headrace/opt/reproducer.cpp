@@ -15,6 +15,7 @@ constexpr std::string_view run_line = "// RUN:";
 
 std::string reproducer_line(const reproducer& r) {
     std::string line = join_text(run_line, " --passes ", r.passes, r.verify ? " --verify" : "");
+    if (!r.assumed.empty()) line += " --assume " + r.assumed;
     if (!r.inputs.empty()) line += " --in";
     for (const std::string& file : r.inputs) (line += ' ') += file;
     return line + '\n';
@@ -43,6 +44,8 @@ reproducer read_reproducer(const std::string& path) {
             r.verify = r.verify || word == "--verify";
         } else if (!word.empty() && option == "--passes") {
             r.passes = word;
+        } else if (!word.empty() && option == "--assume") {
+            r.assumed = word;
         } else if (!word.empty() && option == "--in") {
             r.inputs.emplace_back(word);
         }

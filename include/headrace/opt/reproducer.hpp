@@ -21,6 +21,7 @@ struct reproducer {
     std::string passes{};               ///< the remaining ones, the failed one first: "a,b,c"
     bool verify = false;                ///< execute the graph before and after them
     std::vector<std::string> inputs{};  ///< for `verify`: .npy files; none: random numbers of a fixed seed
+    std::string assumed{};              ///< properties that the passes may require: "a,b"
 };
 
 /// Joins names with commas, from the one at `first` on.
@@ -70,6 +71,7 @@ void take_from(const reproducer& said, Options& options) {
     options.passes = said.passes;
     options.verify = options.verify || said.verify;
     if (options.inputs.empty()) options.inputs = said.inputs;
+    if (options.assumed.empty()) options.assumed = said.assumed;
 }
 
 /// Returns the text about the written reproducer in an error.

@@ -360,6 +360,18 @@ void warn_of_idle_rules(const graph& g, const quantization_config& config, quant
     }
 }
 
+// Returns the samples for all that is not the observation of ranges: those of a shard are not all of them.
+sample_source samples_to_execute(const sample_source& samples) {
+    if (!samples.statistics.record && !samples.statistics.recorded) return samples;
+    return {
+        samples.count, [](std::size_t) -> result<std::vector<tensor>> {
+            return unsupported(
+                "ranges can be observed apart, but numbers that mask scores, bounds that --equalize relaxes, "
+                "--smooth, --correct-biases and the integers of a device need all samples at once; "
+                "quantize with --samples alone");
+        }};
+}
+
 }  // namespace
 
 void plan_merges(graph& g, const quantization_config& config) {
@@ -405,7 +417,8 @@ result<std::vector<value>> prepare_quantization(
 }
 
 result<quantization_summary> quantize_graph(graph& g, pass_context& context,
-    const quantization_config& config, const sample_source& samples, const parallel_for& in_parallel) {
+    const quantization_config& config, const sample_source& observed, const parallel_for& in_parallel) {
+    const sample_source samples = samples_to_execute(observed);
     plan_merges(g, config);
     HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
@@ -425,7 +438,7 @@ result<quantization_summary> quantize_graph(graph& g, pass_context& context,
     observe_extremes(groups, bounded);
     keep_device_integers(g, groups);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
-    HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
+    HEADRACE_TRY(observers, observe_ranges(g, groups, points, observed, in_parallel, bounded));
     quantization_summary summary;
     warn_of_idle_rules(g, config, summary);
     for (const value v : bounded) {

@@ -128,7 +128,7 @@ result<npy_parts> npy_split(std::span<const std::byte> bytes) {
     return npy_parts{text.substr(begin, size), bytes.subspan(begin + size)};
 }
 
-result<npy_array> npy_parse(std::span<const std::byte> bytes) {
+result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data) {
     HEADRACE_TRY(parts, npy_split(bytes));
     const std::string_view type_text = npy_field(parts.header, "descr");
     const dtype type = npy_dtype(type_text);
@@ -142,6 +142,7 @@ result<npy_array> npy_parse(std::span<const std::byte> bytes) {
         return malformed("has a header that cannot be read");
     const auto size = npy_bytes(type, *shape);
     if (!size || *size != parts.data.size()) return malformed("has more or less data than its shape says");
+    if (!with_data) return npy_array(type, std::move(*shape), {});
     std::vector<std::byte> data(parts.data.begin(), parts.data.end());
     if (column_major) npy_transpose(parts.data, data, traits_of(type).bits / 8U, *shape);
     return npy_array(type, std::move(*shape), std::move(data));
@@ -149,13 +150,21 @@ result<npy_array> npy_parse(std::span<const std::byte> bytes) {
 
 }  // namespace detail
 
-result<npy_array> read_npy(const std::filesystem::path& path) {
+namespace {
+
+result<npy_array> read_array(const std::filesystem::path& path, bool with_data) {
     HEADRACE_TRY(file, open_mapped(path));
-    auto read = detail::npy_parse(file.bytes());
+    auto read = detail::npy_parse(file.bytes(), with_data);
     HEADRACE_TRY(file.check());
     if (read) return read;
     return read.error().in(path.string());
 }
+
+}  // namespace
+
+result<npy_array> read_npy(const std::filesystem::path& path) { return read_array(path, true); }
+
+result<npy_array> read_npy_head(const std::filesystem::path& path) { return read_array(path, false); }
 
 result<std::vector<std::byte>> npy_bytes_of(const tensor_meta& meta, std::span<const std::byte> data) {
     const auto* type = std::ranges::find(npy_types, meta.dtype, &npy_type::dtype);

@@ -37,12 +37,15 @@ struct npy_parts {
 };
 [[nodiscard]] result<npy_parts> npy_split(std::span<const std::byte> bytes);
 
-[[nodiscard]] result<npy_array> npy_parse(std::span<const std::byte> bytes);
+[[nodiscard]] result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data = true);
 
 }  // namespace detail
 
 /// Reads an array. Errors begin with the path.
 [[nodiscard]] result<npy_array> read_npy(const std::filesystem::path& path);
+
+/// Reads dtype and shape of an array, whose `data` stays empty.
+[[nodiscard]] result<npy_array> read_npy_head(const std::filesystem::path& path);
 
 /// Returns a file that holds a row-major array, or an error for a type that NumPy lacks.
 [[nodiscard]] result<std::vector<std::byte>> npy_bytes_of(

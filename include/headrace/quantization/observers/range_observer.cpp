@@ -8,7 +8,8 @@
 
 namespace headrace {
 
-void range_observer::feed(std::span<const float> numbers, const observed_range& observed, std::size_t point) {
+void range_observer::feed(
+    std::span<const float> numbers, const observed_range& observed, std::size_t point, std::size_t count) {
     const value_range& own = observed.range;
     undefined_ += observed.undefined;
     if (observed.extreme.lowest < lowest_.number) lowest_ = {observed.extreme.lowest, point};
@@ -16,7 +17,7 @@ void range_observer::feed(std::span<const float> numbers, const observed_range& 
     large_ = {
         std::min(large_.lowest, observed.large.lowest), std::max(large_.highest, observed.large.highest)};
     if (own.empty()) return;
-    count_ += numbers.size();
+    count_ += count;
     const bool first = seen_.empty();
     seen_ = {std::min(seen_.lowest, own.lowest), std::max(seen_.highest, own.highest)};
     if (scheme_.observer == observer_kind::moving_average) {
@@ -24,7 +25,7 @@ void range_observer::feed(std::span<const float> numbers, const observed_range& 
         average_ = first ? own
                          : value_range{average_.lowest + weight * (own.lowest - average_.lowest),
                                average_.highest + weight * (own.highest - average_.highest)};
-    } else if (scheme_.observer != observer_kind::min_max) {
+    } else if (needs_numbers()) {
         numbers_.feed(numbers, observed);
     }
 }

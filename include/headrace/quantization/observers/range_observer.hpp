@@ -23,7 +23,17 @@ public:
 
     void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
     /// Like feed(numbers), for a known range; the numbers are those of point `point`.
-    void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0);
+    void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0) {
+        feed(numbers, observed, point, numbers.size());
+    }
+    /// Like feed, for `count` numbers, which are only given if needs_numbers().
+    void feed(
+        std::span<const float> numbers, const observed_range& observed, std::size_t point, std::size_t count);
+    /// True if the range depends on more than the smallest and the largest number of each tensor.
+    [[nodiscard]] bool needs_numbers() const {
+        return scheme_.observer != observer_kind::min_max &&
+            scheme_.observer != observer_kind::moving_average;
+    }
 
     /// Returns the range to be quantized.
     [[nodiscard]] value_range range() const;
