@@ -41,7 +41,7 @@ public:
 
     result<void> add(const signature_tensor& t) {
         std::string row = join_text(
-            '{', c_string_literal(t.name), ", ", format_dtype(t.meta.dtype), ", ", shape_text(t.meta));
+            '{', c_string_literal(t.name), ", ", format_dtype(t.dtype()), ", ", shape_text(t.meta));
         if (t.quantization != nullptr) {
             const signature_quantization& q = *t.quantization;
             if (!std::isfinite(q.scale))
