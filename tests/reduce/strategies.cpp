@@ -2,10 +2,23 @@
 // Tests what each strategy of a reduction leaves out, and what it must keep.
 #include "networks.hpp"
 
-#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/reduce/delta_debugging.hpp>
 #include <headrace/reduce/splat.hpp>
+
+// [reduce]
+#include <headrace/dialect/aten.hpp>
+#include <headrace/reduce/reduce.hpp>
+
+/// Returns the smallest program that has a tanh. Its constants are in the memory of `model`.
+static headrace::result<headrace::program> reduce_tanh(const headrace::program& model) {
+    const auto has_tanh = [](const headrace::program& p) -> headrace::result<bool> {
+        return !p.graph->nodes_of(headrace::info_of<headrace::aten::tanh>).empty();
+    };
+    HEADRACE_TRY(reduction, headrace::reduce_program(model, has_tanh));
+    return std::move(reduction.smallest);
+}
+// [reduce]
 
 namespace {
 
@@ -160,16 +173,7 @@ TEST_CASE("what cannot be reduced, and errors of the test, are told", "[reduce]"
 
 TEST_CASE("a program reduces by a function", "[reduce]") {
     const program model = program_of(residual_network(8, 3, "%seeded: ? = aten.tanh.default(%x)\n"));
-    const auto reduce_tanh = [&]() -> result<program> {
-        // [reduce]
-        const auto has_tanh = [](const headrace::program& p) -> headrace::result<bool> {
-            return !p.graph->nodes_of(headrace::info_of<headrace::aten::tanh>).empty();
-        };
-        HEADRACE_TRY(reduction, headrace::reduce_program(model, has_tanh));
-        return std::move(reduction.smallest);  // its constants are in the memory of `model`
-        // [reduce]
-    };
-    const auto made = reduce_tanh();
+    const auto made = reduce_tanh(model);
     REQUIRE(made.has_value());
     CHECK(count_computed(*made.value().graph) == 1);
 }

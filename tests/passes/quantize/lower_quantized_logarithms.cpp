@@ -67,6 +67,29 @@ TEST_CASE("a logarithm is multiplied by numbers and moved before it is rounded")
     CHECK((integers_from<lower_quantized>(decibels, {1, 0.2})) == "");
 }
 
+TEST_CASE("logarithms read pads, zero points of 32 bits and a scale for each channel") {
+    const auto compared = [](auto number) {
+        const auto build = [=](program& p) {
+            output_in(p, p.make<aten::log>({number(p)}), int16_codes(2e-3));
+        };
+        return integers_from<logarithms, may_rewrite<fold_quantization>>(build, {1, 0.6});
+    };
+    CHECK(compared([](program& p) {
+        const coding c = int8_codes(0.05, 3);
+        const value padded =
+            p.make<aten::constant_pad_nd>({real_input(p, c, {5, 7}), {1, 1}, scalar(2 * c.scale)});
+        return p.make<aten::clamp>({padded, scalar(c.scale), std::nullopt});
+    }) == "");
+    CHECK(compared([](program& p) {
+        const coding c{1e-6, 5, dtype::int32, -(1 << 30) + 1, (1 << 30) - 1};
+        return p.make<aten::clamp>({real_input(p, c, {5, 7}), scalar(c.scale), std::nullopt});
+    }) == "");
+    CHECK(compared([](program& p) {
+        const value above_0 = p.make<aten::clamp>({p.input(dtype::int8, {6, 5}), scalar(1), std::nullopt});
+        return real_per_channel(p, above_0, scales_around(0.05, 6), 0);
+    }) == "");
+}
+
 TEST_CASE("a logarithm stays float where the target has floats") {
     const auto build = [](program& p) {
         p.g.set_target(mixed_target);
