@@ -35,6 +35,7 @@ struct copied_steps {
 };
 
 using copied_model = hr::model<copied_steps>;
+static_assert(copied_model::macs == 0 && copied_model::constant_bytes == 0);
 
 // Number k of a stream has the value k; an element of the axis has 4 of them, 2 of each row.
 std::vector<std::int16_t> step_of_copies(int step) {
