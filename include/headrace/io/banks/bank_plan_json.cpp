@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory_resource>
 #include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include <headrace/base/strings.hpp>
-#include <headrace/io/file/json.hpp>
+#include <headrace/io/file/json_document.hpp>
 
 namespace headrace {
 
@@ -164,17 +163,8 @@ std::string bank_page_json(const banked_models& models, const memory_map& map, c
 
 result<std::vector<bank_place>> read_bank_places(
     std::string_view json, const banked_models& models, const memory_map& map) {
-    try {
-        std::pmr::monotonic_buffer_resource arena;
-        json_parser parser(&arena);
-        const auto bytes = std::as_bytes(std::span(json));
-        const padded_text text(bytes, bytes);
-        simdjson::dom::object members;
-        if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
-        return places_reader(models, map).read(members);
-    } catch (const failure& f) {
-        return f.what;
-    }
+    return read_json_object(std::as_bytes(std::span(json)),
+        [&](simdjson::dom::object members) { return places_reader(models, map).read(members); });
 }
 
 }  // namespace headrace

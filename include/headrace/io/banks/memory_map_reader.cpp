@@ -8,13 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 
 #include <headrace/base/strings.hpp>
-#include <headrace/io/file/json.hpp>
+#include <headrace/io/file/json_document.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 
 namespace headrace {
@@ -147,17 +146,7 @@ memory_map read_map(simdjson::dom::object members) {
 }  // namespace
 
 result<memory_map> read_memory_map(std::string_view json) {
-    try {
-        std::pmr::monotonic_buffer_resource arena;
-        json_parser parser(&arena);
-        const auto bytes = std::as_bytes(std::span(json));
-        const padded_text text(bytes, bytes);
-        simdjson::dom::object members;
-        if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
-        return read_map(members);
-    } catch (const failure& f) {
-        return f.what;
-    }
+    return read_json_object(std::as_bytes(std::span(json)), read_map);
 }
 
 result<memory_map> load_memory_map(const std::string& preset_or_path) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/io/file/json_writer.hpp>
 #include <headrace/io/signature/device_numbers.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
@@ -117,10 +118,9 @@ void write_device_numbers(json_writer& w, const io_device_numbers& d, dtype type
         w.end_array();
         w.member("axis", d.axis);
     }
-    const bool is_unsigned = type == dtype::uint8;
-    const std::int64_t half = std::int64_t{1} << (traits_of(type).bits - 1);
-    w.member("qmin", is_unsigned ? 0 : -half);
-    w.member("qmax", is_unsigned ? 2 * half - 1 : half - 1);
+    const auto [lowest, highest] = detail::range_of_integers(type);
+    w.member("qmin", lowest);
+    w.member("qmax", highest);
     w.member("raw", true);
     w.end_object();
 }

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 #include <string_view>
+#include <utility>
 
-#include <headrace/io/file/json.hpp>
+#include <headrace/io/file/json_document.hpp>
 #include <headrace/quantization/quantization_config.hpp>
 
 namespace headrace {
@@ -132,39 +132,35 @@ bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson::dom::
     return rule;
 }
 
+quantization_config read_settings(simdjson::dom::object members, quantization_config config) {
+    for (const auto& [key, value] : members) {
+        bool* flag = key == "equalize" ? &config.equalize
+            : key == "smooth"          ? &config.smooth
+            : key == "correct_biases"  ? &config.correct_biases
+            : key == "keep_branches"   ? &config.keep_branches
+            : key == "merge_branches"  ? &config.merge_branches
+                                       : nullptr;
+        if (flag != nullptr) {
+            if (value.get(*flag)) fail_malformed(in_quotes(key) + " is not true or false");
+        } else if (key != "rules" && !read_scheme_member(config.all, key, value))
+            fail_malformed("there is no setting " + in_quotes(key));
+    }
+    simdjson::dom::array rules;
+    if (members["rules"].get(rules) == simdjson::SUCCESS) {
+        for (const simdjson::dom::element rule : rules)
+            config.rules.push_back(read_quantization_rule(rule, config.all));
+    } else if (members["rules"].error() == simdjson::SUCCESS) {
+        fail_malformed("'rules' is not a list");
+    }
+    return config;
+}
+
 }  // namespace
 
 result<quantization_config> read_quantization_config(
     std::span<const std::byte> json, quantization_config config) {
-    try {
-        std::pmr::monotonic_buffer_resource arena;
-        json_parser parser(&arena);
-        const padded_text text(json, json);
-        simdjson::dom::object members;
-        if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
-        for (const auto& [key, value] : members) {
-            bool* flag = key == "equalize" ? &config.equalize
-                : key == "smooth"          ? &config.smooth
-                : key == "correct_biases"  ? &config.correct_biases
-                : key == "keep_branches"   ? &config.keep_branches
-                : key == "merge_branches"  ? &config.merge_branches
-                                           : nullptr;
-            if (flag != nullptr) {
-                if (value.get(*flag)) fail_malformed(in_quotes(key) + " is not true or false");
-            } else if (key != "rules" && !read_scheme_member(config.all, key, value))
-                fail_malformed("there is no setting " + in_quotes(key));
-        }
-        simdjson::dom::array rules;
-        if (members["rules"].get(rules) == simdjson::SUCCESS) {
-            for (const simdjson::dom::element rule : rules)
-                config.rules.push_back(read_quantization_rule(rule, config.all));
-        } else if (members["rules"].error() == simdjson::SUCCESS) {
-            fail_malformed("'rules' is not a list");
-        }
-    } catch (const failure& f) {
-        return f.what;
-    }
-    return config;
+    return read_json_object(
+        json, [&](simdjson::dom::object members) { return read_settings(members, std::move(config)); });
 }
 
 }  // namespace headrace

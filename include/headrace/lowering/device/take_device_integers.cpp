@@ -18,6 +18,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/ranges/quantized_range.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/graph.hpp>
@@ -28,15 +29,6 @@
 namespace headrace {
 
 namespace {
-
-struct bounds {
-    std::int64_t lowest, highest;
-};
-bounds bounds_of(dtype type) {
-    if (type == dtype::uint8) return {0, 255};
-    if (type == dtype::int8) return {-128, 127};
-    return {-32768, 32767};
-}
 
 bool is_uniform(const std::vector<double>& numbers) {
     return std::ranges::all_of(numbers, [&](double x) { return x == numbers.front(); });
@@ -90,7 +82,7 @@ public:
     [[nodiscard]] std::optional<std::int64_t> whole_zero_point() const {
         const double factor = device_.factors.front();
         if (!is_uniform(device_.factors) || !is_uniform(device_.offsets) || factor <= 0) return std::nullopt;
-        const auto [lowest, highest] = bounds_of(device_.type);
+        const auto [lowest, highest] = detail::range_of_integers(device_.type);
         const double zero = -device_.offsets.front() / factor;
         const double rounded = std::nearbyint(zero);
         const bool is_whole = std::abs(zero - rounded) < 1e-6 && rounded >= static_cast<double>(lowest) &&
@@ -130,7 +122,7 @@ private:
     }
 
     value dequantized(double scale, std::int64_t zero_point) {
-        const auto [lowest, highest] = bounds_of(device_.type);
+        const auto [lowest, highest] = detail::range_of_integers(device_.type);
         entry_ = &g_.create<quantized_decomposed::dequantize_per_tensor>(
             {input_.result(), scale, zero_point, lowest, highest, device_.type}, before_);
         g_.annotate(*entry_, device_integers{});
