@@ -42,9 +42,10 @@ void print_line(const model_comparison& c, const comparison_line& line) {
     const layer_comparison& l = c.layers[line.layers.front()];
     const std::size_t count = line.layers.size();
     const std::string op = count == 1 ? l.op : fmt::format("{} and {} others", l.op, count - 1);
-    fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11.4g} {:>9.6f} {:>8.2f} % {}{}\n",
+    fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11.4g} {:>9.6f} {:>8.2f} % {}{}{}{}\n",
         shortened(line.name, name_width), shortened(op, op_width), decibels(l.sqnr), decibels(l.own_sqnr),
-        l.largest_difference, l.cosine, 100 * l.saturated, l.other, l.fitted ? " (fitted)" : "");
+        l.largest_difference, l.cosine, 100 * l.saturated, l.other, l.fitted ? " (fitted)" : "",
+        l.source.empty() ? "" : "  ", l.source);
 }
 
 void print_summary(const model_comparison& c, comparison_order by) {
@@ -60,8 +61,8 @@ void print_summary(const model_comparison& c, comparison_order by) {
     const layer_comparison& worst =
         c.layers[sorted_layers(c, by == comparison_order::model ? comparison_order::own : by).front()];
     if (!std::isinf(worst.sqnr) || worst.sqnr < 0)
-        fmt::print("{} loses most: SQNR {} dB, own {} dB\n", worst.name, decibels(worst.sqnr),
-            decibels(worst.own_sqnr));
+        fmt::print("{}{}{} loses most: SQNR {} dB, own {} dB\n", worst.source,
+            worst.source.empty() ? "" : ": ", worst.name, decibels(worst.sqnr), decibels(worst.own_sqnr));
 }
 
 void print_table(const model_comparison& c, comparison_order by, std::size_t top) {

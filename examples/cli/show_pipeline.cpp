@@ -9,6 +9,8 @@
 #include <range/v3/view/take_exactly.hpp>
 
 #include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/show/op_support.hpp>
+#include <headrace/show/op_trace.hpp>
 #include <headrace/show/pipeline_view.hpp>
 
 #include "commands.hpp"
@@ -90,11 +92,24 @@ std::string fate_of(const pipeline_description& d, std::string_view op) {
                            : "made by passes, and cannot leave";
 }
 
+// Prints what becomes of a small program of this op, if exported programs may have it.
+void print_traces(std::string_view name) {
+    const std::vector<const op_info*> ops = probed_ops();
+    const auto op = std::ranges::find(ops, name, &op_info::name);
+    if (op == ops.end()) return;
+    for (const op_trace& trace : traces_of(**op)) {
+        fmt::print("\nPasses that change the op alone, {}, and the ops after each:\n", trace.elements);
+        for (const traced_pass& t : trace.passes) fmt::print("  {:32} {}\n", t.pass, text_of(t.ops));
+    }
+}
+
 void print_op(const pipeline_description& d, std::string_view op) {
     constexpr std::size_t room = 6;
     const std::vector<meeting> meetings = meetings_of(d, op);
-    fmt::print("{}: {}\n\n{} can meet it{}\n", op, fate_of(d, op), counted(meetings.size(), "pass", "passes"),
-        meetings.empty() ? "" : ":");
+    fmt::print("{}: {}\n", op, fate_of(d, op));
+    print_traces(op);
+    fmt::print(
+        "\n{} can meet it{}\n", counted(meetings.size(), "pass", "passes"), meetings.empty() ? "" : ":");
     for (const meeting& m : meetings) {
         const pass_description& p = d.passes[m.pass];
         fmt::print("  {:3} {} {}\n        and may make {}\n", m.pass + 1, p.name,

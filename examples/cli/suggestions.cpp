@@ -5,6 +5,11 @@
 #include <cctype>
 #include <utility>
 
+#include <range/v3/algorithm/max.hpp>
+#include <range/v3/iterator/operations.hpp>
+#include <range/v3/view/split.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <headrace/base/edit_distance.hpp>
 
 namespace headrace::cli {
@@ -25,8 +30,10 @@ std::vector<std::string_view> closest(
         100;  // of a misspelt name; the distance takes time proportional to the product of both lengths
     if (word.empty() || word.size() > max_length) return {};
     const std::string wanted = in_lower_case(word);
-    // Two swapped letters count as two edits.
-    const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
+    // Two swapped letters count as two edits. Ops share their dialect and overload: only one part is misspelt.
+    const auto sizes = word | ranges::views::split('.') | ranges::views::transform(ranges::distance);
+    const auto longest = static_cast<std::size_t>(ranges::max(sizes));
+    const std::size_t max_distance = longest < 4 ? 1 : std::max<std::size_t>(2, longest / 3);
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const std::string_view candidate : candidates) {
         const std::size_t distance = headrace::edit_distance(wanted, in_lower_case(candidate));

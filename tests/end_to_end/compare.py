@@ -98,6 +98,16 @@ def check_output(program, folder):
     expect((folder / "c.dot").read_text().startswith("digraph"), "no picture")
 
 
+def check_sources(program, folder):
+    """Layers say which line of the model they come from, where the export has it."""
+    network = NETWORK.parents[1] / "fixtures" / "sources"
+    made, samples = folder / "sources.pt2", network / "in0.npy"
+    call(program, "quantize", network / "model.pt2", "--samples", samples, "-o", made)
+    found = layers_of(program, folder, network / "model.pt2", made, "--in", samples)
+    expect(found["relu"]["source"] == "net.py:14" and "module" in found["relu"], f"no source: {found['relu']}")
+    call(program, "compare", network / "model.pt2", made, "--in", samples, says="net.py:14: relu loses most")
+
+
 def check_errors(program, folder):
     made, samples, tosa = folder / "plain.pt2", folder / "test.npy", folder / "m.tosa"
     call(program, "compare", MODEL, tosa, "--in", samples, status=UNSUPPORTED, says="--through")
@@ -121,6 +131,7 @@ def main():
         check_forms(program, folder)
         check_output(program, folder)
         check_kernels(program, folder)
+        check_sources(program, folder)
         check_errors(program, folder)
     return calls.report()
 

@@ -25,7 +25,9 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/signature/graph_signature.hpp>
 #include <headrace/ir/exported_types.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/partition/source_partitions.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
@@ -133,6 +135,14 @@ private:
     std::map<detail::result_key, std::size_t> place_;
 };
 
+// Returns the path of the innermost module that a node was traced from; empty if the export has none.
+std::string module_of(const node& n) {
+    const auto* stack = n.find_annotation<module_stack>();
+    if (stack == nullptr) return {};
+    const auto frames = module_frames(stack->text);
+    return frames.empty() ? std::string() : std::string(frames.back().path);
+}
+
 std::vector<layer_comparison> figures_of(const graph& reference,
     std::span<const detail::compared_layers> pairs, std::span<const layer_sums> sums) {
     const layer_order order(reference, pairs, sums);
@@ -147,6 +157,8 @@ std::vector<layer_comparison> figures_of(const graph& reference,
         made.name = layer.name;
         made.op = std::string(layer.real.producer->op->name);
         made.other = pair.other->name;
+        made.source = std::string(source_line(*layer.real.producer));
+        made.module = module_of(*layer.real.producer);
         made.shape.assign(pair.shape().begin(), pair.shape().end());
         made.sqnr = decibels_of(noise);
         made.own_sqnr = decibels_of(noise > before.noise ? noise - before.noise : 0);

@@ -19,9 +19,11 @@ namespace headrace {
 
 /// How a layer of the reference differs from that of the other model, over all samples.
 struct layer_comparison {
-    std::string name;   ///< in the reference
-    std::string op;     ///< of the reference
-    std::string other;  ///< name in the other model
+    std::string name;    ///< in the reference
+    std::string op;      ///< of the reference
+    std::string other;   ///< name in the other model
+    std::string source;  ///< line of the reference's own source, "net.py:42"; empty if the export has none
+    std::string module;  ///< path of the reference's module, "encoder.norm1"; empty if the export has none
     std::vector<std::int64_t> shape;
     /// Signal to quantization noise in decibels, 10·log10(Σx² / Σ(x - y)²); infinite if all elements are
     /// equal.

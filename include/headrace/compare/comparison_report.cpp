@@ -45,6 +45,8 @@ void write_layer(json_writer& w, const layer_comparison& l) {
     w.member("name", l.name);
     w.member("op", l.op);
     w.member("other", l.other);
+    if (!l.source.empty()) w.member("source", l.source);
+    if (!l.module.empty()) w.member("module", l.module);
     w.member("shape", l.shape);
     w.member("sqnr_db", l.sqnr);
     w.member("own_sqnr_db", l.own_sqnr);

@@ -9,26 +9,13 @@
 #include <memory_resource>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <headrace/base/dtype.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/op/op.hpp>
+#include <headrace/show/op_programs.hpp>
 
 namespace headrace {
-
-/// The elements of an op's first operand. `quantized` is float32 that `headrace quantize` has made int8.
-struct element_class {
-    std::string_view name;
-    dtype type;
-    bool is_quantized = false;
-};
-inline constexpr std::array<element_class, 7> element_classes{{{"float32", dtype::float32},
-    {"float16", dtype::float16}, {"bfloat16", dtype::bfloat16}, {"quantized", dtype::float32, true},
-    {"int32", dtype::int32}, {"int64", dtype::int64}, {"bool", dtype::boolean}}};
-/// Ranks below this one are probed.
-inline constexpr std::size_t probed_ranks = 7;
 
 /// The outcome for programs of one op: all were lowered, all were refused, or it depends on the arguments.
 struct op_support {
