@@ -78,6 +78,8 @@ std::string described(const file_outcome& outcome, const lower_options& options)
     w.member("in", report.nodes_in);
     w.member("out", report.nodes_out);
     w.end_object();
+    if (outcome.status == status_ok) w.member("bytes", outcome.bytes);
+    if (report.memory) w.member("peak", report.memory->peak);
     w.begin_object("nanoseconds");
     for (const stage_time& s : report.stages) w.member(s.name, s.nanoseconds);
     w.end_object();

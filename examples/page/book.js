@@ -75,13 +75,16 @@ class Batch {
   constructor() {
     for (const id of ["left", "right"]) find(id).hidden = true;
     const milliseconds = (model) => Object.values(model.nanoseconds).reduce((sum, n) => sum + n, 0) / 1e6;
-    const why = (model) => model.error || (model.refused || []).map((r) => r.node + " (" + r.op + "): " + r.reason).join("\n");
+    const line = (r) => (r.source ? r.source + ": " : "") + r.node + " (" + r.op + "): " + r.reason;
+    const why = (model) => model.error || (model.refused || []).map(line).join("\n");
+    const size = (bytes) => (bytes ? bytesText(bytes) : "");
     const states = ["lowered", "cannot be lowered", "bad usage", "cannot be read"];
     this.columns = [
       ["model", (m) => m.model, "mono"], ["result", (m) => states[m.status] || String(m.status), "status"],
-      ["target", (m) => m.target, "mono"], ["nodes", (m) => m.nodes.in, "number"], ["became", (m) => m.nodes.out, "number"],
-      ["ms", (m) => milliseconds(m), "number", (ms) => ms.toFixed(1)], ["why", why, ""],
-    ];
+      ["target", (m) => m.target, "mono"], ["nodes exported", (m) => m.nodes.in, "number"], ["nodes lowered", (m) => m.nodes.out, "number"],
+      ["file", (m) => m.bytes || 0, "number", size], ["peak memory", (m) => m.peak || 0, "number", size],
+      ["ms", (m) => milliseconds(m), "number", (ms) => ms.toFixed(1)], ["refused because", why, "why"],
+    ].filter(([, value, kind]) => kind !== "why" || book.batch.models.some((m) => value(m)));
     this.by = 0;
     this.up = true;
     this.text = "";

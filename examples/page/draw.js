@@ -12,6 +12,7 @@ class Drawing {
     this.zoom = d3.behavior.zoom().scaleExtent([0.02, 4]).on("zoom", () => {
       const [x, y] = d3.event.translate;
       this.scene.attr("transform", "translate(" + x + "," + y + ") scale(" + d3.event.scale + ")");
+      if (this.onmove) this.onmove();
     });
     this.svg.call(this.zoom).on("dblclick.zoom", null);
     this.places = new Map();

@@ -33,6 +33,7 @@ class App {
     find("slider").addEventListener("input", () => this.go(stops[Number(find("slider").value)]));
     find("before").addEventListener("click", () => this.go(stops[Math.max(0, stops.indexOf(this.step) - 1)]));
     find("after").addEventListener("click", () => this.go(stops[Math.min(stops.length - 1, stops.indexOf(this.step) + 1)]));
+    this.map = new Minimap(this.drawing, find("map"));
     for (const id of ["marks", "changes"]) find(id).addEventListener("change", () => { this.rebuild(); this.drawing.fit(true); });
     if (cycles.size) {
       find("heat").append(element("option", { value: "cycles" }, "Vela cycles"));
@@ -109,6 +110,7 @@ class App {
 
   draw() {
     this.drawing.show(this.view, this.layouts, this.heat());
+    this.map.show();
     const item = this.selected && this.view.items.get(this.selected.i);
     this.drawing.select(item || null);
   }
@@ -119,7 +121,8 @@ class App {
     const waiting = this.view.root.children.filter((c) => c.is_module);
     while (waiting.length) {
       const module = waiting.shift();
-      if (visible + module.children.length > 110) continue;
+      // Bodies of delegates and branches stand beside the graph that calls them: the reader opens them.
+      if (module.is_body || visible + module.children.length > 110) continue;
       this.open.add(module.key);
       visible += module.children.length;
       waiting.push(...module.children.filter((c) => c.is_module));
@@ -343,7 +346,7 @@ class App {
       for (const node of this.view.nodes.values()) {
         const [name, op] = [nameOf(node).toLowerCase(), opOf(node).toLowerCase()];
         const rank = name === text ? 0 : name.startsWith(text) ? 1 : name.includes(text) ? 2 : op.includes(text) ? 3 : -1;
-        if (rank >= 0) ranked.push([rank, node]);
+        if (rank >= 0) ranked.push([rank + (isConstant(node) && rank > 0 ? 4 : 0), node]);
       }
       this.hits = ranked.sort((a, b) => a[0] - b[0] || a[1].i - b[1].i).map((r) => r[1]);
     }

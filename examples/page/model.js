@@ -61,18 +61,6 @@ function pairs(list) {
 }
 const attribute = (node, name) => (pairs(node.a).concat(pairs(node.d)).find((p) => p[0] === name) || [])[1];
 
-function countText(count) {
-  for (const [size, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]])
-    if (count >= size) return (count / size).toFixed(count >= 100 * size ? 0 : count >= 10 * size ? 1 : 2) + " " + unit;
-  return String(count);
-}
-function bytesText(bytes) {
-  for (const [size, unit] of [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"]])
-    if (bytes >= size) return (bytes / size).toFixed(bytes >= 100 * size ? 0 : 1) + " " + unit;
-  return bytes + " B";
-}
-const timeText = (ms) => (ms >= 1000 ? (ms / 1000).toFixed(2) + " s" : ms >= 10 ? ms.toFixed(0) + " ms" : ms.toFixed(2) + " ms");
-
 /** Vela's cycles by the name of the tensor that a layer writes. */
 const cycles = (() => {
   const found = new Map();
@@ -106,7 +94,8 @@ const instructionsOf = (node) => (isConstant(node) ? 0 : instructions.get(fileNa
 
 /** How much noise layers add, of a page that `compare` wrote: from 0, none, to 1, as much as signal. */
 const layers = data.comparison ? data.comparison.layers : [];
-const noiseOf = (layer) => (layer.own_sqnr_db === null ? 0 : Math.min(1, Math.max(0, (60 - layer.own_sqnr_db) / 60)));
+/** From 0, no noise that counts, at 40 dB and above, to 1 at 10 dB and below. */
+const noiseOf = (layer) => (layer.own_sqnr_db === null ? 0 : Math.min(1, Math.max(0, (40 - layer.own_sqnr_db) / 30)));
 
 const refused = new Map(data.refusals.map((r) => [r.node, r]));
 const refusalOf = (node) => (node.o && refused.get(texts[node.o[0]])) || (node.n && refused.get(node.n)) || null;
@@ -240,6 +229,7 @@ class View {
       if (holder) {
         if (!holder.home) this.homeOf(holder);
         home = this.moduleOf(holder.home, "#" + item.node.r.join(":"), texts[item.node.r[1]], "of " + (nameOf(holder.node) || shortOp(opOf(holder.node))));
+        home.is_body = true;
       }
     } else if (item.node.m !== undefined) {
       let parent_path = "";

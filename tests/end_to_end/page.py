@@ -86,6 +86,7 @@ def check_show(program, page, folder, pictures):
     check_search(page)
     check_folding(page)
     check_drawing(page)
+    check_map(page)
     if pictures:
         page.screenshot(pictures / "show.png")
         page.value("document.getElementById('theme').click()")
@@ -129,6 +130,19 @@ def check_folding(page):
     expect(page.value("document.querySelectorAll('#scene .module.open').length") == 0, "something is open after folding all")
     page.value("document.getElementById('unfold').click()")
     expect(page.value("document.querySelectorAll('#scene .module.open').length") > 0, "nothing is open after unfolding")
+
+
+def check_map(page):
+    """The map has all boxes, its frame is the part on the screen, and a click goes there."""
+    page.value("document.getElementById('fit').click()")
+    expect(page.value("document.getElementById('map').style.display") == "none", "a graph that is all on the screen has a map")
+    page.value("app.drawing.move(0, 0, 2)")
+    boxes = page.value("document.querySelectorAll('#map .box, #map .open').length")
+    expect(boxes == page.value("app.drawing.places.size"), f"the map has {boxes} boxes")
+    box = page.value("(() => { const b = document.getElementById('map').getBoundingClientRect(); return [b.left + b.width / 2, b.bottom - 3]; })()")
+    page.click(*box)
+    top = page.value("Number(document.querySelector('#map .frame').getAttribute('y'))")
+    expect(top > 0, "a click on the map goes nowhere")
 
 
 def check_drawing(page):

@@ -27,7 +27,7 @@ TEST_CASE("an op is followed to the ops that a device has", "[op_trace]") {
     const auto traces = traces_of_name("aten.silu.default");
     REQUIRE(traces.size() == 2);
     CHECK(traces[0].elements == "float32");
-    CHECK(traces[0].passes.front().pass == "decompose_silu");
+    CHECK(traces[0].passes.front().pass == "decompose_sigmoids");
     CHECK(traces[0].passes.back().ops == op_name_list{"tosa.SIGMOID", "tosa.MUL"});
     CHECK(traces[1].elements == "quantized");
     CHECK(traces[1].passes.back().ops == op_name_list{"tosa.TABLE"});

@@ -92,7 +92,8 @@ private:
         };
         const bool has_fields = !is<builtin::constant>(n) && !is<builtin::opaque>(n);
         if (const auto* opaque = args_if<builtin::opaque>(n); opaque != nullptr && !opaque->arguments.empty())
-            put(given, "arguments", opaque->arguments);
+            put(given, "arguments",
+                opaque_arguments(*opaque, [](const value& v) { return join_text('%', v.producer->name()); }));
         for (const field_info& f : *n.op) {
             if (!has_fields || holds_tensors(f.kind) || f.kind == field_kind::region) continue;
             std::pmr::string text;
