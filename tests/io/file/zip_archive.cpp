@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,7 +99,7 @@ TEST_CASE("zip: an entry beyond the archive is refused", "[io][zip]") {
 TEST_CASE("zip: the directory and the headers before the entries must agree", "[io][zip]") {
     const std::string good = archive_of({{"a", "hello"}, {"b", "world"}});
     const std::size_t local = good.find("PK\x03\x04", 1);
-    for (const std::size_t field : {0, 6, 8, 14, 18, 22, 26, 28, 30}) {
+    for (const std::size_t field : std::initializer_list<std::size_t>{0, 6, 8, 14, 18, 22, 26, 28, 30}) {
         CAPTURE(field);
         std::string wrong = good;
         wrong[local + field] = static_cast<char>(wrong[local + field] ^ 2);

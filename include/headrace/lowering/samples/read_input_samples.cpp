@@ -21,18 +21,18 @@ namespace headrace {
 namespace {
 
 /// An input whose samples come from a stream, which may be that of other inputs, too.
-struct streamed_input {
+struct input_on_stream {
     input_samples* input;
     std::shared_ptr<array_stream> stream;
 };
 
 // Takes an array for each input in turn, until the streams end: one program may write to all of them.
-result<void> take_streams(std::span<const streamed_input> inputs, const progress_of_samples& tell) {
+result<void> take_streams(std::span<const input_on_stream> inputs, const progress_of_samples& tell) {
     if (inputs.empty()) return {};
     for (;;) {
-        const streamed_input* ended = nullptr;
+        const input_on_stream* ended = nullptr;
         std::size_t given = 0;
-        for (const streamed_input& one : inputs) {
+        for (const input_on_stream& one : inputs) {
             HEADRACE_TRY(more, one.input->add_next(one.stream));
             given += more ? 1 : 0;
             if (!more && ended == nullptr) ended = &one;
@@ -53,7 +53,7 @@ result<samples_of_inputs> read_input_samples(
     const graph& g, const std::vector<std::string>& files, const progress_of_samples& tell) {
     auto inputs = std::make_shared<std::deque<input_samples>>();
     const bool has_one_stream = files.size() == 1 && array_stream::is_stream(files[0]);
-    std::vector<streamed_input> streamed;
+    std::vector<input_on_stream> streamed;
     for (const node& n : g.inputs()) {
         const std::size_t i = has_one_stream ? 0 : inputs->size();
         if (i == files.size()) {
