@@ -6,9 +6,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-needed="g++ cmake ninja-build ccache pkg-config libboost-dev librange-v3-dev libzip-dev libdeflate-dev
+needed="g++ cmake ninja-build ccache pkg-config libboost-dev librange-v3-dev libdeflate-dev
   libsimdjson-dev libflatbuffers-dev flatbuffers-compiler-dev libcli11-dev libfmt-dev libeigen3-dev nlohmann-json3-dev
-  libtbb-dev libxxhash-dev python3 libjs-d3 node-dagre-layout"
+  libxxhash-dev python3 libjs-d3 node-dagre-layout"
 for_tests="catch2 clang-16 lld libclang-rt-16-dev libbenchmark-dev flatbuffers-compiler graphviz
   python3-venv gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm doxygen"
 if [ "${1:-}" != program ]; then needed="$needed $for_tests"; fi

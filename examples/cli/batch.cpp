@@ -2,16 +2,13 @@
 #include "batch.hpp"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_pipeline.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <span>
 #include <string>
 #include <system_error>
@@ -25,6 +22,7 @@
 
 #include "lower.hpp"
 #include "page.hpp"
+#include "threads.hpp"
 
 namespace headrace::cli {
 
@@ -149,32 +147,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t stack_bytes = 8 * 1024 * 1024;  // that of a program's first thread
-
-    // Each token of the pipeline is a model in progress: there are as many as jobs, however many models wait.
     void lower_all() {
-        using namespace oneapi::tbb;
-        const global_control threads(global_control::max_allowed_parallelism, jobs());
-        const global_control stack(global_control::thread_stack_size, stack_bytes);
-        std::size_t next = 0;
-        const auto give = [&](flow_control& flow) {
-            if (next == entries_.size()) flow.stop();
-            return next == entries_.size() ? next : next++;
-        };
-        const auto lower = [&](std::size_t i) {
+        std::mutex counting;
+        on_threads(options_.jobs)(entries_.size(), [&](std::size_t i) {
             lower_one(entries_[i]);
-            return i;
-        };
-        const auto count = [&](std::size_t i) { progress_.add(entries_[i].status); };
-        parallel_pipeline(jobs(),
-            make_filter<void, std::size_t>(filter_mode::serial_in_order, give) &
-                make_filter<std::size_t, std::size_t>(filter_mode::parallel, lower) &
-                make_filter<std::size_t, void>(filter_mode::serial_out_of_order, count));
-    }
-
-    [[nodiscard]] std::size_t jobs() const {
-        return options_.jobs != 0 ? static_cast<std::size_t>(options_.jobs)
-                                  : static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
+            const std::scoped_lock lock(counting);
+            progress_.add(entries_[i].status);
+        });
     }
 
     void lower_one(entry& e) const {
@@ -221,7 +200,7 @@ private:
         counts.member("cannot_be_written", progress_.with(status_usage));
         counts.end_object();
         std::string text = fmt::format("{{\"counts\": {},\n\"jobs\": {}, \"nanoseconds\": {},\n\"models\": [",
-            counts.text(), jobs(), nanoseconds);
+            counts.text(), count_threads(options_.jobs), nanoseconds);
         std::size_t size = text.size();
         for (const entry& e : entries_) size += e.row.size() + 2;
         text.reserve(size + 4);  // growing would double it
@@ -266,9 +245,6 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
         return report_usage("cannot write to " + options.output + ": " +
             (failure ? failure.message() : "is not a directory"));
     }
-    // libzip converts the date of each entry of an archive. Without TZ, glibc checks each time whether the
-    // time zone has changed, under a process-wide lock; nothing here shows a date.
-    ::setenv("TZ", "UTC0", 0);
     return batch(options, target, std::move(models)).run();
 }
 

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -618,8 +617,9 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
         app.add_subcommand("quantize", "Quantize a float .pt2 model, calibrated on samples of its inputs");
     quantize->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     CLI::Option* samples = quantize->add_option("--samples", o.calibration.samples,
-        "For each input, in order: a .npy file of samples, or a directory of such files");
-    samples->type_name("FILE|DIR");
+        "For each input, in order: a .npy file of samples, or a directory of such files; or - for such files one "
+        "after another on standard input, in turn for each input");
+    samples->type_name("FILE|DIR|-");
     quantize
         ->add_option("--observe", o.calibration.observe,
             "File for what is observed of the samples, a part of all: --statistics takes those of all parts")
@@ -772,11 +772,13 @@ int report_parse_error(const CLI::App& app, std::span<const char* const> words, 
     return status_usage;
 }
 
+std::string version_line() { return fmt::format("headrace {}", headrace::version); }
+
 int run_program(int argc, char** argv) {
     CLI::App app(about, "headrace");
     app.footer(statuses);
     app.require_subcommand(1);
-    app.set_version_flag("--version", std::string("headrace ") + std::string(headrace::version));
+    app.set_version_flag("--version", version_line());
     int status = status_ok;
     lower_options lower;
     unpack_options unpack;
@@ -812,7 +814,7 @@ int run_program(int argc, char** argv) {
     // The options, about a hundred, are created only for commands that are needed.
     if (chosen != std::end(commands)) {
         chosen->second();
-    } else if (first != "--version") {
+    } else {
         for (const auto& command : commands) command.second();
         add_texts(app);
     }
@@ -828,11 +830,12 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // libzip asks for the local time of each entry; without this, the C library would look up the time zone
-    // in the file system each time.
-    ::setenv("TZ", "UTC0", 0);
     keep_freed_memory();
     open_standard_streams();
+    if (argc == 2 && std::string_view(argv[1]) == "--version") {  // others ask for it often: before all else
+        fmt::print("{}\n", version_line());
+        return flush_output(status_ok);
+    }
     remove_temporary_files_at_end();
     headrace::guard_mapped_files();
     const int status = guarded("", [&] { return run_program(argc, argv); });

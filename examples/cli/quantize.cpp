@@ -55,7 +55,8 @@ public:
         const std::lock_guard lock(mutex_);
         const std::uint64_t now = steady_nanoseconds();
         if (now - shown_ < half_a_second) return;
-        fmt::print(stderr, "\r\033[Ksample {} of {}", i + 1, count);
+        fmt::print(stderr, "\r\033[Ksample {}", i + 1);
+        if (count != 0) fmt::print(stderr, " of {}", count);
         shown_ = now;
         is_shown_ = true;
     }

@@ -70,7 +70,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME libheadrace-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libboost-dev (>= 1.74), python3:any")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "headrace (= ${PROJECT_VERSION}), pkg-config, libeigen3-dev (>= 3.4), \
-libzip-dev (>= 1.7), libdeflate-dev (>= 1.3), libsimdjson-dev (>= 3.0), \
+libdeflate-dev (>= 1.3), libsimdjson-dev (>= 3.0), \
 libflatbuffers-dev (>= 2.0), flatbuffers-compiler-dev (>= 2.0)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS headrace-doc)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "static compiler pipelines over tensor graphs in C++20

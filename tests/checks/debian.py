@@ -40,7 +40,7 @@ HELD = {
     ],
 }
 NEEDED = {
-    "headrace": ["libc6", "libzip4", "libsimdjson", "libfmt", "libtbb12"],
+    "headrace": ["libc6", "libsimdjson", "libfmt"],
     "libheadrace-dev": ["libboost-dev", "python3"],
     "headrace-doc": [],
 }

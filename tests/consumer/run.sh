@@ -78,7 +78,7 @@ refuses "IO and KERNELS need PTE" -DTWICE=OFF "-DWRONG=IO;int8"
 refuses "CORE is for CPP or PTE" "-DWRONG=CORE;cortex-m4"
 refuses "IO is int8 or float, not io.json" "-DWRONG=PTE;IO;io.json"
 refuses "no component nonsense; there are headrace tosa compiled program" -DWRONG= -DCOMPONENTS=nonsense
-refuses "headrace::compiled needs libzip 1.7, found by pkg-config" -DCOMPONENTS=compiled \
+refuses "headrace::compiled needs libdeflate 1.3, found by pkg-config" -DCOMPONENTS=compiled \
   -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 
 # By pkg-config: the libraries in an order in which each finds those that it needs.

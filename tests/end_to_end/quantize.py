@@ -6,11 +6,15 @@ reason.
 
     quantize.py PROGRAM
 """
+import io
 import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 
 import calls
@@ -188,6 +192,85 @@ def check_samples(program, folder):
     call(program, "quantize", MODEL, "--samples", folder / "zeros.npy", "-o", out, says="in all samples")
 
 
+def check_streams(program, folder):
+    """Arrays on standard input, or on pipes, give the bytes of the same arrays in files."""
+
+    def bytes_of(array):
+        file = io.BytesIO()
+        numpy.save(file, array)
+        return file.getvalue()
+
+    def streamed(stream, model, status=OK, says="", *more):
+        out.unlink(missing_ok=True)
+        command = [program, "quantize", str(model), "--samples", "-", "-o", str(out), *more]
+        done = subprocess.run(command, input=stream, capture_output=True, timeout=300, env=environment)
+        shown = done.stderr.decode()
+        expect(done.returncode == status, f"from a stream: exit status {done.returncode}, not {status}: {shown}")
+        expect(says in shown, f"from a stream: it does not say '{says}': {shown}")
+        expect(out.exists() == (status == OK), f"from a stream: output, but '{says}'")
+        expect(not any(temporary.iterdir()), "a temporary file of samples is left")
+
+    temporary, files, out = folder / "temporary", folder / "one_each", folder / "streamed.pt2"
+    temporary.mkdir()
+    files.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    x = numpy.load(MODEL.parent / "in0.npy")
+    arrays = [samples_of(x.shape, count * x.shape[0], count) for count in (1, 3, 1, 2)]
+    arrays[1] = numpy.asfortranarray(arrays[1])
+    for i, array in enumerate(arrays):
+        numpy.save(files / f"{i}.npy", array)
+    stream = b"".join(map(bytes_of, arrays))
+    for options in ((), ("--equalize", "--correct-biases", "-j", "3")):  # the second reads samples several times
+        call(program, "quantize", MODEL, "--samples", files, "-o", folder / "filed.pt2", *options)
+        streamed(stream, MODEL, OK, "", *options)
+        expect(out.read_bytes() == (folder / "filed.pt2").read_bytes(), f"a stream gives other bytes {options}")
+
+    with_nan = arrays[0].copy()
+    with_nan.flat[3] = numpy.nan
+    for broken, says in [
+        (b"", "standard input: there are no samples"),
+        (stream[:-5], "standard input: sample 5 for input x: ends after "),
+        (stream + b"\x93NUM", "standard input: sample 7 for input x: ends within its header"),
+        (stream + b"no array at all", "standard input: sample 7 for input x: is not an .npy file"),
+        (stream + bytes_of(x[..., :-1]), "standard input: sample 7: shape "),
+        (stream + bytes_of(with_nan) + stream, "standard input: sample 7 for input x has NaN as element 3"),
+    ]:
+        streamed(broken, MODEL, MALFORMED, says)
+
+    # Several inputs: in turn on one stream, or each on a pipe of its own that one program writes to.
+    model = ROOT / "tests/fixtures/tied_weights/model.pt2"
+    inputs = [numpy.load(file) for file in sorted(model.parent.glob("in*.npy"))]
+    rounds = [[(a * (1 + i / 4)).astype(a.dtype) for a in inputs] for i in range(3)]
+    named = [folder / f"of_input{i}" for i in range(len(inputs))]
+    for i, of_input in enumerate(named):
+        of_input.mkdir()
+        for k, arrays in enumerate(rounds):
+            numpy.save(of_input / f"{k}.npy", arrays[i])
+    call(program, "quantize", model, "--samples", *named, "-o", folder / "filed.pt2")
+    both = b"".join(bytes_of(a) for arrays in rounds for a in arrays)
+    streamed(both, model)
+    expect(out.read_bytes() == (folder / "filed.pt2").read_bytes(), "a stream for two inputs gives other bytes")
+    streamed(both + bytes_of(inputs[0]), model, MALFORMED, "standard input: it ends before sample 3 for input ")
+    pipes = [folder / f"pipe{i}" for i in range(len(inputs))]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+
+    def write():
+        opened = [open(pipe, "wb") for pipe in pipes]
+        for arrays in rounds:
+            for pipe, array in zip(opened, arrays):
+                pipe.write(bytes_of(array))
+                pipe.flush()
+        for pipe in opened:
+            pipe.close()
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    call(program, "quantize", model, "--samples", *pipes, "-o", out)
+    writer.join(timeout=60)
+    expect(out.read_bytes() == (folder / "filed.pt2").read_bytes(), "pipes give other bytes")
+
+
 def check_config(program, folder):
     x = numpy.load(MODEL.parent / "in0.npy")
     numpy.save(folder / "calib.npy", x)
@@ -308,6 +391,7 @@ def main():
         check_masks(program, folder)
         check_lost(program, folder)
         check_samples(program, folder)
+        check_streams(program, folder)
         check_config(program, folder)
         check_shards(program, folder)
     return calls.report()

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "archive.hpp"
 
-#include <zip.h>
-
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <cstring>
-#include <memory>
+#include <set>
+
+#include <headrace/io/file/zip_archive.hpp>
+#include <headrace/io/file/zip_writer.hpp>
 
 namespace headrace::fuzz {
 
 namespace {
-
-struct discard {
-    void operator()(zip_t* z) const { zip_discard(z); }
-    void operator()(zip_file_t* f) const { zip_fclose(f); }
-};
 
 std::uint32_t number_at(const bytes& file, std::size_t at, std::size_t width) {
     std::uint32_t number = 0;
@@ -42,55 +38,33 @@ archive_entry* archive::find(std::string_view part_of_name) {
 }
 
 std::optional<archive> read_archive(const bytes& file) {
-    zip_source_t* source = zip_source_buffer_create(file.data(), file.size(), 0, nullptr);
-    const std::unique_ptr<zip_t, discard> opened(zip_open_from_source(source, ZIP_RDONLY, nullptr));
-    if (!opened) {
-        zip_source_free(source);
-        return std::nullopt;
-    }
+    const auto opened = zip_archive::open(std::as_bytes(std::span(file)));
+    if (!opened) return std::nullopt;
+    std::vector<zip_entry> found(opened.value().entries().begin(), opened.value().entries().end());
+    std::ranges::sort(found, {}, &zip_entry::begin);
     archive a;
     a.comment = comment_of(file);
-    for (zip_int64_t i = 0; i < zip_get_num_entries(opened.get(), 0); ++i) {
-        const auto number = static_cast<zip_uint64_t>(i);
-        zip_stat_t status;
-        const std::unique_ptr<zip_file_t, discard> entry(zip_fopen_index(opened.get(), number, 0));
-        if (!entry || zip_stat_index(opened.get(), number, 0, &status) != 0 || status.size > file.size())
-            return std::nullopt;
-        archive_entry read{status.name, std::string(status.size, '\0')};
-        if (zip_fread(entry.get(), read.data.data(), status.size) != static_cast<zip_int64_t>(status.size))
-            return std::nullopt;
-        a.entries.push_back(std::move(read));
+    for (const zip_entry& e : found) {
+        const auto data = opened.value().view(e);
+        if (!data) return std::nullopt;
+        const auto* const first = reinterpret_cast<const char*>(data.value().data());
+        a.entries.push_back({std::string(e.name), std::string(first, data.value().size())});
     }
     return a;
 }
 
 bytes write_archive(const archive& a) {
-    zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, nullptr);
-    zip_source_keep(target);
-    zip_t* opened = zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+    zip_writer writer;
+    std::set<std::string_view> names;
     for (const archive_entry& e : a.entries) {
-        zip_source_t* data = zip_source_buffer(opened, e.data.data(), e.data.size(), 0);
-        const zip_int64_t index = zip_file_add(opened, e.name.c_str(), data, ZIP_FL_ENC_UTF_8);
-        if (index < 0) {
-            zip_source_free(data);  // if there are two entries of one name
-            continue;
-        }
-        zip_set_file_compression(opened, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-        zip_file_set_mtime(opened, static_cast<zip_uint64_t>(index), 0,
-            0);  // equal entries give equal bytes
+        if (names.insert(e.name).second) writer.add(e.name, std::as_bytes(std::span(e.data)));
     }
-    zip_set_archive_comment(opened, a.comment.data(), static_cast<zip_uint16_t>(a.comment.size()));
+    const auto made = writer.finish();
+    if (!made) return {};
     bytes written;
-    if (zip_close(opened) == 0 && zip_source_open(target) == 0) {
-        zip_stat_t status;
-        zip_source_stat(target, &status);
-        written.resize(status.size);
-        zip_source_read(target, written.data(), written.size());
-        zip_source_close(target);
-    } else {
-        zip_discard(opened);
-    }
-    zip_source_free(target);
+    for (const std::byte b : made.value()) written.push_back(static_cast<std::uint8_t>(b));
+    written[written.size() - 2] = static_cast<std::uint8_t>(a.comment.size());  // at most 255 bytes
+    written.insert(written.end(), a.comment.begin(), a.comment.end());
     return written;
 }
 

@@ -1,42 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs the program's multithreaded commands under ThreadSanitizer: `lower --batch`, `quantize` and `compare`.
-# oneTBB is instrumented as well: otherwise each handover between threads would look like a race.
 #
 #     threads.sh [FOLDER]     models to lower; by default the examples' and the tests' own
 #
-# oneTBB's source is Debian's. Builds are in build/threads. Takes minutes at first. Exit status 1 if there is
-# a race.
+# The build is in build/threads. Takes minutes at first. Exit status 1 if there is a race.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$PWD/build/threads
 models=${1:-}
-mkdir -p "$build/sources.d" "$build/lists/partial"
-
-if [ ! -e "$build/tbb/done" ]; then
-  # The source is where this machine gets its packages from.
-  new=/etc/apt/sources.list.d/debian.sources
-  old=/etc/apt/sources.list
-  [ ! -e $new ] || sed 's/^Types: deb$/Types: deb-src/' $new > "$build/sources.d/source.sources"
-  [ ! -e $old ] || sed 's/^deb /deb-src /' $old > "$build/sources.d/source.list"
-  apt="apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$build/sources.d -o Dir::State::lists=$build/lists"
-  $apt update
-  (cd "$build" && $apt source --download-only onetbb && mkdir -p source && tar -xf onetbb_*.orig.tar.xz -C source --strip-components=1)
-  cmake -S "$build/source" -B "$build/tbb" -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_C_COMPILER=clang-16 \
-    -DTBB_SANITIZE=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF
-  cmake --build "$build/tbb"
-  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # the build tree has no TBBTargets.cmake
-  touch "$build/tbb/done"
-fi
+mkdir -p "$build"
 
 cmake -S . -B "$build/headrace" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER=clang++-16 \
-  -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread" -DTBB_DIR="$build/tbb/installed/lib/cmake/TBB" -DHEADRACE_TESTS=OFF
+  -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread" -DHEADRACE_TESTS=OFF
 cmake --build "$build/headrace" --target headrace_program
 headrace=$build/headrace/examples/headrace
-if ! ldd "$headrace" | grep libtbb | grep -q "$build/tbb"; then
-  echo "the program was linked with another oneTBB than the instrumented one"
-  exit 1
-fi
 
 if [ -z "$models" ]; then
   models=$build/models

@@ -27,8 +27,9 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/time_step.hpp>
 #include <headrace/lowering/device/take_device_integers.hpp>
-#include <headrace/lowering/samples/input_samples.hpp>
 #include <headrace/lowering/quantized_states.hpp>
+#include <headrace/lowering/samples/input_samples.hpp>
+#include <headrace/lowering/samples/read_input_samples.hpp>
 #include <headrace/lowering/samples/shard_statistics.hpp>
 #include <headrace/prove/lost_constants.hpp>
 #include <headrace/quantization/mix_precision.hpp>
@@ -38,30 +39,6 @@
 namespace headrace {
 
 namespace {
-
-using samples_of_inputs = std::shared_ptr<std::deque<input_samples>>;
-
-result<samples_of_inputs> read_input_samples(const graph& g, const std::vector<std::string>& files) {
-    auto inputs = std::make_shared<std::deque<input_samples>>();
-    for (const node& n : g.inputs()) {
-        if (inputs->size() == files.size()) {
-            return malformed(join_text("no samples are given for input ", printable(n.name()),
-                "; give a file or a directory for each input, in order"));
-        }
-        inputs->emplace_back(n);
-        HEADRACE_TRY(inputs->back().add(files[inputs->size() - 1]));
-        if (inputs->back().size() != inputs->front().size()) {
-            return malformed(join_text(files[inputs->size() - 1], ": it has ",
-                counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
-                inputs->front().size(), "; each input needs the same number"));
-        }
-    }
-    if (inputs->size() != files.size())
-        return malformed(join_text("the model has ", counted_text(inputs->size(), "input"),
-            ", samples are given for ", files.size()));
-    if (inputs->empty()) return unsupported("the model has no inputs to give samples of");
-    return inputs;
-}
 
 sample_source source_of(const samples_of_inputs& inputs, bool may_be_infinite) {
     return {inputs->front().size(), [inputs, may_be_infinite](std::size_t i) -> result<std::vector<tensor>> {
@@ -112,7 +89,7 @@ result<void> refuse_lost_numbers(const graph& g, const quantization_summary& sum
 }  // namespace
 
 result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
-    HEADRACE_TRY(inputs, read_input_samples(g, files));
+    HEADRACE_TRY(inputs, read_input_samples(g, files, {}));
     return source_of(inputs, false);
 }
 
@@ -152,7 +129,7 @@ result<model_quantization> quantize_with(
     std::optional<statistics_reader> reader;
     samples_of_inputs inputs = std::make_shared<std::deque<input_samples>>();
     if (options.statistics.empty()) {
-        HEADRACE_TRY(read, read_input_samples(g, options.samples));
+        HEADRACE_TRY(read, read_input_samples(g, options.samples, options.progress));
         inputs = std::move(read);
     } else {
         HEADRACE_TRY(opened, statistics_reader::open(options.statistics));

@@ -18,8 +18,9 @@ namespace headrace {
 
 struct quantization_options {
     /// For each input, in order, a .npy file or a directory of them, which are read in the order of their
-    /// names. A file has one sample, of the input's shape, or several, along the first axis or along an
-    /// additional axis in front.
+    /// names, or a pipe of such files one after another. A file has one sample, of the input's shape, or
+    /// several, along the first axis or along an additional axis in front. A single pipe, or "-", which is
+    /// standard input, gives a file for each input in turn.
     std::vector<std::string> samples{};
     /// Inputs that become the integers of a device; their samples are such integers.
     std::vector<device_input> device_inputs{};
@@ -35,7 +36,8 @@ struct quantization_options {
     /// is that of all samples.
     std::vector<std::string> statistics{};
     parallel_for in_parallel = run_serially;
-    /// Called before sample i of `count` is executed, from any thread; may be empty.
+    /// Called before sample i of `count` is executed, from any thread, and with a count of 0 when sample i
+    /// has arrived on a pipe; may be empty.
     std::function<void(std::size_t i, std::size_t count)> progress{};
 };
 

@@ -11,54 +11,61 @@ namespace headrace::samples {
 namespace {
 
 // Shapes for the tensors and lists of tensors of ops that random shapes would hardly ever fit.
-const std::vector<std::pair<std::string_view, shape_lists>> fitting_shapes{
-    {"aten.conv1d.default", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
-    {"aten.conv1d.padding", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
-    {"aten.conv2d.default", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
-    {"aten.conv2d.padding", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
-    {"aten.conv3d.default", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
-    {"aten.conv3d.padding", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
-    {"aten.conv_transpose1d.default", {{{2, 4, 5}}, {{4, 3, 3}}, {{3}}}},
-    {"aten.conv_transpose2d.input", {{{2, 4, 5, 6}}, {{4, 3, 3, 2}}, {{3}}}},
-    {"aten.conv_transpose3d.input", {{{2, 4, 3, 5, 6}}, {{4, 3, 1, 3, 2}}, {{3}}}},
-    {"aten.convolution.default", {{{2, 4, 5, 6}}, {{4, 4, 3, 2}}, {{4}}}},
-    {"aten.gru_cell.default", {{{2, 3}}, {{2, 4}}, {{12, 3}}, {{12, 4}}, {{12}}, {{12}}}},
-    {"aten.gru.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{12, 3}, {12, 4}, {12}, {12}}}},
-    {"aten.lstm_cell.default", {{{2, 3}}, {{2, 4}, {2, 4}}, {{16, 3}}, {{16, 4}}, {{16}}, {{16}}}},
-    {"aten.lstm.input", {{{5, 2, 3}}, {{1, 2, 4}, {1, 2, 4}}, {{16, 3}, {16, 4}, {16}, {16}}}},
-    {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
-    {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
-    {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
-    {"aten.col2im.default", {{{2, 8, 6}}}},
-    {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
-    {"aten._native_batch_norm_legit_no_training.default", {{{2, 3, 4, 5}}, {{3}}, {{3}}, {{3}}, {{3}}}},
-    {"aten.avg_pool1d.default", {{{2, 3, 8}}}},
-    {"aten.im2col.default", {{{2, 3, 6, 7}}}},
-    {"aten.max_pool2d.default", {{{2, 3, 6, 7}}}},
-    {"aten.max_pool2d_with_indices.default", {{{2, 3, 6, 7}}}},
-    {"aten.rnn_relu_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
-    {"aten.rnn_tanh_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
-    {"aten.embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
-    {"aten.embedding_bag.padding_idx", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
-    {"aten._embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
-    {"aten._embedding_bag_forward_only.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
-    {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
-    {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
-    {"aten.istft.default", {{{2, 2, 4}}, {{2}}}},
-};
+const std::vector<std::pair<std::string_view, shape_lists>>& fitting_shapes() {
+    static const std::vector<std::pair<std::string_view, shape_lists>> all{
+        {"aten.conv1d.default", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
+        {"aten.conv1d.padding", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
+        {"aten.conv2d.default", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
+        {"aten.conv2d.padding", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
+        {"aten.conv3d.default", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
+        {"aten.conv3d.padding", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
+        {"aten.conv_transpose1d.default", {{{2, 4, 5}}, {{4, 3, 3}}, {{3}}}},
+        {"aten.conv_transpose2d.input", {{{2, 4, 5, 6}}, {{4, 3, 3, 2}}, {{3}}}},
+        {"aten.conv_transpose3d.input", {{{2, 4, 3, 5, 6}}, {{4, 3, 1, 3, 2}}, {{3}}}},
+        {"aten.convolution.default", {{{2, 4, 5, 6}}, {{4, 4, 3, 2}}, {{4}}}},
+        {"aten.gru_cell.default", {{{2, 3}}, {{2, 4}}, {{12, 3}}, {{12, 4}}, {{12}}, {{12}}}},
+        {"aten.gru.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{12, 3}, {12, 4}, {12}, {12}}}},
+        {"aten.lstm_cell.default", {{{2, 3}}, {{2, 4}, {2, 4}}, {{16, 3}}, {{16, 4}}, {{16}}, {{16}}}},
+        {"aten.lstm.input", {{{5, 2, 3}}, {{1, 2, 4}, {1, 2, 4}}, {{16, 3}, {16, 4}, {16}, {16}}}},
+        {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
+        {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
+        {"aten.scaled_dot_product_attention.default",
+            {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
+        {"aten.col2im.default", {{{2, 8, 6}}}},
+        {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
+        {"aten._native_batch_norm_legit_no_training.default", {{{2, 3, 4, 5}}, {{3}}, {{3}}, {{3}}, {{3}}}},
+        {"aten.avg_pool1d.default", {{{2, 3, 8}}}},
+        {"aten.im2col.default", {{{2, 3, 6, 7}}}},
+        {"aten.max_pool2d.default", {{{2, 3, 6, 7}}}},
+        {"aten.max_pool2d_with_indices.default", {{{2, 3, 6, 7}}}},
+        {"aten.rnn_relu_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
+        {"aten.rnn_tanh_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
+        {"aten.embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+        {"aten.embedding_bag.padding_idx", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+        {"aten._embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+        {"aten._embedding_bag_forward_only.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+        {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
+        {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
+        {"aten.istft.default", {{{2, 2, 4}}, {{2}}}},
+    };
+    return all;
+}
 
 // Ops that take nothing but complex numbers.
 constexpr std::string_view ops_of_complex_numbers[] = {
     "aten.istft.default", "aten.imag.default", "aten.view_as_real.default", "aten.view_as_real_copy.default"};
 
 // Lists of numbers that must fit those shapes.
-const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
-    {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
+const std::vector<std::pair<std::string_view, std::vector<integers>>>& fitting_integers() {
+    static const std::vector<std::pair<std::string_view, std::vector<integers>>> all{
+        {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
+    return all;
+}
 
 }  // namespace
 
 const shape_lists* shapes_of(const op_info& op) {
-    for (const auto& [name, shapes] : fitting_shapes) {
+    for (const auto& [name, shapes] : fitting_shapes()) {
         if (name == op.name) return &shapes;
     }
     return nullptr;
@@ -81,7 +88,7 @@ arguments small_arguments::draw(const op_info& op, dtype type, const integers& b
     arguments all;
     const shape_lists* const fitting = shapes_of(op);
     const std::vector<integers>* lists = nullptr;
-    for (const auto& [name, given] : fitting_integers) {
+    for (const auto& [name, given] : fitting_integers()) {
         if (name == op.name) lists = &given;
     }
     std::size_t next = 0;

@@ -27,7 +27,7 @@ struct stored {
     std::string name;
     std::string data;
     std::uint32_t flags = 0;
-    bool wide = false;  // with a zip64 field, which libzip must understand
+    bool wide = false;  // with a zip64 field
     std::uint32_t method = 0;
 };
 

@@ -9,16 +9,16 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <zip.h>
-
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/file/zip_archive.hpp>
+#include <headrace/io/file/zip_writer.hpp>
 
 #include "../../support/source_tree.hpp"
 #include "stored_zip.hpp"
@@ -94,6 +94,63 @@ TEST_CASE("zip: an entry beyond the archive is refused", "[io][zip]") {
         wrong[central + field + 2] = '\x7f';
         CHECK_FALSE(message_of(wrong).empty());
     }
+}
+
+TEST_CASE("zip: the directory and the headers before the entries must agree", "[io][zip]") {
+    const std::string good = archive_of({{"a", "hello"}, {"b", "world"}});
+    const std::size_t local = good.find("PK\x03\x04", 1);
+    for (const std::size_t field : std::initializer_list<std::size_t>{0, 6, 8, 14, 18, 22, 26, 28, 30}) {
+        CAPTURE(field);
+        std::string wrong = good;
+        wrong[local + field] = static_cast<char>(wrong[local + field] ^ 2);
+        CHECK_FALSE(message_of(wrong).empty());
+    }
+    std::string renamed = good;
+    renamed[local + 30] = 'c';
+    CHECK(message_of(renamed) == "entry b: the directory of the archive and the header before it differ");
+    CHECK(message_of("x" + good) == "malformed zip archive: its end does not say where its directory is");
+    CHECK(message_of(good + "x") == "malformed zip archive: Not a zip archive");
+}
+
+TEST_CASE("zip: entries that share bytes are refused", "[io][zip]") {
+    const std::string inner = archive_of({{"b", "world"}});
+    const std::string header = inner.substr(0, inner.find("PK\x01\x02"));
+    std::string file = archive_of({{"a", header}});
+    const std::size_t first = file.find(header);
+    const std::size_t directory = file.find("PK\x01\x02");
+    const std::size_t end = file.find("PK\x05\x06");
+    const std::size_t inner_directory = inner.find("PK\x01\x02");
+    std::string second = inner.substr(inner_directory, inner.find("PK\x05\x06") - inner_directory);
+    second[42] = static_cast<char>(first);  // where the header is in the first entry
+    file.insert(end, second);
+    file[end + second.size() + 8] = file[end + second.size() + 10] = 2;
+    file[end + second.size() + 12] = static_cast<char>(end - directory + second.size());
+    CHECK(message_of(file) == "malformed zip archive: two entries share bytes");
+}
+
+TEST_CASE("zip: written archives are read, with aligned bytes", "[io][zip]") {
+    const std::string long_text(100'000, 'x');
+    std::vector<std::string> names;
+    for (int i = 0; i != 70'000; ++i) names.push_back("entry/" + std::to_string(i));
+    zip_writer writer;
+    writer.add("long", bytes_of(long_text));
+    writer.add("none", {});
+    for (const std::string& name : names) writer.add(name, bytes_of(name));  // more than 16 bits count
+    const auto made = writer.finish();
+    REQUIRE(made);
+    const auto archive = zip_archive::open(made.value());
+    REQUIRE(archive);
+    REQUIRE(archive.value().entries().size() == names.size() + 2);
+    for (const zip_entry& e : archive.value().entries()) {
+        const auto viewed = archive.value().view(e);
+        REQUIRE(viewed);
+        const std::string_view text(reinterpret_cast<const char*>(viewed.value().data()), e.size);
+        if (text != (e.name == "long" ? long_text : e.name == "none" ? "" : e.name) || e.begin % 64 != 0)
+            FAIL_CHECK(e.name);
+    }
+    zip_writer wrong;
+    wrong.add(std::string(70'000, 'n'), {});
+    CHECK_FALSE(wrong.finish());
 }
 
 TEST_CASE("zip: every single bit of an archive may be wrong", "[io][zip]") {

@@ -3,6 +3,8 @@
 
 #include <headrace/io/file/json.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <string_view>
 
 #include <simdjson.h>
+#include <boost/endian/conversion.hpp>
 
 #include <headrace/base/printable.hpp>
 
@@ -25,28 +28,30 @@ std::string in_quotes(std::string_view text) {
 
 std::string_view json_cursor::skip() {
     space();
-    const char* first = at_;
+    const char* const first = at_;
+    const char* at = at_;
     std::size_t depth = 0;
     do {
-        if (at_ == end_) broken("a value");
-        const char c = *at_;
+        if (at == end_) broken("a value");
+        const char c = *at;
         if (c == '"') {
-            string();
+            at = end_of_string(at);
         } else if (c == '{' || c == '[') {
             ++depth;
-            ++at_;
+            ++at;
         } else if (c == '}' || c == ']') {
             if (depth == 0) broken("a value");
             --depth;
-            ++at_;
+            ++at;
         } else if (depth != 0) {
-            ++at_;
+            ++at;
         } else {
-            scalar_text();
+            at = end_of_scalar(at);
         }
     } while (depth != 0);
-    if (first == at_) broken("a value");
-    return {first, static_cast<std::size_t>(at_ - first)};
+    at_ = at;
+    if (first == at) broken("a value");
+    return {first, static_cast<std::size_t>(at - first)};
 }
 
 void json_cursor::finish() {
@@ -72,30 +77,39 @@ bool json_cursor::goes_on(char bracket) {
     return true;
 }
 
-void json_cursor::scalar_text() {
-    while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ != ' ' && *at_ != '\n' &&
-        *at_ != '\r' && *at_ != '\t' && *at_ != '"') {
-        ++at_;
+const char* json_cursor::end_of_scalar(const char* at) const {
+    constexpr std::string_view ends = ",}] \n\r\t\"";
+    return std::find_first_of(at, end_, ends.begin(), ends.end());
+}
+
+// Keys are short: their ends are found without a call. Most of the text is in long strings, with many escapes.
+const char* json_cursor::find_quote(const char* at) const {
+    constexpr int words = 2;
+    for (int i = 0; i != words && end_ - at >= 8; ++i, at += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, at, sizeof eight);
+        const std::uint64_t found = has_byte(boost::endian::little_to_native(eight), '"');
+        if (found != 0) return at + std::countr_zero(found) / 8;
+    }
+    const void* const found = std::memchr(at, '"', static_cast<std::size_t>(end_ - at));
+    return found == nullptr ? end_ : static_cast<const char*>(found);
+}
+
+const char* json_cursor::end_of_string(const char* first) const {
+    if (first == end_ || *first != '"') broken("a string");
+    for (const char* at = first + 1;; ++at) {
+        at = find_quote(at);
+        if (at == end_) broken("a closing quote");
+        const char* escapes = at;
+        while (escapes[-1] == '\\') --escapes;
+        if ((at - escapes) % 2 == 0) return at + 1;
     }
 }
 
 std::string_view json_cursor::string() {
-    const char* first = at_;
-    if (at_ == end_ || *at_ != '"') broken("a string");
-    ++at_;
-    for (;;) {
-        while (end_ - at_ >= 8) {
-            std::uint64_t eight = 0;
-            std::memcpy(&eight, at_, sizeof eight);
-            if ((has_byte(eight, '"') | has_byte(eight, '\\')) != 0) break;
-            at_ += 8;
-        }
-        while (at_ != end_ && *at_ != '"' && *at_ != '\\') ++at_;
-        if (at_ == end_) broken("a closing quote");
-        if (*at_++ == '"') return {first, static_cast<std::size_t>(at_ - first)};
-        if (at_ == end_) broken("a closing quote");
-        ++at_;
-    }
+    const char* const first = at_;
+    at_ = end_of_string(first);
+    return {first, static_cast<std::size_t>(at_ - first)};
 }
 
 padded_text::padded_text(std::span<const std::byte> text, std::span<const std::byte> around) {

@@ -79,10 +79,12 @@ private:
     void open(char bracket, const char* what);
     bool closes(char bracket);
     bool goes_on(char bracket);
-    void scalar_text();
+    const char* end_of_scalar(const char* at) const;
+    const char* end_of_string(const char* first) const;
+    const char* find_quote(const char* at) const;
 
-    // Searches eight bytes at a time: most of the text is inside strings.
     std::string_view string();
+    // The lowest byte of the result that is not zero is where the lowest such byte is.
     static constexpr std::uint64_t has_byte(std::uint64_t eight, char c) {
         constexpr std::uint64_t ones = 0x0101010101010101U;
         const std::uint64_t zeroed = eight ^ (ones * static_cast<unsigned char>(c));

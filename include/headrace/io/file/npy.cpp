@@ -114,22 +114,27 @@ void npy_transpose(std::span<const std::byte> from, std::span<std::byte> to, std
 
 namespace detail {
 
-result<npy_parts> npy_split(std::span<const std::byte> bytes) {
+result<std::size_t> npy_head_size(std::span<const std::byte> bytes) {
     constexpr std::string_view magic = "\x93NUMPY";
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!text.starts_with(magic) || text.size() < 12) return malformed("is not an .npy file");
+    if (!text.starts_with(magic) || text.size() < npy_begin) return malformed("is not an .npy file");
     const auto byte_at = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
     const std::size_t version = byte_at(6);
     if (version != 1 && version != 2) return malformed({"has .npy version ", version, ", not 1 or 2"});
-    const std::size_t begin = version == 1 ? 10 : 12;
     std::size_t size = byte_at(8) | byte_at(9) << 8U;
     if (version == 2) size |= byte_at(10) << 16U | byte_at(11) << 24U;
-    if (size > bytes.size() - begin) return malformed("ends within its header");
-    return npy_parts{text.substr(begin, size), bytes.subspan(begin + size)};
+    return std::max(npy_begin, (version == 1 ? 10 : npy_begin) + size);
 }
 
-result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data) {
-    HEADRACE_TRY(parts, npy_split(bytes));
+result<npy_parts> npy_split(std::span<const std::byte> bytes) {
+    HEADRACE_TRY(size, npy_head_size(bytes));
+    if (size > bytes.size()) return malformed("ends within its header");
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size);
+    return npy_parts{text.substr(text[6] == 1 ? 10 : npy_begin), bytes.subspan(size)};
+}
+
+result<npy_layout> npy_layout_of(std::span<const std::byte> head) {
+    HEADRACE_TRY(parts, npy_split(head));
     const std::string_view type_text = npy_field(parts.header, "descr");
     const dtype type = npy_dtype(type_text);
     if (type == dtype::unknown) {
@@ -141,11 +146,18 @@ result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data) {
     if (!shape || (!column_major && !order.starts_with("False")))
         return malformed("has a header that cannot be read");
     const auto size = npy_bytes(type, *shape);
-    if (!size || *size != parts.data.size()) return malformed("has more or less data than its shape says");
-    if (!with_data) return npy_array(type, std::move(*shape), {});
+    if (!size) return malformed("has more or less data than its shape says");
+    return npy_layout{type, std::move(*shape), column_major, *size};
+}
+
+result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data) {
+    HEADRACE_TRY(layout, npy_layout_of(bytes));
+    HEADRACE_TRY(parts, npy_split(bytes));
+    if (layout.bytes != parts.data.size()) return malformed("has more or less data than its shape says");
+    if (!with_data) return npy_array(layout.type, std::move(layout.shape), {});
     std::vector<std::byte> data(parts.data.begin(), parts.data.end());
-    if (column_major) npy_transpose(parts.data, data, traits_of(type).bits / 8U, *shape);
-    return npy_array(type, std::move(*shape), std::move(data));
+    if (layout.column_major) npy_transpose(parts.data, data, traits_of(layout.type).bits / 8U, layout.shape);
+    return npy_array(layout.type, std::move(layout.shape), std::move(data));
 }
 
 }  // namespace detail

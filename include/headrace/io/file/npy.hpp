@@ -37,6 +37,20 @@ struct npy_parts {
 };
 [[nodiscard]] result<npy_parts> npy_split(std::span<const std::byte> bytes);
 
+/// Returns the number of bytes before the data, from the first `npy_begin` bytes of a file.
+[[nodiscard]] result<std::size_t> npy_head_size(std::span<const std::byte> bytes);
+inline constexpr std::size_t npy_begin = 12;
+
+/// Describes the data of a file; `bytes` is their size.
+struct npy_layout {
+    headrace::dtype type = dtype::unknown;
+    std::vector<std::int64_t> shape;
+    bool column_major = false;
+    std::uint64_t bytes = 0;
+};
+/// Reads the layout from all bytes before the data.
+[[nodiscard]] result<npy_layout> npy_layout_of(std::span<const std::byte> head);
+
 [[nodiscard]] result<npy_array> npy_parse(std::span<const std::byte> bytes, bool with_data = true);
 
 }  // namespace detail

@@ -7,89 +7,207 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <ranges>
+#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <libdeflate.h>
-#include <zip.h>
 
 #include <headrace/base/error.hpp>
+#include <headrace/io/file/zip_records.hpp>
 
 namespace headrace {
 
-namespace detail {
+namespace zip {
 
-zip_int64_t zip_window::read(void* to, std::uint64_t size) {
-    if (!first_read) first_read = position;
-    const std::uint64_t count = std::min<std::uint64_t>(size, bytes.size() - position);
-    if (count != 0) std::memcpy(to, bytes.data() + position, count);
-    position += count;
-    return static_cast<zip_int64_t>(count);
+namespace {
+
+using bytes = std::span<const std::byte>;
+
+/// Returns the record at a position, if it is there.
+template <class Record>
+[[nodiscard]] std::optional<Record> record_at(bytes file, std::uint64_t position) {
+    if (position > file.size() || file.size() - position < sizeof(Record)) return std::nullopt;
+    Record found;
+    std::memcpy(&found, file.data() + position, sizeof found);
+    if (found.signature.value() != Record::mark) return std::nullopt;
+    return found;
 }
 
-zip_int64_t zip_window::seek(void* data, std::uint64_t size) {
-    const zip_int64_t to = zip_source_seek_compute_offset(position, bytes.size(), data, size, &error);
-    if (to < 0) return -1;
-    position = static_cast<std::uint64_t>(to);
-    return 0;
-}
+[[nodiscard]] error broken(std::string_view what) { return malformed({"malformed zip archive: ", what}); }
 
-zip_int64_t zip_window::stat(void* data) const {
-    auto* status = static_cast<zip_stat_t*>(data);
-    zip_stat_init(status);
-    status->valid = ZIP_STAT_SIZE;
-    status->size = bytes.size();
-    return sizeof(zip_stat_t);
-}
+struct directory {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t end = 0;  // position of the record after it
 
-zip_int64_t zip_window::callback(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
-    auto& window = *static_cast<zip_window*>(self);
-    switch (command) {
-        case ZIP_SOURCE_OPEN:
-            window.position = 0;
-            return 0;
-        case ZIP_SOURCE_READ:
-            return window.read(data, size);
-        case ZIP_SOURCE_CLOSE:
-        case ZIP_SOURCE_FREE:
-            return 0;
-        case ZIP_SOURCE_STAT:
-            return window.stat(data);
-        case ZIP_SOURCE_ERROR:
-            return zip_error_to_data(&window.error, data, size);
-        case ZIP_SOURCE_SEEK:
-            return window.seek(data, size);
-        case ZIP_SOURCE_TELL:
-            return static_cast<zip_int64_t>(window.position);
-        case ZIP_SOURCE_SUPPORTS:
-            return ZIP_SOURCE_SUPPORTS_SEEKABLE;
-        default:
-            zip_error_set(&window.error, ZIP_ER_OPNOTSUPP, 0);
-            return -1;
+    [[nodiscard]] bool fits() const { return offset <= end && size == end - offset; }
+};
+
+/// Finds the last record, whose comment ends where the file ends.
+[[nodiscard]] std::optional<std::uint64_t> find_end(bytes file) {
+    constexpr std::size_t longest = sizeof(end_record) + wide_count;
+    for (std::size_t size = sizeof(end_record); size <= std::min(file.size(), longest); ++size) {
+        const auto found = record_at<end_record>(file, file.size() - size);
+        if (found && found->comment_size.value() == size - sizeof(end_record)) return file.size() - size;
     }
+    return std::nullopt;
 }
 
-}  // namespace detail
+// Takes the numbers of zip64, which those of 32 bits must agree with unless they are all ones.
+[[nodiscard]] std::optional<directory> widened(
+    bytes file, const end_record& narrow, const wide_end_locator& locator, std::uint64_t locator_position) {
+    const std::uint64_t position = locator.offset.value();
+    const auto wide = record_at<wide_end_record>(file, position);
+    if (!wide || locator.disk.value() != 0 || locator.disks.value() > 1) return std::nullopt;
+    constexpr std::size_t counted_from = sizeof(wide->signature) + sizeof(wide->rest_size);
+    if (locator_position < position + counted_from ||
+        wide->rest_size.value() != locator_position - position - counted_from)
+        return std::nullopt;
+    const directory found{
+        wide->directory_offset.value(), wide->directory_size.value(), wide->entries.value(), position};
+    const auto agree = [](auto short_number, std::uint64_t number) {
+        return short_number.value() == decltype(short_number.value())(~0U) || short_number.value() == number;
+    };
+    const bool sound = wide->disk.value() == 0 && wide->directory_disk.value() == 0 &&
+        wide->entries_on_disk.value() == found.entries && agree(narrow.entries, found.entries) &&
+        agree(narrow.directory_size, found.size) && agree(narrow.directory_offset, found.offset);
+    return sound ? std::optional(found) : std::nullopt;
+}
+
+[[nodiscard]] result<directory> find_directory(bytes file) {
+    const auto position = find_end(file);
+    if (!position) return broken("Not a zip archive");
+    const end_record end = *record_at<end_record>(file, *position);
+    std::optional<directory> found =
+        directory{end.directory_offset.value(), end.directory_size.value(), end.entries.value(), *position};
+    const std::uint64_t before = *position - std::min<std::uint64_t>(*position, sizeof(wide_end_locator));
+    if (const auto locator = record_at<wide_end_locator>(file, before)) {
+        found = widened(file, end, *locator, before);
+    } else if (end.disk.value() != 0 || end.directory_disk.value() != 0 ||
+        end.entries_on_disk.value() != end.entries.value()) {
+        found.reset();
+    }
+    if (!found || !found->fits()) return broken("its end does not say where its directory is");
+    return *found;
+}
+
+/// Returns the number of a header, or that of 64 bits in its extra fields. `wide` is what is left of those.
+[[nodiscard]] std::optional<std::uint64_t> whole_number(std::uint32_t number, bytes& wide) {
+    if (number != wide_number) return number;
+    little_uint64_buf_t whole;
+    if (wide.size() < sizeof whole) return std::nullopt;
+    std::memcpy(&whole, wide.data(), sizeof whole);
+    wide = wide.subspan(sizeof whole);
+    return whole.value();
+}
+
+/// Returns the extra field of numbers of 64 bits; empty if there is none.
+[[nodiscard]] bytes wide_numbers(bytes extra) {
+    extra_header header;
+    while (extra.size() >= sizeof header) {
+        std::memcpy(&header, extra.data(), sizeof header);
+        extra = extra.subspan(sizeof header);
+        const std::size_t size = std::min<std::size_t>(header.size.value(), extra.size());
+        if (header.id.value() == wide_field) return extra.first(size);
+        extra = extra.subspan(size);
+    }
+    return {};
+}
+
+[[nodiscard]] std::string_view text_of(bytes name) {
+    return {reinterpret_cast<const char*>(name.data()), name.size()};
+}
+
+/// Finds where the bytes of an entry begin. The header before them must say what the directory says.
+[[nodiscard]] result<std::uint64_t> begin_of(
+    bytes file, std::uint64_t offset, const directory_header& listed, const zip_entry& entry) {
+    const auto different = [&] {
+        return malformed(
+            {"entry ", entry.name, ": the directory of the archive and the header before it differ"});
+    };
+    const auto local = record_at<local_header>(file, offset);
+    if (!local) return different();
+    bytes rest = file.subspan(offset + sizeof(local_header));
+    const std::size_t name_size = local->name_size.value();
+    if (rest.size() < name_size + local->extra_size.value()) return different();
+    const bytes name = rest.first(name_size);
+    bytes wide = wide_numbers(rest.subspan(name_size, local->extra_size.value()));
+    const auto size = whole_number(local->size.value(), wide);
+    const auto stored_size = whole_number(local->stored_size.value(), wide);
+    const bool is_written_before = (listed.flags.value() & local->flags.value() & numbers_follow) != 0 &&
+        local->checksum.value() == 0 && size == 0 && stored_size == 0;
+    const bool has_numbers =
+        local->checksum.value() == entry.checksum && size == entry.size && stored_size == entry.size;
+    if (text_of(name) != entry.name || local->method.value() != listed.method.value() ||
+        local->flags.value() != listed.flags.value() || local->time.value() != listed.time.value() ||
+        local->version.value() > listed.version.value() || (!has_numbers && !is_written_before))
+        return different();
+    return offset + sizeof(local_header) + name_size + local->extra_size.value();
+}
+
+/// Reads the entry at the beginning of `rest`, the rest of the directory, and removes it from that.
+[[nodiscard]] result<zip_entry> read_entry(bytes before_directory, bytes& rest) {
+    const auto beyond = [] { return broken("an entry reaches beyond its directory"); };
+    const auto header = record_at<directory_header>(rest, 0);
+    if (!header) return beyond();
+    rest = rest.subspan(sizeof(directory_header));
+    const std::size_t name_size = header->name_size.value();
+    const std::size_t extra_size = header->extra_size.value();
+    const std::size_t all = name_size + extra_size + header->comment_size.value();
+    if (rest.size() < all) return beyond();
+    zip_entry entry{.name = text_of(rest.first(name_size)), .checksum = header->checksum.value()};
+    bytes wide = wide_numbers(rest.subspan(name_size, extra_size));
+    rest = rest.subspan(all);
+    const auto refused = [&](std::string_view what) { return malformed({"entry ", entry.name, ": ", what}); };
+    if ((header->flags.value() & is_encrypted) != 0) return refused("is encrypted");
+    if (header->method.value() != stored)
+        return refused("is compressed; torch.export.save stores entries as they are");
+    const auto size = whole_number(header->size.value(), wide);
+    const auto stored_size = whole_number(header->stored_size.value(), wide);
+    const auto offset = whole_number(header->offset.value(), wide);
+    if (!size || !offset || stored_size != size || header->disk.value() != 0)
+        return refused("its size or place is wrong");
+    entry.size = *size;
+    HEADRACE_TRY(begin, begin_of(before_directory, *offset, *header, entry));
+    if (entry.size > before_directory.size() - begin) return refused("is truncated");
+    entry.begin = begin;
+    return entry;
+}
+
+/// True if an entry begins within the bytes of another: reading all of them would then take time out of
+/// proportion to the file.
+[[nodiscard]] bool overlap(std::vector<zip_entry> entries) {
+    std::ranges::sort(entries, {}, &zip_entry::begin);
+    const auto shared =
+        std::ranges::adjacent_find(entries, [](const zip_entry& first, const zip_entry& second) {
+            return first.size > second.begin - first.begin;
+        });
+    return shared != entries.end();
+}
+
+}  // namespace
+
+}  // namespace zip
 
 result<zip_archive> zip_archive::open(std::span<const std::byte> bytes) {
-    zip_archive made;
-    made.window_ = std::make_unique<detail::zip_window>(detail::zip_window{.bytes = bytes});
-    zip_error_t failed;
-    zip_error_init(&failed);
-    zip_source_t* source =
-        zip_source_function_create(&detail::zip_window::callback, made.window_.get(), &failed);
-    if (source != nullptr) {
-        made.archive_.reset(zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &failed));
-        if (!made.archive_) zip_source_free(source);
+    HEADRACE_TRY(directory, zip::find_directory(bytes));
+    zip_archive made(bytes);
+    std::span<const std::byte> rest = bytes.subspan(directory.offset, directory.size);
+    made.entries_.reserve(
+        std::min<std::uint64_t>(directory.entries, rest.size() / sizeof(zip::directory_header)));
+    for (std::uint64_t i = 0; i != directory.entries; ++i) {
+        HEADRACE_TRY(entry, zip::read_entry(bytes.first(directory.offset), rest));
+        made.entries_.push_back(entry);
     }
-    const bool same_name = zip_error_code_zip(&failed) == ZIP_ER_EXISTS;
-    const std::string why = same_name ? "two entries have the same name" : zip_error_strerror(&failed);
-    zip_error_fini(&failed);
-    if (!made.archive_) return malformed({"malformed zip archive: ", why});
-    if (auto listed = made.list_entries(); !listed) return listed.error();
+    if (!rest.empty()) return zip::broken("its directory has more than its entries");
+    std::ranges::sort(made.entries_, {}, &zip_entry::name);
+    if (std::ranges::adjacent_find(made.entries_, {}, &zip_entry::name) != made.entries_.end())
+        return zip::broken("two entries have the same name");
+    if (zip::overlap(made.entries_)) return zip::broken("two entries share bytes");
     return made;
 }
 
@@ -99,57 +217,9 @@ const zip_entry* zip_archive::find(std::string_view name) const {
 }
 
 result<std::span<const std::byte>> zip_archive::view(const zip_entry& entry) const {
-    const std::string place = "entry " + std::string(entry.name) + ": ";
-    const std::unique_ptr<zip_file_t, detail::zip_closer> file(
-        zip_fopen_index(archive_.get(), entry.index, ZIP_FL_UNCHANGED));
-    if (!file) return malformed(place + zip_error_strerror(zip_get_error(archive_.get())));
-    if (entry.size > window_->bytes.size()) return malformed({place, "is larger than the archive"});
-    if (entry.size == 0) return window_->bytes.first(0);
-    return locate(*file, entry, place);
-}
-
-result<void> zip_archive::list_entries() {
-    const zip_int64_t count = zip_get_num_entries(archive_.get(), ZIP_FL_UNCHANGED);
-    entries_.reserve(static_cast<std::size_t>(std::max<zip_int64_t>(count, 0)));
-    for (zip_int64_t i = 0; i < count; ++i) {
-        zip_stat_t status;
-        zip_stat_init(&status);
-        constexpr zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_CRC;
-        if (zip_stat_index(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_UNCHANGED, &status) != 0 ||
-            (status.valid & needed) != needed) {
-            return malformed({"entry ", i, " of the archive has no name, size or checksum"});
-        }
-        if (auto sound = check(status); !sound) return sound;
-        entries_.push_back({status.name, status.size, static_cast<std::uint64_t>(i), status.crc});
-    }
-    std::ranges::sort(entries_, {}, &zip_entry::name);
-    const auto twice = std::ranges::adjacent_find(entries_, {}, &zip_entry::name);
-    if (twice == entries_.end()) return {};
-    return malformed({"entry ", twice->name, ": the archive has two of that name"});
-}
-
-result<void> zip_archive::check(const zip_stat_t& status) {
-    const std::string place = "entry " + std::string(status.name) + ": ";
-    if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
-        return malformed({place, "is encrypted"});
-    }
-    if (status.comp_method != ZIP_CM_STORE) {
-        return malformed({place, "is compressed; torch.export.save stores entries as they are"});
-    }
-    return {};
-}
-
-result<std::span<const std::byte>> zip_archive::locate(
-    zip_file_t& file, const zip_entry& entry, const std::string& place) const {
-    std::byte first{};
-    window_->first_read.reset();
-    const zip_int64_t count = zip_fread(&file, &first, 1);
-    if (count < 0) return malformed(place + zip_error_strerror(zip_file_get_error(&file)));
-    const std::uint64_t begin = window_->first_read.value_or(window_->bytes.size());
-    if (count == 0 || window_->bytes.size() - begin < entry.size) return malformed({place, "is truncated"});
-    const std::span<const std::byte> found = window_->bytes.subspan(begin, entry.size);
+    const std::span<const std::byte> found = bytes_.subspan(entry.begin, entry.size);
     if (libdeflate_crc32(0, found.data(), found.size()) != entry.checksum)
-        return malformed({place, "CRC error"});
+        return malformed({"entry ", entry.name, ": CRC error"});
     return found;
 }
 

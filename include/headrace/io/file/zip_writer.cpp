@@ -3,77 +3,145 @@
 
 #include <headrace/io/file/zip_writer.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include <zip.h>
+#include <libdeflate.h>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/file/zip_records.hpp>
 
 namespace headrace {
 
-zip_writer::zip_writer() {
-    zip_error_init(&error_);
-    source_ = zip_source_buffer_create(nullptr, 0, 0, &error_);
-    if (source_ == nullptr) return;
-    zip_source_keep(source_);  // closing the archive releases its own reference
-    archive_ = zip_open_from_source(source_, ZIP_TRUNCATE, &error_);
-    if (archive_ == nullptr) zip_source_free(source_);
-}
+namespace zip {
 
-zip_writer::~zip_writer() {
-    if (archive_ != nullptr) zip_discard(archive_);
-    if (source_ != nullptr) zip_source_free(source_);
-    zip_error_fini(&error_);
-}
+namespace {
 
-void zip_writer::add(const std::string& name, std::span<const std::byte> bytes) {
-    if (archive_ == nullptr || failed_) return;
-    zip_source_t* data = zip_source_buffer(archive_, bytes.data(), bytes.size(), 0);
-    const zip_int64_t index =
-        data == nullptr ? -1 : zip_file_add(archive_, name.c_str(), data, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-        if (data != nullptr) zip_source_free(data);
-        failed_ = true;
-        return;
+constexpr std::uint32_t first_day =
+    (1U << 21U) | (1U << 16U);  // 1 January 1980, the first that the format has
+
+class archive_text {
+public:
+    void add(std::string_view name, std::span<const std::byte> entry) {
+        const std::uint64_t offset = bytes_.size();
+        const bool is_wide = entry.size() >= wide_number;
+        const bool is_far = offset >= wide_number;
+        const std::uint32_t checksum = libdeflate_crc32(0, entry.data(), entry.size());
+        directory_header listed;
+        const auto describe = [&](auto& header) {
+            header.version = is_wide || is_far ? wide_version : std::uint16_t{10};
+            header.flags = name_is_utf8;
+            header.time = first_day;
+            header.checksum = checksum;
+            header.size = header.stored_size =
+                is_wide ? wide_number : static_cast<std::uint32_t>(entry.size());
+            header.name_size = static_cast<std::uint16_t>(name.size());
+        };
+        local_header local;
+        describe(local);
+        describe(listed);
+        listed.offset = is_far ? wide_number : static_cast<std::uint32_t>(offset);
+
+        const std::size_t wide_size = is_wide ? sizeof(extra_header) + 2 * sizeof(std::uint64_t) : 0;
+        const std::uint64_t unaligned =
+            offset + sizeof(local_header) + name.size() + wide_size + sizeof(extra_header);
+        constexpr std::uint64_t alignment = 64;
+        const auto padding = static_cast<std::uint16_t>((alignment - unaligned % alignment) % alignment);
+        local.extra_size = static_cast<std::uint16_t>(wide_size + sizeof(extra_header) + padding);
+        put(bytes_, local);
+        put_text(bytes_, name);
+        if (is_wide) put_wide(bytes_, {entry.size(), entry.size()});
+        put(bytes_, extra_header{little_uint16_buf_t{padding_field}, little_uint16_buf_t{padding}});
+        put_text(bytes_, std::string(padding, 'Z'));
+        bytes_.insert(bytes_.end(), entry.begin(), entry.end());
+
+        std::vector<std::uint64_t> wide;
+        if (is_wide) wide.assign(2, entry.size());
+        if (is_far) wide.push_back(offset);
+        if (!wide.empty())
+            listed.extra_size =
+                static_cast<std::uint16_t>(sizeof(extra_header) + wide.size() * sizeof(wide[0]));
+        put(directory_, listed);
+        put_text(directory_, name);
+        if (!wide.empty()) put_wide(directory_, wide);
+        ++entries_;
     }
-    const auto entry = static_cast<zip_uint64_t>(index);
-    constexpr zip_uint16_t first_day = (1U << 5U) | 1U;  // 1 January 1980, the first that the format has
-    failed_ = zip_set_file_compression(archive_, entry, ZIP_CM_STORE, 0) != 0 ||
-        zip_file_set_dostime(archive_, entry, 0, first_day, 0) != 0 || !align(entry, name);
-    position_ += bytes.size();
-}
 
-result<std::vector<std::byte>> zip_writer::finish() {
-    if (archive_ == nullptr) return unwritable(zip_error_strerror(&error_));
-    if (failed_ || zip_close(archive_) != 0)
-        return unwritable({"cannot make the archive: ", zip_error_strerror(zip_get_error(archive_))});
-    archive_ = nullptr;
-    zip_stat_t status;
-    zip_stat_init(&status);
-    if (zip_source_stat(source_, &status) != 0 || zip_source_open(source_) != 0)
-        return unwritable("cannot read the archive that was made");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(status.size));
-    const zip_int64_t read = zip_source_read(source_, bytes.data(), bytes.size());
-    zip_source_close(source_);
-    if (read < 0 || static_cast<std::size_t>(read) != bytes.size())
-        return unwritable("cannot read the archive that was made");
-    return bytes;
-}
+    [[nodiscard]] std::vector<std::byte> finish() && {
+        const std::uint64_t offset = bytes_.size();
+        bytes_.insert(bytes_.end(), directory_.begin(), directory_.end());
+        if (entries_ >= wide_count || offset >= wide_number || directory_.size() >= wide_number)
+            put_wide_end(offset);
+        end_record end;
+        end.entries = end.entries_on_disk =
+            static_cast<std::uint16_t>(std::min<std::uint64_t>(entries_, wide_count));
+        end.directory_size =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(directory_.size(), wide_number));
+        end.directory_offset = static_cast<std::uint32_t>(std::min<std::uint64_t>(offset, wide_number));
+        put(bytes_, end);
+        return std::move(bytes_);
+    }
 
-bool zip_writer::align(zip_uint64_t entry, const std::string& name) {
-    constexpr std::uint64_t header = 30;
-    constexpr std::uint64_t field_header = 4;
-    constexpr std::uint64_t alignment = 64;
-    constexpr zip_uint16_t id = 0x4246;
-    const std::uint64_t begin = position_ + header + name.size() + field_header;
-    const std::uint64_t padding = (alignment - begin % alignment) % alignment;
-    position_ = begin + padding;
-    const std::string fill(static_cast<std::size_t>(padding), 'Z');
-    return zip_file_extra_field_set(archive_, entry, id, ZIP_EXTRA_FIELD_NEW,
-               reinterpret_cast<const zip_uint8_t*>(fill.data()), static_cast<zip_uint16_t>(padding),
-               ZIP_FL_LOCAL) == 0;
+    void reserve(std::size_t size) { bytes_.reserve(size); }
+
+private:
+    using text = std::vector<std::byte>;
+
+    static void put_text(text& to, std::string_view characters) {
+        const auto bytes = std::as_bytes(std::span(characters));
+        to.insert(to.end(), bytes.begin(), bytes.end());
+    }
+    template <class Record>
+    static void put(text& to, const Record& record) {
+        put_text(to, std::string_view(reinterpret_cast<const char*>(&record), sizeof record));
+    }
+    static void put_wide(text& to, const std::vector<std::uint64_t>& numbers) {
+        const auto size = static_cast<std::uint16_t>(numbers.size() * sizeof(numbers[0]));
+        put(to, extra_header{little_uint16_buf_t{wide_field}, little_uint16_buf_t{size}});
+        for (const std::uint64_t number : numbers) put(to, little_uint64_buf_t{number});
+    }
+
+    void put_wide_end(std::uint64_t directory_offset) {
+        wide_end_record end;
+        end.rest_size = sizeof end - sizeof end.signature - sizeof end.rest_size;
+        end.made_by = end.version = wide_version;
+        end.entries = end.entries_on_disk = entries_;
+        end.directory_size = directory_.size();
+        end.directory_offset = directory_offset;
+        wide_end_locator locator;
+        locator.offset = bytes_.size();
+        locator.disks = 1;
+        put(bytes_, end);
+        put(bytes_, locator);
+    }
+
+    text bytes_;
+    text directory_;
+    std::uint64_t entries_ = 0;
+};
+
+}  // namespace
+
+}  // namespace zip
+
+result<std::vector<std::byte>> zip_writer::finish() const {
+    std::size_t size = sizeof(zip::end_record);
+    for (const auto& [name, bytes] : entries_) {
+        if (name.size() > zip::wide_count)
+            return unwritable("a name in an archive has more than 65,535 bytes");
+        constexpr std::size_t headers = 256;  // and alignment
+        size += bytes.size() + 2 * name.size() + headers;
+    }
+    zip::archive_text archive;
+    archive.reserve(size);
+    for (const auto& [name, bytes] : entries_) archive.add(name, bytes);
+    return std::move(archive).finish();
 }
 
 }  // namespace headrace

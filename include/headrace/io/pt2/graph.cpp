@@ -168,10 +168,10 @@ graph_builder::graph_builder(symbol_table& symbols, json_parser& json, json_pars
       arena_(arena),
       origins_(json) {}
 
-void graph_builder::read_nodes(scope& names, std::string_view nodes) {
-    json_cursor at(nodes);
-    at.elements([&] {
-        const node_text text = read_node_text(at);
+void graph_builder::read_nodes(scope& names, std::span<const node_text> nodes) {
+    for (const node_text& text : nodes) {
+        if (text.inputs.empty() || text.outputs.empty())
+            fail_malformed("a node has no 'inputs' or no 'outputs'");
         const std::string target = target_of(text.target);
         const std::string name = plain(text.name);
         try {
@@ -181,7 +181,7 @@ void graph_builder::read_nodes(scope& names, std::string_view nodes) {
                 line_of(text) + "node " + std::string(printable(name) + " (" + printable(target) + ")"));
             throw;
         }
-    });
+    }
     refuse_written_selections(names.owner());
     erase_unused_numbers(names.owner());
 }
@@ -348,7 +348,7 @@ void graph_builder::fill_region(graph& region, const graph_text& text) {
     scope names(region, text, symbols_, values_json_, arena_);
     for_each_tensor(text.inputs,
         [&](std::string_view name) { names.define(region.create<builtin::placeholder>({}).result(), name); });
-    read_nodes(names, text.nodes);
+    read_nodes(names, *text.nodes);
     pmr_vector<value> results(arena_);
     for_each_tensor(text.outputs, [&](std::string_view name) { results.push_back(names.find(name)); });
     region.create<builtin::output>({.values = results});

@@ -30,7 +30,7 @@ public:
         std::pmr::memory_resource* arena);
 
     /// Adds the nodes of a graph whose inputs are in `names`.
-    void read_nodes(scope& names, std::string_view nodes);
+    void read_nodes(scope& names, std::span<const node_text> nodes);
 
 private:
     // Returns a string without its quotes, for messages and names; empty for null.

@@ -117,7 +117,7 @@ void check_version(const model_text& parts, json_parser& json) {
             " of torch.export's schema, and versions " + std::to_string(oldest) + " and " +
             std::to_string(newest) + " are read; export it again with torch 2.5 to 2.12");
     }
-    if (parts.graph.nodes.empty() || parts.input_specs.empty() || parts.output_specs.empty()) {
+    if (!parts.graph.nodes || parts.input_specs.empty() || parts.output_specs.empty()) {
         fail_malformed("the graph or the signature is missing");
     }
 }
@@ -184,7 +184,7 @@ void read_program(
         out.sizes = symbols.symbols();
         signature_reader signature(names, weights, json);
         signature.read_inputs(parts.input_specs, parts.graph.inputs);
-        graph_builder(symbols, json, values_json, truth, &arena).read_nodes(names, parts.graph.nodes);
+        graph_builder(symbols, json, values_json, truth, &arena).read_nodes(names, *parts.graph.nodes);
         signature.read_outputs(parts.output_specs, out);
         if (!parts.torch_version.empty()) {
             std::string_view version;

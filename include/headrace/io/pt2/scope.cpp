@@ -18,19 +18,35 @@
 
 namespace headrace::pt2 {
 
+namespace {
+
+[[noreturn]] void fail_described_twice(const char* what, std::string_view name) {
+    fail_malformed(std::string("the graph describes the ") + what + " " + in_quotes(name) + " twice");
+}
+
+}  // namespace
+
 graph_text read_graph_text(json_cursor& at) {
     graph_text parts;
     at.members([&](std::string_view key) {
+        if (key == "nodes") {
+            parts.nodes.emplace();
+            at.elements([&] { parts.nodes->push_back(read_node_text(at)); });
+            return;
+        }
+        if (key == "tensor_values") {
+            parts.tensor_values.emplace();
+            at.members([&](std::string_view name) { parts.tensor_values->emplace_back(name, at.skip()); });
+            return;
+        }
         const std::string_view text = at.skip();
         if (key == "inputs") parts.inputs = text;
         if (key == "outputs") parts.outputs = text;
-        if (key == "nodes") parts.nodes = text;
-        if (key == "tensor_values") parts.tensor_values = text;
         if (key == "sym_int_values") parts.number_values[0] = text;
         if (key == "sym_float_values") parts.number_values[1] = text;
         if (key == "sym_bool_values") parts.number_values[2] = text;
     });
-    if (parts.inputs.empty() || parts.outputs.empty() || parts.nodes.empty() || parts.tensor_values.empty()) {
+    if (parts.inputs.empty() || parts.outputs.empty() || !parts.nodes || !parts.tensor_values) {
         fail_malformed("a graph has no 'inputs', 'outputs', 'nodes' or 'tensor_values'");
     }
     return parts;
@@ -39,16 +55,14 @@ graph_text read_graph_text(json_cursor& at) {
 scope::scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
     std::pmr::memory_resource* arena)
     : graph_(g), symbols_(symbols), json_(json), numbers_(arena), values_(arena) {
-    // A description takes some hundred characters. Growing a table would read all its entries again.
-    values_.reserve(text.tensor_values.size() / 256);
-    read_descriptions(text.tensor_values, "tensor", [&](std::string_view name, std::string_view described) {
-        return values_.try_emplace(name, {.description = described}).second;
-    });
+    values_.reserve(text.tensor_values->size());  // growing a table would read all its entries again
+    for (const auto& [key, described] : *text.tensor_values) {
+        const std::string_view name = json_.text(key);
+        if (!values_.try_emplace(name, {.description = described}).second)
+            fail_described_twice("tensor", name);
+    }
     for (const std::string_view values : text.number_values) {
-        if (values.empty()) continue;
-        read_descriptions(values, "number", [&](std::string_view name, std::string_view described) {
-            return numbers_.try_emplace(name, described).second;
-        });
+        if (!values.empty()) read_numbers(values);
     }
 }
 
@@ -205,14 +219,11 @@ value scope::make_constant(std::string_view name, const entry& e) {
     return n.result();
 }
 
-template <class Add>
-void scope::read_descriptions(std::string_view values, const char* what, const Add& add) {
+void scope::read_numbers(std::string_view values) {
     json_cursor at(values);
     at.members([&](std::string_view key) {
         const std::string_view name = json_.text(key);
-        if (!add(name, at.skip())) {
-            fail_malformed(std::string("the graph describes the ") + what + " " + in_quotes(name) + " twice");
-        }
+        if (!numbers_.try_emplace(name, at.skip()).second) fail_described_twice("number", name);
     });
     at.finish();
 }

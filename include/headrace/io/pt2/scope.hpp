@@ -11,9 +11,11 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <headrace/base/name_table.hpp>
 #include <headrace/io/file/json.hpp>
+#include <headrace/io/pt2/node_text.hpp>
 #include <headrace/io/pt2/symbols.hpp>
 #include <headrace/io/pt2/tensor.hpp>
 #include <headrace/io/pt2/weights.hpp>
@@ -21,12 +23,14 @@
 
 namespace headrace::pt2 {
 
-/// The parts of a graph's JSON, as text.
+/// The parts of a graph's JSON, as text. Those that most of the text is in are taken apart at once: to find
+/// their ends takes as long.
 struct graph_text {
     std::string_view inputs;
     std::string_view outputs;
-    std::string_view nodes;
-    std::string_view tensor_values;
+    std::optional<std::vector<node_text>> nodes;
+    /// Names and descriptions of tensors.
+    std::optional<std::vector<std::pair<std::string_view, std::string_view>>> tensor_values;
     /// Descriptions of the numbers that are computed from sizes.
     std::array<std::string_view, 3> number_values;
 };
@@ -92,9 +96,7 @@ private:
         weight_store* store = nullptr;
     };
 
-    // `add` gets a name and its description; it returns false if the name is known.
-    template <class Add>
-    void read_descriptions(std::string_view values, const char* what, const Add& add);
+    void read_numbers(std::string_view values);
 
     void set_meta(value v, std::string_view name, const entry& e);
 

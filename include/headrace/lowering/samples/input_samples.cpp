@@ -54,17 +54,35 @@ std::int64_t input_samples::samples_in(const int_list& shape) const {
     return batches ? given[0] / wanted[0] : 0;
 }
 
+// Returns the number of samples in an array; an error if it does not fit the input.
+result<std::size_t> input_samples::count_in(
+    const std::string& place, dtype type, const int_list& shape) const {
+    const bool same_kind = is_floating(type) == is_floating(type_) && is_boolean(type) == is_boolean(type_);
+    if (!same_kind) return unfit(place, join_text("numbers of type ", name_of(type)));
+    const std::int64_t count = samples_in(shape);
+    if (count == 0 || std::ranges::find(shape_, 0) != shape_.end())
+        return unfit(place, join_text("shape ", shape_text(shape)));
+    return static_cast<std::size_t>(count);
+}
+
 result<void> input_samples::add_file(const std::string& path) {
     HEADRACE_TRY(array, read_npy_head(path));
-    const bool same_kind = is_floating(array.meta.dtype) == is_floating(type_) &&
-        is_boolean(array.meta.dtype) == is_boolean(type_);
-    if (!same_kind) return unfit(path, join_text("numbers of type ", name_of(array.meta.dtype)));
-    const std::int64_t count = samples_in(array.meta.shape);
-    if (count == 0 || std::ranges::find(shape_, 0) != shape_.end())
-        return unfit(path, join_text("shape ", shape_text(array.meta.shape)));
-    files_.push_back({path, count_, static_cast<std::size_t>(count), array.meta.dtype});
-    count_ += static_cast<std::size_t>(count);
+    HEADRACE_TRY(count, count_in(path, array.meta.dtype, array.meta.shape));
+    files_.push_back({path, count_, count, array.meta.dtype});
+    count_ += count;
     return {};
+}
+
+result<bool> input_samples::add_next(const std::shared_ptr<array_stream>& stream) {
+    const std::string place = join_text(stream->name(), ": sample ", count_);
+    auto next = stream->next();
+    if (!next) return next.error().in(join_text(place, " for input ", printable(name_)));
+    if (!next.value()) return false;
+    array_stream::array kept = *std::move(next).value();
+    HEADRACE_TRY(count, count_in(place, kept.type, int_list(kept.shape)));
+    files_.push_back({stream->name(), count_, count, kept.type, stream, std::move(kept)});
+    count_ += count;
+    return true;
 }
 
 // Threads read consecutive samples, so few files are in use at a time.
@@ -74,7 +92,7 @@ result<input_samples::file_bytes> input_samples::bytes_of(const sample_file& fil
     for (const auto& [known, bytes] : recent_) {
         if (known == &file) return bytes;
     }
-    HEADRACE_TRY(array, read_npy(file.path));
+    HEADRACE_TRY(array, file.stream ? file.stream->read(file.kept) : read_npy(file.path));
     if (array.meta.dtype != file.type ||
         samples_in(array.meta.shape) != static_cast<std::int64_t>(file.count))
         return malformed({file.path, ": the file was changed while its samples were read"});
@@ -97,18 +115,19 @@ result<tensor> input_samples::at(std::size_t i) const {
         taken = tensor(type_, viewed.shape());
         std::ranges::copy(viewed.bytes(), taken.mutable_bytes().begin());
     }
-    HEADRACE_TRY(check_integers(file, number, viewed, taken));
-    HEADRACE_TRY(check_numbers(file, number, taken));
+    const std::string place = join_text(file.path, ": sample ", file.stream ? i : number);
+    HEADRACE_TRY(check_integers(place, viewed, taken));
+    HEADRACE_TRY(check_numbers(place, i, taken));
     return taken;
 }
 
 // Refuses integers of another type that the input's type does not hold: the cast wraps them.
 result<void> input_samples::check_integers(
-    const sample_file& file, std::size_t i, const tensor& given, const tensor& taken) const {
+    const std::string& place, const tensor& given, const tensor& taken) const {
     if (given.type() == type_ || is_floating(type_)) return {};
     for (std::int64_t k = 0; k != given.size(); ++k) {
         if (given.real(k) != taken.real(k))
-            return malformed(join_text(file.path, ": sample ", i, " for input ", printable(name_), " has ",
+            return malformed(join_text(place, " for input ", printable(name_), " has ",
                 static_cast<std::int64_t>(given.real(k)), " as element ", k, ", which is no ", name_of(type_),
                 "; give integers as the device delivers them"));
     }
@@ -116,12 +135,12 @@ result<void> input_samples::check_integers(
 }
 
 // Refuses NaN. Infinities are recorded: masks may have them, and whether the input is a mask is known later.
-result<void> input_samples::check_numbers(const sample_file& file, std::size_t i, const tensor& t) const {
+result<void> input_samples::check_numbers(const std::string& place, std::size_t i, const tensor& t) const {
     if (t.type() != dtype::float32) return {};
     const auto numbers = t.data<float>();
     const auto refused = [&](auto at, std::string_view what) {
-        return malformed(join_text(file.path, ": sample ", i, " for input ", printable(name_), " has ", what,
-            " as element ", at - numbers.begin(), "; ranges need finite numbers"));
+        return malformed(join_text(place, " for input ", printable(name_), " has ", what, " as element ",
+            at - numbers.begin(), "; ranges need finite numbers"));
     };
     const auto undefined = std::ranges::find_if(numbers, [](float x) { return std::isnan(x); });
     if (undefined != numbers.end()) return refused(undefined, "NaN");
@@ -129,9 +148,7 @@ result<void> input_samples::check_numbers(const sample_file& file, std::size_t i
     if (infinite == numbers.end()) return {};
     // The first one is reported, whichever thread finds it.
     const std::lock_guard lock(mutex_);
-    const std::size_t place = file.first + i;
-    if (!infinite_ || place < infinite_->first)
-        infinite_.emplace(place, refused(infinite, "an infinite number"));
+    if (!infinite_ || i < infinite_->first) infinite_.emplace(i, refused(infinite, "an infinite number"));
     return {};
 }
 
