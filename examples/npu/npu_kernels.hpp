@@ -46,10 +46,16 @@ inline void evaluate(affine, const args<affine>& a, evaluation& e) {
     e.output().assign(numbers);
 }
 inline void evaluate(table, const args<table>& a, evaluation& e) {
-    if (a.function == "relu") return evaluate_as<aten::relu>({a.input}, e);
-    if (a.function == "sigmoid") return evaluate_as<aten::sigmoid>({a.input}, e);
-    if (a.function == "tanh") return evaluate_as<aten::tanh>({a.input}, e);
-    evaluate_as<aten::hardswish>({a.input}, e);
+    switch (a.function) {
+        case function::relu:
+            return evaluate_as<aten::relu>({a.input}, e);
+        case function::sigmoid:
+            return evaluate_as<aten::sigmoid>({a.input}, e);
+        case function::tanh:
+            return evaluate_as<aten::tanh>({a.input}, e);
+        case function::hardswish:
+            return evaluate_as<aten::hardswish>({a.input}, e);
+    }
 }
 
 //! [kernels]

@@ -26,15 +26,14 @@ namespace npu {
 struct ops_selected : property {};
 
 //! [match]
-using elementwise = op_map<becomes<aten::relu, table>, becomes<aten::sigmoid, table>,
-    becomes<aten::tanh, table>, becomes<aten::hardswish, table>>;
+using elementwise = ops<aten::relu, aten::sigmoid, aten::tanh, aten::hardswish>;
 using flattening = ops<aten::view, aten::flatten_using_ints>;
 
 /// One op of ATen's becomes one of the NPU's; what the machine cannot do is refused.
 struct select_ops : pass {
     using ensures = pass_list<ops_selected>;
     static constexpr std::string_view summary = "ATen's ops to those of the NPU";
-    using targeted_ops = joined<elementwise::keys, flattening,
+    using targeted_ops = joined<elementwise, flattening,
         ops<aten::conv2d, aten::linear, aten::add_tensor, aten::batch_norm, aten::max_pool2d, aten::mean_dim,
             aten::adaptive_avg_pool2d, aten::softmax_int, aten::cat>>;
     using produces = dialect::all_ops;
@@ -99,10 +98,17 @@ struct select_ops : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return e.make<reshape>({a.self, e.result_meta().shape});
     }
-    template <one_of<elementwise::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr std::string_view name = Op::name;  // "aten.relu.default"
-        return e.make<table>({a.self, name.substr(5, name.rfind('.') - 5)});
+    value operator()(const args<aten::relu>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::relu});
+    }
+    value operator()(const args<aten::sigmoid>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::sigmoid});
+    }
+    value operator()(const args<aten::tanh>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::tanh});
+    }
+    value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::hardswish});
     }
 
 private:
@@ -151,7 +157,7 @@ struct fuse_relu : pass {
 
 private:
     static auto may_fuse(const auto& m) {
-        return get<"relu">(m).function == "relu" && is_sole_use<"inner">(m);
+        return get<"relu">(m).function == function::relu && is_sole_use<"inner">(m);
     }
 };
 //! [match]
