@@ -4,24 +4,21 @@
 #define HEADRACE_EXAMPLES_NPU_BACKEND_HPP
 
 //! [parts]
-//! [bytes]
-#include <span>
-//! [bytes]
-#include <utility>
-//! [bytes]
-
-//! [bytes]
-//! [parts]
-#include <headrace/eval/fold.hpp>
-//! [bytes]
-#include <headrace/io/text/graph_text.hpp>
-#include <headrace/partition/to_backend.hpp>
-//! [bytes]
+#include <headrace/partition/partitioner.hpp>
 #include <headrace/partition/trial_partitioner.hpp>
-//! [bytes]
 
 #include "npu_lowering.hpp"
 
+//! [parts]
+//! [bytes]
+#include <span>
+
+#include <headrace/io/text/graph_text.hpp>
+#include <headrace/partition/to_backend.hpp>
+
+//! [bytes]
+//! [parts]
+//! [bytes]
 namespace npu {
 
 //! [bytes]
@@ -48,8 +45,8 @@ struct partitioner {
         return parts;
     }
 };
-//! [parts]
 
+//! [parts]
 //! [bytes]
 /// Lowers each part, and makes of it what the NPU's runtime is given. Here that is the text of the graph, with
 /// all weights; a real machine has commands instead.
@@ -57,7 +54,7 @@ struct backend {
     static constexpr std::string_view name() { return "npu"; }
 
     result<preprocess_result> preprocess(graph& part, std::span<const compile_spec>) const {
-        pass_context context({.evaluator = &eval::folding});
+        pass_context context;
         HEADRACE_TRY(lowering::run(part, context));
         HEADRACE_TRY(text, graph_text(part));
         const auto bytes = std::as_bytes(std::span(text));
@@ -66,10 +63,8 @@ struct backend {
         return made;
     }
 };
-//! [bytes]
 
 //! [parts]
-//! [bytes]
 }  // namespace npu
 //! [parts]
 //! [bytes]

@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: MIT
 // Executes a model divided between the NPU and the host, compares the result, and writes both as a .pte file:
 //     npu_compile model.pt2 input.npy expected.npy model.pte
-#include <string_view>
+//! [divide]
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
 
-#include <headrace/io/file/mapped_file.hpp>
-#include <headrace/io/pte/file.hpp>
-#include <headrace/io/text/graph_text.hpp>
+#include "npu_backend.hpp"
+//! [divide]
 
 //! [run]
 #include <algorithm>
 #include <cmath>
-//! [write]
-#include <cstdio>
-#include <map>
-#include <string>
-#include <utility>
-//! [write]
 #include <vector>
 
 #include <headrace/io/file/npy.hpp>
 #include <headrace/run/execution.hpp>
 #include <headrace/run/models.hpp>
 
+#include "npu_kernels.hpp"
+//! [run]
+
 //! [write]
+#include <utility>
+
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/run/models.hpp>
-
-#include "npu_backend.hpp"
 //! [write]
-#include "npu_kernels.hpp"
 
-//! [write]
+#include <string_view>
+
+#include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/pte/file.hpp>
+
+//! [divide]
 using namespace headrace;
 
 /// Replaces the NPU's parts of each method by calls of graphs of its ops.
@@ -42,8 +46,9 @@ result<lowered_methods> divide(const std::map<std::string, graph*, std::less<>>&
     };
     return to_backend(methods, npu::partitioner{report}, backends);
 }
-//! [write]
+//! [divide]
 
+//! [run]
 /// Returns the largest difference between what a divided model computes and what PyTorch gave.
 result<double> run(const char* model, const char* input, const char* expected) {
     HEADRACE_TRY(exported, read_model(model));

@@ -7,21 +7,30 @@
 #include <optional>
 
 //! [match]
+//! [handlers]
 #include "npu.hpp"
 
 //! [match]
+//! [handlers]
 #if !__has_include(<headrace_passes.hpp>)
 //! [match]
+//! [fusion]
 #include <headrace/match/node_pattern.hpp>
+//! [handlers]
+//! [fusion]
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pipeline.hpp>
+//! [handlers]
 //! [match]
 #include <headrace/passes/support/constants.hpp>
 #endif
 
 //! [match]
+//! [handlers]
+//! [fusion]
 namespace npu {
 
+//! [fusion]
 /// All ops are the NPU's.
 struct ops_selected : property {};
 
@@ -48,6 +57,8 @@ struct select_ops : pass {
                 .padding = a.padding,
                 .groups = a.groups});
     }
+    // The other ops' handlers are alike.
+    //! [handlers]
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         return e.make<linear>({a.input, a.weight, bias_of(e, a.bias, e.shape(a.weight)[0])});
     }
@@ -111,6 +122,7 @@ struct select_ops : pass {
         return e.make<table>({a.self, function::hardswish});
     }
 
+    //! [handlers]
 private:
     /// Refuses what the machine cannot do, with the message of the verifier.
     template <class Op>
@@ -124,7 +136,9 @@ private:
     }
 };
 
+//! [handlers]
 //! [match]
+//! [fusion]
 /// An activation after a node of the NPU is computed by that node.
 struct fuse_relu : pass {
     using requires_before = pass_list<ops_selected>;
@@ -161,6 +175,7 @@ private:
     }
 };
 //! [match]
+//! [fusion]
 
 /// Factors and summands after a convolution go into its weights and biases.
 struct fold_affine : pass {
@@ -187,7 +202,11 @@ struct fold_affine : pass {
 };
 
 //! [match]
+//! [handlers]
+//! [fusion]
 }  // namespace npu
 //! [match]
+//! [handlers]
+//! [fusion]
 
 #endif
