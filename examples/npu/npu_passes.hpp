@@ -10,8 +10,8 @@
 //! [handlers]
 #include "npu.hpp"
 
-//! [match]
 //! [handlers]
+//! [match]
 #if !__has_include(<headrace_passes.hpp>)
 //! [match]
 //! [fusion]
