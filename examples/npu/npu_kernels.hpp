@@ -25,7 +25,6 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
 }
 
-//! [kernels]
 inline void evaluate(add, const args<add>& a, evaluation& e) {
     std::vector<double> sum = e.input(a.a).to<double>();
     const std::vector<double> other = e.input(a.b).to<double>();
@@ -33,6 +32,7 @@ inline void evaluate(add, const args<add>& a, evaluation& e) {
         sum[i] = a.relu ? std::max(sum[i] + other[i], 0.0) : sum[i] + other[i];
     e.output().assign(sum);
 }
+//! [kernels]
 inline void evaluate(affine, const args<affine>& a, evaluation& e) {
     std::vector<double> numbers = e.input(a.input).to<double>();
     const std::vector<double> scale = e.input(a.scale).to<double>();
