@@ -118,8 +118,8 @@ private:
         }
     }
 
-    // In a lambda: clang takes a class in which an assertion fails for one without members, so each use of the
-    // pipeline would be another error.
+    // In a lambda: clang takes a class in which an assertion fails for one without members, so each use of it
+    // would be another error.
     static_assert(
         [] {
             static_assert(is_a_pass<typename checks::pass_fault>, HEADRACE_NOT_A_PASS);
@@ -138,13 +138,15 @@ private:
             static_assert(handlers_have_targets<typename checks::pass_fault>, HEADRACE_NO_TARGETS);
             static_assert(results_are_values<typename checks::faulty_handler>, HEADRACE_WRONG_RESULT);
             static_assert(listed_once<typename checks::repetition>,
-                "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
+                "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it "
+                "`repeatable`");
             static_assert(dependencies_met<typename order::diagnosis>,
                 "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
             static_assert(order_kept<typename order::diagnosis>,
                 "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
             static_assert(properties_hold<typename order::diagnosis>,
-                "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of them");
+                "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of "
+                "them");
             static_assert(ops_are_gone<decltype(diagnose_early())>,
                 "pipeline: a pass runs before ops are gone; see too_early<Pass, Property, Op>, move it");
             static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,

@@ -5,7 +5,6 @@
 #define HEADRACE_REWRITE_RULE_READING_HPP
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -158,8 +157,8 @@ template <class Op, class F, class Policy>
 struct operands_of_rule<rule<Op, F, Policy>> {
     using indices = std::make_index_sequence<plain_operands<Op>>;
 };
-// Calls `F`, or if it does not take the arguments, a function that takes anything: a callable with an error in
-// its body is thereby told from one with other parameters. After such an error, clang does not find it again.
+// Calls `F`, or if it does not take the arguments, a function that takes anything. This tells a callable with
+// an error in its body from one with other parameters: clang does not find the former again.
 struct takes_others {
     void is_called() const;
 };

@@ -39,8 +39,8 @@ using symbol = join_with_choose<Made>;
 /// The symbol of a value that no op of the expression makes.
 using operand_symbol = symbol<op_set<>{}>;
 
-/// The return value of a rewrite that leaves its node unchanged. It and symbols convert to each other, so that
-/// a callable that returns both, without `choose`, is one compile error.
+/// The return value of a rewrite that leaves its node unchanged. It and symbols convert to each other, so
+/// that a callable that returns both, without `choose`, is one compile error.
 struct unchanged_type {
     constexpr unchanged_type() = default;
     template <auto Made>
