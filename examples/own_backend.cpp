@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Writes a .pte file in which a backend of its own computes parts of a graph: own_backend model.pte
-#include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/mapped_file.hpp>
 #include <headrace/io/pte/file.hpp>
 #include <headrace/io/pte/reader.hpp>
@@ -50,11 +49,7 @@ result<void> write(const std::string& path) {
     HEADRACE_TRY(parsed, parse_graph_text(model));
     methods.emplace("forward", std::move(parsed));
     HEADRACE_TRY(lowered, lower(std::move(methods)));
-    if (!lowered.refusals.empty()) return unsupported(lowered.refusals[0].reason);
-    return write_atomically(path, [&](const byte_sink& sink) -> result<void> {
-        static_cast<void>(lowered.file.write_to(sink));  // the sink keeps its error
-        return {};
-    });
+    return write_pte(path, lowered);
 }
 
 // Prints what the runtime passes to the backend.

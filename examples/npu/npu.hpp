@@ -12,6 +12,7 @@
 #else
 //! [ops]
 #include <headrace/infer/aten.hpp>
+#include <headrace/op/custom.hpp>
 #include <headrace/op/op_map.hpp>
 //! [ops]
 #endif
@@ -63,11 +64,13 @@ struct average : op<dialect, "npu.average", "input", trait::reduction> {
         value input;
     };
 };
-/// A function of one element from the machine's table.
+/// A function of one element, of those in the machine's table.
+enum class function : std::uint8_t { relu, sigmoid, tanh, hardswish };
+constexpr std::string_view enumerator_names(function) { return "relu, sigmoid, tanh, hardswish"; }
 struct table : op<dialect, "npu.table", "input, function", trait::unary> {
     struct args {
         value input;
-        std::string_view function;
+        npu::function function{};
     };
 };
 /// Over the last axis.
@@ -143,8 +146,7 @@ inline result<void> infer_results(table, const args<table>& a, inference& out) {
 //! [verifiers]
 // The machine's limits, found by the name verify_op beside the tags.
 inline constexpr std::int64_t max_stride = 3;
-inline constexpr std::int64_t max_kernel = 16;
-inline constexpr std::string_view functions[] = {"relu", "sigmoid", "tanh", "hardswish"};
+inline constexpr std::int64_t max_kernel = 8;
 
 inline bool all_within(sizes numbers, std::int64_t limit) {
     return std::ranges::all_of(numbers, [&](std::int64_t n) { return n <= limit; });
@@ -152,17 +154,12 @@ inline bool all_within(sizes numbers, std::int64_t limit) {
 inline result<void> verify_op(conv2d, const args<conv2d>& a, const node&) {
     if (!all_within(a.stride, max_stride)) return invalid("strides are at most 3");
     const sizes kernel = sizes(meta_of(a.weight)->shape).last(2);
-    if (!all_within(kernel, max_kernel)) return invalid("kernels are at most 16 x 16");
+    if (!all_within(kernel, max_kernel)) return invalid("kernels are at most 8 x 8");
     return {};
 }
 inline result<void> verify_op(max_pool, const args<max_pool>& a, const node&) {
     if (!all_within(a.stride, max_stride) || !all_within(a.kernel, max_kernel))
-        return invalid("strides are at most 3, kernels 16 x 16");
-    return {};
-}
-inline result<void> verify_op(table, const args<table>& a, const node&) {
-    if (std::ranges::find(functions, a.function) == std::end(functions))
-        return invalid("the machine has no table of that function");
+        return invalid("strides are at most 3, kernels 8 x 8");
     return {};
 }
 

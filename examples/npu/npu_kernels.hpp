@@ -25,7 +25,6 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
 }
 
-//! [kernels]
 inline void evaluate(add, const args<add>& a, evaluation& e) {
     std::vector<double> sum = e.input(a.a).to<double>();
     const std::vector<double> other = e.input(a.b).to<double>();
@@ -33,6 +32,7 @@ inline void evaluate(add, const args<add>& a, evaluation& e) {
         sum[i] = a.relu ? std::max(sum[i] + other[i], 0.0) : sum[i] + other[i];
     e.output().assign(sum);
 }
+//! [kernels]
 inline void evaluate(affine, const args<affine>& a, evaluation& e) {
     std::vector<double> numbers = e.input(a.input).to<double>();
     const std::vector<double> scale = e.input(a.scale).to<double>();
@@ -46,10 +46,16 @@ inline void evaluate(affine, const args<affine>& a, evaluation& e) {
     e.output().assign(numbers);
 }
 inline void evaluate(table, const args<table>& a, evaluation& e) {
-    if (a.function == "relu") return evaluate_as<aten::relu>({a.input}, e);
-    if (a.function == "sigmoid") return evaluate_as<aten::sigmoid>({a.input}, e);
-    if (a.function == "tanh") return evaluate_as<aten::tanh>({a.input}, e);
-    evaluate_as<aten::hardswish>({a.input}, e);
+    switch (a.function) {
+        case function::relu:
+            return evaluate_as<aten::relu>({a.input}, e);
+        case function::sigmoid:
+            return evaluate_as<aten::sigmoid>({a.input}, e);
+        case function::tanh:
+            return evaluate_as<aten::tanh>({a.input}, e);
+        case function::hardswish:
+            return evaluate_as<aten::hardswish>({a.input}, e);
+    }
 }
 
 //! [kernels]

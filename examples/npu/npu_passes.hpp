@@ -7,34 +7,42 @@
 #include <optional>
 
 //! [match]
+//! [handlers]
 #include "npu.hpp"
 
+//! [handlers]
 //! [match]
 #if !__has_include(<headrace_passes.hpp>)
 //! [match]
+//! [fusion]
 #include <headrace/match/node_pattern.hpp>
+//! [handlers]
+//! [fusion]
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pipeline.hpp>
+//! [handlers]
 //! [match]
 #include <headrace/passes/support/constants.hpp>
 #endif
 
 //! [match]
+//! [handlers]
+//! [fusion]
 namespace npu {
 
+//! [fusion]
 /// All ops are the NPU's.
 struct ops_selected : property {};
 
 //! [match]
-using elementwise = op_map<becomes<aten::relu, table>, becomes<aten::sigmoid, table>,
-    becomes<aten::tanh, table>, becomes<aten::hardswish, table>>;
+using elementwise = ops<aten::relu, aten::sigmoid, aten::tanh, aten::hardswish>;
 using flattening = ops<aten::view, aten::flatten_using_ints>;
 
 /// One op of ATen's becomes one of the NPU's; what the machine cannot do is refused.
 struct select_ops : pass {
     using ensures = pass_list<ops_selected>;
     static constexpr std::string_view summary = "ATen's ops to those of the NPU";
-    using targeted_ops = joined<elementwise::keys, flattening,
+    using targeted_ops = joined<elementwise, flattening,
         ops<aten::conv2d, aten::linear, aten::add_tensor, aten::batch_norm, aten::max_pool2d, aten::mean_dim,
             aten::adaptive_avg_pool2d, aten::softmax_int, aten::cat>>;
     using produces = dialect::all_ops;
@@ -49,6 +57,8 @@ struct select_ops : pass {
                 .padding = a.padding,
                 .groups = a.groups});
     }
+    // The other ops' handlers are alike.
+    //! [handlers]
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         return e.make<linear>({a.input, a.weight, bias_of(e, a.bias, e.shape(a.weight)[0])});
     }
@@ -99,12 +109,20 @@ struct select_ops : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return e.make<reshape>({a.self, e.result_meta().shape});
     }
-    template <one_of<elementwise::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr std::string_view name = Op::name;  // "aten.relu.default"
-        return e.make<table>({a.self, name.substr(5, name.rfind('.') - 5)});
+    value operator()(const args<aten::relu>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::relu});
+    }
+    value operator()(const args<aten::sigmoid>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::sigmoid});
+    }
+    value operator()(const args<aten::tanh>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::tanh});
+    }
+    value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
+        return e.make<table>({a.self, function::hardswish});
     }
 
+    //! [handlers]
 private:
     /// Refuses what the machine cannot do, with the message of the verifier.
     template <class Op>
@@ -118,7 +136,9 @@ private:
     }
 };
 
+//! [handlers]
 //! [match]
+//! [fusion]
 /// An activation after a node of the NPU is computed by that node.
 struct fuse_relu : pass {
     using requires_before = pass_list<ops_selected>;
@@ -151,10 +171,11 @@ struct fuse_relu : pass {
 
 private:
     static auto may_fuse(const auto& m) {
-        return get<"relu">(m).function == "relu" && is_sole_use<"inner">(m);
+        return get<"relu">(m).function == function::relu && is_sole_use<"inner">(m);
     }
 };
 //! [match]
+//! [fusion]
 
 /// Factors and summands after a convolution go into its weights and biases.
 struct fold_affine : pass {
@@ -181,7 +202,11 @@ struct fold_affine : pass {
 };
 
 //! [match]
+//! [handlers]
+//! [fusion]
 }  // namespace npu
 //! [match]
+//! [handlers]
+//! [fusion]
 
 #endif

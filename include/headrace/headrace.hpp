@@ -19,6 +19,9 @@
 #ifndef HEADRACE_HEADRACE_HPP
 #define HEADRACE_HEADRACE_HPP
 
+// First, so that the errors of its assertions name few headers that include it.
+#include <headrace/pass/pipeline.hpp>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
@@ -36,7 +39,6 @@
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/description.hpp>
 #include <headrace/pass/emission_record.hpp>
-#include <headrace/pass/pipeline.hpp>
 #include <headrace/rewrite/arithmetic.hpp>
 #include <headrace/version.hpp>
 

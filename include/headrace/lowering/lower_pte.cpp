@@ -27,6 +27,7 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pte/method.hpp>
 #include <headrace/io/pte/tosa_delegates.hpp>
@@ -320,6 +321,15 @@ private:
 result<lowered_pte> lower_to_pte(
     std::map<std::string, program, std::less<>> methods, const pte_options& options) {
     return pte_lowering(std::move(methods), options).run();
+}
+
+result<void> write_pte(const std::string& path, const lowered_pte& lowered) {
+    if (!lowered.refusals.empty())
+        return error{error_kind::unsupported, diagnostic_text(lowered.refusals.front())};
+    return write_atomically(path, [&](const byte_sink& sink) -> result<void> {
+        static_cast<void>(lowered.file.write_to(sink));  // the sink keeps its error
+        return {};
+    });
 }
 
 }  // namespace headrace

@@ -65,6 +65,9 @@ struct lowered_pte {
 [[nodiscard]] result<lowered_pte> lower_to_pte(
     std::map<std::string, program, std::less<>> methods, const pte_options& options = {});
 
+/// Writes the file, whole or not at all. A node without a kernel is an error that names the first.
+[[nodiscard]] result<void> write_pte(const std::string& path, const lowered_pte& lowered);
+
 }  // namespace headrace
 
 #endif

@@ -56,11 +56,11 @@ struct operands_of_rule<match_rule<P, F, Policy>> {
 };
 template <class P, class F, class Policy, std::size_t... I>
 inline constexpr bool reads_alone<match_rule<P, F, Policy>, std::index_sequence<I...>> =
-    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+    !requires(const or_other<F>& f) { f(symbol_at<I>{}...).is_called(); };
 template <class P, class F, class Policy, std::size_t... I>
 struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>> {
     static constexpr bool value =
-        requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
+        !requires(const or_other<F>& f, const match_symbol<P, F>& m) { f(symbol_at<I>{}..., m).is_called(); };
 };
 
 // Diagnoses a pattern's node with more operands than its op has.
@@ -76,13 +76,14 @@ struct node_fault<node_pattern<Name, ops<Ops...>, Use, Operands...>>
     : first_of_faults<arity_fault<Ops, sizeof...(Operands)>..., typename node_fault<Operands>::type...> {};
 
 template <class P, class F, std::size_t... I>
-constexpr bool takes_match(std::index_sequence<I...> indices) {
+constexpr bool has_match_parameters(std::index_sequence<I...> indices) {
     using read = match_rule<P, F>;
     return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value;
 }
 template <class P, class F, std::size_t... I>
-constexpr bool has_error_in_match(std::index_sequence<I...>) {
-    return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
+constexpr bool takes_match(std::index_sequence<I...>) {
+    return requires(const F& f) { f(symbol_at<I>{}...); } ||
+        requires(const F& f, const match_symbol<P, F>& m) { f(symbol_at<I>{}..., m); };
 }
 // Diagnoses a rewrite by reading it with symbols.
 template <class P, class F>
@@ -93,7 +94,8 @@ auto diagnose_match() {
     if constexpr (!std::is_same_v<nodes, no_fault>) {
         return nodes{};
     } else if constexpr (!takes_match<P, F>(indices{})) {
-        return std::conditional_t<has_error_in_match<P, F>(indices{}), unreadable, not_callable_with<root>>{};
+        return std::conditional_t<has_match_parameters<P, F>(indices{}), unreadable,
+            not_callable_with<root>>{};
     } else if constexpr (!std::is_same_v<decltype(diagnose_result<root, match_result<P, F>>()), no_fault>) {
         return diagnose_result<root, match_result<P, F>>();
     } else {

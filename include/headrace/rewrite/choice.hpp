@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::choose, alternatives in expressions, and headrace::unchanged.
+// Defines headrace::choose, alternatives in expressions.
 #ifndef HEADRACE_REWRITE_CHOICE_HPP
 #define HEADRACE_REWRITE_CHOICE_HPP
 
@@ -11,10 +11,6 @@
 #include <headrace/rewrite/expression.hpp>
 
 namespace headrace {
-
-/// The return value of a rewrite that leaves its node unchanged.
-struct unchanged_type {};
-inline constexpr unchanged_type unchanged{};
 
 namespace detail {
 

@@ -76,7 +76,8 @@ template <auto Made, class... Operands>
 constexpr auto symbol_of() {
     using fault = typename fault_in<std::tuple<Operands...>>::type;
     if constexpr (std::is_same_v<fault, no_fault>) {
-        return symbol<(Made | ... | made_in<Operands>::value)>{};
+        constexpr auto made = (Made | ... | made_in<Operands>::value);
+        return join_with_choose<made>{};
     } else {
         return ill_formed<fault>{};
     }

@@ -5,7 +5,6 @@
 #define HEADRACE_REWRITE_RULE_READING_HPP
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,8 +36,6 @@ struct not_values : faults::results {};
 /// A rule returns `Given` expressions for an op with `Has` results.
 template <class Op, std::size_t Given, std::size_t Has>
 struct wrong_result_count : faults::results {};
-/// The compiler has already reported an error in a callable.
-struct unreadable {};
 /// A rewrite asks its match for a node whose name is not in the pattern (match/node_pattern.hpp).
 template <fixed_string... Names>
 struct pattern_names {};
@@ -160,17 +157,27 @@ template <class Op, class F, class Policy>
 struct operands_of_rule<rule<Op, F, Policy>> {
     using indices = std::make_index_sequence<plain_operands<Op>>;
 };
+// Calls `F`, or if it does not take the arguments, a function that takes anything. This tells a callable with
+// an error in its body from one with other parameters: clang does not find the former again.
+struct takes_others {
+    void is_called() const;
+};
+template <class F>
+struct or_other : F {
+    using F::operator();
+    takes_others operator()(...) const;
+};
 template <class Rule, class Indices>
 inline constexpr bool reads_alone = true;
 template <class Op, class F, class Policy, std::size_t... I>
 inline constexpr bool reads_alone<rule<Op, F, Policy>, std::index_sequence<I...>> =
-    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+    !requires(const or_other<F>& f) { f(symbol_at<I>{}...).is_called(); };
 template <class Rule, class Indices>
 struct reads_with_arguments : std::false_type {};
 template <class Op, class F, class Policy, std::size_t... I>
 struct reads_with_arguments<rule<Op, F, Policy>, std::index_sequence<I...>> {
     static constexpr bool value =
-        requires(const F& f, const args<Op>& a) { f(std::declval<symbol_at<I>>()..., a); };
+        !requires(const or_other<F>& f, const args<Op>& a) { f(symbol_at<I>{}..., a).is_called(); };
 };
 template <class List>
 inline constexpr bool rules_read = true;
@@ -213,24 +220,11 @@ auto diagnose_result() {
     }
 }
 
-// True if a callable that could not be read has matching parameters, and so an error in its body: g++ still
-// prefers it to a function that takes anything; clang has read it once and does not find it again.
-struct not_viable {};
-template <class F>
-struct or_not_viable : F {
-    using F::operator();
-    template <class... Ts>
-    not_viable operator()(const Ts&...) const;
-};
-template <class F, class... Arguments>
-concept has_parameters = !requires(const or_not_viable<F>& f, const Arguments&... all) {
-    { f(all...) } -> std::same_as<not_viable>;
-};
+// True if a callable has matching parameters, and so, if it could not be read, an error in its body.
 template <class Op, class F, std::size_t... I>
-constexpr bool has_error(std::index_sequence<I...> indices) {
+constexpr bool has_parameters(std::index_sequence<I...> indices) {
     using read = rule<Op, F>;
-    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value ||
-        has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., args<Op>>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value;
 }
 
 template <class Op, class F>
@@ -238,7 +232,7 @@ auto diagnose_rule() {
     if constexpr (!called_op_is_sound<field_fault<Op>>) {
         return field_fault<Op>{};
     } else if constexpr (!arity_of_rule<Op, F, operand_symbol>.found) {
-        constexpr bool is_read = has_error<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
+        constexpr bool is_read = has_parameters<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
         return std::conditional_t<is_read, unreadable, not_callable_with<Op>>{};
     } else {
         return diagnose_result<Op, rule_result<Op, F>>();

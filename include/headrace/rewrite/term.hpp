@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::term and headrace::symbol, the readings of the values in an expression.
+// Defines headrace::term and headrace::symbol, the readings of the values in an expression, and
+// headrace::unchanged.
 #ifndef HEADRACE_REWRITE_TERM_HPP
 #define HEADRACE_REWRITE_TERM_HPP
 
@@ -38,6 +39,15 @@ using symbol = join_with_choose<Made>;
 /// The symbol of a value that no op of the expression makes.
 using operand_symbol = symbol<op_set<>{}>;
 
+/// The return value of a rewrite that leaves its node unchanged. It and symbols convert to each other, so
+/// that a callable that returns both, without `choose`, is one compile error.
+struct unchanged_type {
+    constexpr unchanged_type() = default;
+    template <auto Made>
+    constexpr unchanged_type(symbol<Made>) {}
+};
+inline constexpr unchanged_type unchanged{};
+
 /// The queries of a term at run time, declared so that an expression can use them in either reading.
 struct symbol_answers {
     [[nodiscard]] headrace::value value() const;
@@ -68,6 +78,7 @@ struct join_with_choose : symbol_answers {
     /// A branch of a choice converts to the symbol of the whole choice.
     template <auto Fewer>
     constexpr join_with_choose(symbol<Fewer>) {}
+    constexpr join_with_choose(unchanged_type) {}
 };
 
 /// The symbol of an ill-formed expression. An expression that contains one is ill-formed, too, and the
@@ -79,6 +90,8 @@ struct ill_formed : symbol_answers {
     template <class T>
     constexpr ill_formed(const T&) {}
 };
+/// The compiler has already reported an error in a callable.
+struct unreadable {};
 HEADRACE_FAULT(results, rule_gives_results);
 /// Diagnosis: a type that is not an expression where one is expected.
 template <class T>
