@@ -19,7 +19,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Each system that pip installs the wheel on has these itself.
-NOT_BROUGHT_ALONG = {"libc6", "libgcc-s1", "libstdc++6", "zlib1g"}
+NOT_BROUGHT_ALONG = {"libc6", "libgcc-s1", "libstdc++6"}
+# Packages of archives that are linked into the program where they are installed.
+IN_THE_PROGRAM = ("libdeflate-dev",)
 
 
 def libraries(program):
@@ -38,6 +40,10 @@ def collect_licences(program, folder):
                 if package not in NOT_BROUGHT_ALONG:
                     shutil.copyfile(f"/usr/share/doc/{package}/copyright", folder / package)
                 break
+    for package in IN_THE_PROGRAM:
+        text = pathlib.Path(f"/usr/share/doc/{package}/copyright")
+        if text.exists():
+            shutil.copyfile(text, folder / package)
 
 
 def build(program, out):

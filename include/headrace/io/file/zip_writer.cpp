@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint32_t first_day =
     (1U << 21U) | (1U << 16U);  // 1 January 1980, the first that the format has
 
-class archive_text {
+class archive_bytes {
 public:
     void add(std::string_view name, std::span<const std::byte> entry) {
         const std::uint64_t offset = bytes_.size();
@@ -138,7 +138,7 @@ result<std::vector<std::byte>> zip_writer::finish() const {
         constexpr std::size_t headers = 256;  // and alignment
         size += bytes.size() + 2 * name.size() + headers;
     }
-    zip::archive_text archive;
+    zip::archive_bytes archive;
     archive.reserve(size);
     for (const auto& [name, bytes] : entries_) archive.add(name, bytes);
     return std::move(archive).finish();

@@ -119,10 +119,12 @@ void store_number(std::span<std::byte> to, dtype type, const scalar& number) {
 }  // namespace
 
 bool is_graph(std::string_view text) {
+    constexpr std::string_view graph = "as_graph";
+    if (text.find(graph) == std::string_view::npos) return false;
     bool found = false;
     json_cursor at(text);
     at.members([&](std::string_view key) {
-        found = found || key == "as_graph";
+        found = found || key == graph;
         at.skip();
     });
     return found;
