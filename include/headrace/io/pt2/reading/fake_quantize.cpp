@@ -82,9 +82,10 @@ private:
             return named(
                 graph_.create<dequantize_per_tensor_tensor>({q, scale, zero, low, high, type}), meta);
         }
+        const double given = number<double>("scale");
+        if (const auto fits = require_scale("scale", given); !fits) throw failure{fits.error()};
         // PyTorch's kernel computes with the scale in float32, quantize with the reciprocal of a double.
-        const double scale = double{static_cast<float>(number<double>("scale"))};
-        if (const auto fits = require_scale("scale", scale); !fits) throw failure{fits.error()};
+        const double scale = double{static_cast<float>(given)};
         const std::int64_t zero = integer("zero_point");
         const value q = made(
             graph_.create<quantize_per_tensor>({self, scale, zero, low, high, type}), {type, meta.shape, {}});
