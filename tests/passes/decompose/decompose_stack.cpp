@@ -160,7 +160,7 @@ TEST_CASE("as_strided") {
     const auto of_mean = [](std::int64_t reduced) {  // of axes of 1, 4 and 5
         return [=](program& p) {
             const value x = p.make<aten::permute>({.self = p.input(fp32, {1, 4, 5}), .dims = {0, 2, 1}});
-            const value y = p.make<aten::mean_dim>({.self = x, .dim = {reduced}, .keepdim = true});
+            const value y = p.make<aten::mean_dim>({.self = x, .dim = int_list{reduced}, .keepdim = true});
             p.output(p.make<aten::as_strided>({.self = y, .size = {1, 4}, .stride = {4, 1}}));
         };
     };
