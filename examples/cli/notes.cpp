@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/pte/file.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/unread.hpp>
 
@@ -64,6 +66,13 @@ void warn_of_training(const graph& g) {
             fmt::print(stderr, "warning: {}\n", printable(text, max_printed_message));
         }
     });
+}
+
+result<void> refuse_lowered(const std::string& path, const program& model) {
+    if (!pte_file::is_pte(model.file.bytes())) return {};
+    return unsupported({path,
+        ": it is lowered already, and its states, other methods and places in memory "
+        "would be lost; give the .pt2 file that it was made from"});
 }
 
 }  // namespace headrace::cli

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include <headrace/base/result.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -18,6 +19,10 @@ void warn_of_written_inputs(const std::string& model, const program& p);
 
 /// Warns about nodes that behave differently in training, and are executed as in inference.
 void warn_of_training(const graph& g);
+
+/// Fails if the model was read from a .pte file. What its graph does not have would be lost in what is made of
+/// it: first values of states, other methods, memories, devices, and fields of newer schemas.
+[[nodiscard]] result<void> refuse_lowered(const std::string& path, const program& model);
 
 }  // namespace headrace::cli
 

@@ -19,6 +19,7 @@
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
+#include "notes.hpp"
 
 namespace headrace::cli {
 
@@ -41,6 +42,7 @@ void print_passes() {
 /// Reads the model and sets the target that its passes lower to.
 result<program> read_for_passes(const opt_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(refuse_lowered(options.model, model));
     graph& g = *model.graph;
     if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
     return std::move(model);

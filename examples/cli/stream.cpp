@@ -157,6 +157,7 @@ int check_stream_option(const lower_options& options) {
 
 result<program> read_for_lowering(const std::string& path, const lower_options& options) {
     HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+    HEADRACE_TRY(refuse_lowered(path, model));
     if (options.stream.empty()) return std::move(model);
     stream_options chosen{.step = options.step, .window = options.window};
     if (!parse_stream_axes(options.stream, chosen)) return malformed("--stream: " + std::string(axis_form));

@@ -4,7 +4,9 @@
 #include <headrace/io/unread_nodes.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
@@ -16,6 +18,8 @@ namespace {
 
 struct unread_summary {
     std::pmr::string text{};
+    std::set<std::string_view> reasons{};
+    std::size_t repeated = 0;  // nodes with a reason that another one has
     std::size_t followers = 0;
 };
 
@@ -25,6 +29,8 @@ void add_unread(const graph& g, unread_summary& found) {
         if (why == nullptr) continue;
         if (why->follows) {
             ++found.followers;
+        } else if (!found.reasons.insert(why->text).second) {
+            ++found.repeated;
         } else {
             found.text += found.text.empty() ? "" : "; ";
             found.text += message_prefix(n);
@@ -40,6 +46,9 @@ result<void> refuse_unread(const graph& g) {
     unread_summary found;
     add_unread(g, found);
     if (found.text.empty()) return {};
+    if (found.repeated != 0)
+        found.text += text_of(
+            {", and ", found.repeated, found.repeated == 1 ? " other node" : " other nodes", " like it"});
     if (found.followers != 0)
         found.text += text_of({" (and ", found.followers, found.followers == 1 ? " node" : " nodes",
             " that it is needed for)"});

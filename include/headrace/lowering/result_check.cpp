@@ -21,11 +21,29 @@
 
 namespace headrace {
 
+namespace {
+
+/// True if the graph, or one nested in it, has a value of bfloat16.
+bool has_brain_floats(const graph& g) {
+    for (const node& n : g.nodes()) {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta && n.results[i].meta->dtype == dtype::bfloat16) return true;
+        }
+    }
+    for (const graph& region : g.regions()) {
+        if (has_brain_floats(region)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 result<void> result_check::begin(const graph& exported) {
     HEADRACE_TRY(outputs, execute(exported, inputs_, own_));
     expected_ = std::move(outputs);
     exported_ = std::make_unique<graph>();
     copy_graph(exported, *exported_);
+    if (has_brain_floats(exported)) tolerance_ = brain_tolerance;
     for (const double step : output_steps(exported)) granted_.push_back(granted_steps * step);
     return {};
 }
@@ -39,9 +57,9 @@ result<double> result_check::check(std::string_view pass, const graph& g) {
     const std::vector<tensor> outputs = outputs_of(g, std::move(got).value());
     steps_ = largest_steps(outputs);
     const double off = largest_difference(expected_, outputs, granted_);
-    if (off <= tolerance) return off;
+    if (off <= tolerance_) return off;
     std::array<char, 64> digits{};
-    std::snprintf(digits.data(), digits.size(), "%.3g, %g", off, tolerance);
+    std::snprintf(digits.data(), digits.size(), "%.3g, %g", off, tolerance_);
     return invalid(join_text(
         pass, " changes the result: the largest relative difference is ", digits.data(), " is tolerated"));
 }

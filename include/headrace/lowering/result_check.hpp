@@ -21,6 +21,8 @@ public:
     /// The largest tolerated relative difference: float16 rounds at every op, and passes change the number of
     /// ops.
     static constexpr double tolerance = 1e-3;
+    /// The tolerance for models that compute with bfloat16, which has three bits less.
+    static constexpr double brain_tolerance = 8 * tolerance;
     /// The tolerated difference of an output in quantization steps: a value that is rounded the other way has
     /// larger effects deep in a network.
     static constexpr double granted_steps = 16;
@@ -52,6 +54,7 @@ private:
     std::unique_ptr<graph> exported_;  // until the signature is quantized
     std::vector<tensor> expected_;
     std::vector<double> granted_;  // tolerated differences from these
+    double tolerance_ = tolerance;
     double steps_ = 0;
 };
 

@@ -346,7 +346,7 @@ TEST_CASE("pt2: archives of another kind", "[io][pt2]") {
     CHECK(message({{"m/models/a.json", R"({"schema_version": {"major": 6}, "torch_version": "2.4.0"})"}}) ==
         "a.json: it is from torch 2.4.0, with version 6 of torch.export's schema, and versions 7 and 8 are "
         "read; "
-        "export it again with torch 2.5 to 2.12");
+        "export it again with torch 2.5 to 2.15");
 }
 
 TEST_CASE("pt2: broken graphs are refused with the node's name", "[io][pt2]") {

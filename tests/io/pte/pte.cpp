@@ -512,6 +512,7 @@ TEST_CASE("pte: a state has a first value, and is written when the method ends",
     REQUIRE(value_of_state);
     CHECK(std::memcmp(value_of_state.value().data(), first, sizeof first) == 0);
     CHECK(!file.value().initial_value(1, sizeof first + 1));
+    CHECK(!file.value().initial_value(1, sizeof first, 1));
 }
 
 TEST_CASE("pte: a call of a delegate that is not there is refused", "[pte]") {

@@ -157,6 +157,15 @@ TEST_CASE("as_strided") {
             p.output(p.make<aten::as_strided>({.self = x, .size = {4}, .stride = {1}}));
         },
         is_refused_by<decompose_as_strided>("as_strided of a view"));
+    const auto of_mean = [](std::int64_t reduced) {  // of axes of 1, 4 and 5
+        return [=](program& p) {
+            const value x = p.make<aten::permute>({.self = p.input(fp32, {1, 4, 5}), .dims = {0, 2, 1}});
+            const value y = p.make<aten::mean_dim>({.self = x, .dim = int_list{reduced}, .keepdim = true});
+            p.output(p.make<aten::as_strided>({.self = y, .size = {1, 4}, .stride = {4, 1}}));
+        };
+    };
+    CHECK_THAT(of_mean(1), computes_the_same<decompose_as_strided>());
+    CHECK_THAT(of_mean(0), is_refused_by<decompose_as_strided>("as_strided of a view"));
 }
 
 TEST_CASE("one number at the indices of an axis") {

@@ -22,6 +22,7 @@
 #include <headrace/io/pt2/constant_truth.hpp>
 #include <headrace/io/pt2/convert.hpp>
 #include <headrace/io/pt2/node_text.hpp>
+#include <headrace/io/pt2/reading/fake_quantize.hpp>
 #include <headrace/io/pt2/run_time.hpp>
 #include <headrace/io/pt2/scope.hpp>
 #include <headrace/io/pt2/target.hpp>
@@ -253,7 +254,12 @@ void graph_builder::read_node(
         read_as_unknown(f.what.message, follows);
         return;
     }
-    read_as_unknown({}, false);
+    read_as_unknown(observing_reason(target), false);
+    node& unknown = *g.last();
+    if (!is_fake_quantization(target) || unknown.find_annotation<unread_reason>() != nullptr ||
+        results.empty() || results[0].empty())
+        return;
+    if (const value read = read_fake_quantization(g, unknown, truth_)) names.define_unread(read, results[0]);
 }
 
 void graph_builder::set_pure_meta(

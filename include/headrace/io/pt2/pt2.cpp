@@ -21,6 +21,7 @@
 #include <headrace/io/file/zip_archive.hpp>
 #include <headrace/io/program.hpp>
 #include <headrace/io/pt2/graph.hpp>
+#include <headrace/io/pt2/reading/fake_quantize.hpp>
 #include <headrace/io/pt2/scope.hpp>
 #include <headrace/io/pt2/signature.hpp>
 #include <headrace/io/pt2/stream_file.hpp>
@@ -115,7 +116,7 @@ void check_version(const model_text& parts, json_parser& json) {
         if (!parts.torch_version.empty() && json.parse(parts.torch_version).get(torch)) torch = "?";
         fail_malformed("it is from torch " + std::string(torch) + ", with version " + std::to_string(major) +
             " of torch.export's schema, and versions " + std::to_string(oldest) + " and " +
-            std::to_string(newest) + " are read; export it again with torch 2.5 to 2.12");
+            std::to_string(newest) + " are read; export it again with torch 2.5 to 2.15");
     }
     if (!parts.graph.nodes || parts.input_specs.empty() || parts.output_specs.empty()) {
         fail_malformed("the graph or the signature is missing");
@@ -186,6 +187,7 @@ void read_program(
         signature.read_inputs(parts.input_specs, parts.graph.inputs);
         graph_builder(symbols, json, values_json, truth, &arena).read_nodes(names, *parts.graph.nodes);
         signature.read_outputs(parts.output_specs, out);
+        erase_fake_quantization(*out.graph);
         if (!parts.torch_version.empty()) {
             std::string_view version;
             if (json.parse(parts.torch_version).get(version) == simdjson::SUCCESS)

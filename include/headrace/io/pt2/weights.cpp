@@ -68,7 +68,9 @@ weight weight_store::load(std::string_view fqn, graph& g) {
     const simdjson::dom::object entry = json_.parse_object(found->text);
     bool pickled = false;
     if (entry["use_pickle"].get(pickled) == simdjson::SUCCESS && pickled) {
-        fail_malformed("its data is pickled, which is done only for classes other than torch.Tensor");
+        fail_malformed(
+            "its data is pickled, as for no torch.Tensor but other classes; save "
+            "exported.run_decompositions(), which has torchao's tensors as their parts");
     }
     const auto meta = json_get<simdjson::dom::object>(entry, "tensor_meta");
     const std::string path =

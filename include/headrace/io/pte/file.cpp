@@ -76,9 +76,11 @@ result<std::span<const std::byte>> pte_file::segment(std::uint32_t number) const
         static_cast<std::size_t>(segment_base_ + s.offset()), static_cast<std::size_t>(s.size()));
 }
 
-result<std::span<const std::byte>> pte_file::initial_value(std::uint32_t number, std::uint64_t size) const {
+result<std::span<const std::byte>> pte_file::initial_value(
+    std::uint32_t number, std::uint64_t size, std::uint64_t list) const {
     const auto* const all = program_->initial_values();
-    return part_of(all == nullptr || all->size() == 0 ? nullptr : all->Get(0), number, size);
+    const bool is_there = all != nullptr && list < all->size();
+    return part_of(is_there ? all->Get(static_cast<flatbuffers::uoffset_t>(list)) : nullptr, number, size);
 }
 
 result<std::span<const std::byte>> pte_file::delegate(const pte_fb::Delegate& d) const {

@@ -45,9 +45,9 @@ public:
         std::uint32_t number, std::uint64_t size) const {
         return part_of(program_->constants(), number, size);
     }
-    /// Returns the first `size` bytes of a state's initial value.
+    /// Returns the first `size` bytes of a state's initial value, in one of the lists of such values.
     [[nodiscard]] result<std::span<const std::byte>> initial_value(
-        std::uint32_t number, std::uint64_t size) const;
+        std::uint32_t number, std::uint64_t size, std::uint64_t list = 0) const;
 
     /// Returns the data of a delegate, for its backend.
     [[nodiscard]] result<std::span<const std::byte>> delegate(const pte_fb::Delegate& d) const;

@@ -100,6 +100,9 @@ struct DelegateBuilder;
 struct Containers;
 struct ContainersBuilder;
 
+struct MemoryDevice;
+struct MemoryDeviceBuilder;
+
 struct Method;
 struct MethodBuilder;
 
@@ -2225,6 +2228,67 @@ inline flatbuffers::Offset<Containers> CreateContainersDirect(
       outputs__);
 }
 
+struct MemoryDevice FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef MemoryDeviceBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_MEMORY = 4,
+    VT_DEVICE_TYPE = 6,
+    VT_DEVICE_INDEX = 8
+  };
+  int32_t memory() const {
+    return GetField<int32_t>(VT_MEMORY, 0);
+  }
+  int8_t device_type() const {
+    return GetField<int8_t>(VT_DEVICE_TYPE, 0);
+  }
+  int8_t device_index() const {
+    return GetField<int8_t>(VT_DEVICE_INDEX, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_MEMORY, 4) &&
+           VerifyField<int8_t>(verifier, VT_DEVICE_TYPE, 1) &&
+           VerifyField<int8_t>(verifier, VT_DEVICE_INDEX, 1) &&
+           verifier.EndTable();
+  }
+};
+
+struct MemoryDeviceBuilder {
+  typedef MemoryDevice Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_memory(int32_t memory) {
+    fbb_.AddElement<int32_t>(MemoryDevice::VT_MEMORY, memory, 0);
+  }
+  void add_device_type(int8_t device_type) {
+    fbb_.AddElement<int8_t>(MemoryDevice::VT_DEVICE_TYPE, device_type, 0);
+  }
+  void add_device_index(int8_t device_index) {
+    fbb_.AddElement<int8_t>(MemoryDevice::VT_DEVICE_INDEX, device_index, 0);
+  }
+  explicit MemoryDeviceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<MemoryDevice> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<MemoryDevice>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<MemoryDevice> CreateMemoryDevice(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t memory = 0,
+    int8_t device_type = 0,
+    int8_t device_index = 0) {
+  MemoryDeviceBuilder builder_(_fbb);
+  builder_.add_memory(memory);
+  builder_.add_device_index(device_index);
+  builder_.add_device_type(device_type);
+  return builder_.Finish();
+}
+
 struct Method FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef MethodBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -2236,7 +2300,8 @@ struct Method FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_CHAINS = 14,
     VT_OPERATORS = 16,
     VT_DELEGATES = 18,
-    VT_MEMORY_BYTES = 20
+    VT_MEMORY_BYTES = 20,
+    VT_MEMORY_DEVICES = 22
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -2265,6 +2330,9 @@ struct Method FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<int64_t> *memory_bytes() const {
     return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_MEMORY_BYTES);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>> *memory_devices() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>> *>(VT_MEMORY_DEVICES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -2289,6 +2357,9 @@ struct Method FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVectorOfTables(delegates()) &&
            VerifyOffset(verifier, VT_MEMORY_BYTES) &&
            verifier.VerifyVector(memory_bytes()) &&
+           VerifyOffset(verifier, VT_MEMORY_DEVICES) &&
+           verifier.VerifyVector(memory_devices()) &&
+           verifier.VerifyVectorOfTables(memory_devices()) &&
            verifier.EndTable();
   }
 };
@@ -2324,6 +2395,9 @@ struct MethodBuilder {
   void add_memory_bytes(flatbuffers::Offset<flatbuffers::Vector<int64_t>> memory_bytes) {
     fbb_.AddOffset(Method::VT_MEMORY_BYTES, memory_bytes);
   }
+  void add_memory_devices(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>>> memory_devices) {
+    fbb_.AddOffset(Method::VT_MEMORY_DEVICES, memory_devices);
+  }
   explicit MethodBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -2345,8 +2419,10 @@ inline flatbuffers::Offset<Method> CreateMethod(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::Chain>>> chains = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::Operator>>> operators = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::Delegate>>> delegates = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int64_t>> memory_bytes = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> memory_bytes = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>>> memory_devices = 0) {
   MethodBuilder builder_(_fbb);
+  builder_.add_memory_devices(memory_devices);
   builder_.add_memory_bytes(memory_bytes);
   builder_.add_delegates(delegates);
   builder_.add_operators(operators);
@@ -2369,7 +2445,8 @@ inline flatbuffers::Offset<Method> CreateMethodDirect(
     const std::vector<flatbuffers::Offset<headrace::pte_fb::Chain>> *chains = nullptr,
     const std::vector<flatbuffers::Offset<headrace::pte_fb::Operator>> *operators = nullptr,
     const std::vector<flatbuffers::Offset<headrace::pte_fb::Delegate>> *delegates = nullptr,
-    const std::vector<int64_t> *memory_bytes = nullptr) {
+    const std::vector<int64_t> *memory_bytes = nullptr,
+    const std::vector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>> *memory_devices = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto values__ = values ? _fbb.CreateVector<flatbuffers::Offset<headrace::pte_fb::Value>>(*values) : 0;
   auto inputs__ = inputs ? _fbb.CreateVector<int32_t>(*inputs) : 0;
@@ -2378,6 +2455,7 @@ inline flatbuffers::Offset<Method> CreateMethodDirect(
   auto operators__ = operators ? _fbb.CreateVector<flatbuffers::Offset<headrace::pte_fb::Operator>>(*operators) : 0;
   auto delegates__ = delegates ? _fbb.CreateVector<flatbuffers::Offset<headrace::pte_fb::Delegate>>(*delegates) : 0;
   auto memory_bytes__ = memory_bytes ? _fbb.CreateVector<int64_t>(*memory_bytes) : 0;
+  auto memory_devices__ = memory_devices ? _fbb.CreateVector<flatbuffers::Offset<headrace::pte_fb::MemoryDevice>>(*memory_devices) : 0;
   return headrace::pte_fb::CreateMethod(
       _fbb,
       name__,
@@ -2388,7 +2466,8 @@ inline flatbuffers::Offset<Method> CreateMethodDirect(
       chains__,
       operators__,
       delegates__,
-      memory_bytes__);
+      memory_bytes__,
+      memory_devices__);
 }
 
 struct InlineConstant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

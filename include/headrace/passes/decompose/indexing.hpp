@@ -143,7 +143,7 @@ HEADRACE_COMPILED_PASS(decompose_partial_writes);
 
 /// Decomposes as_strided. The storage of a row-major tensor is the flat tensor: rows without gaps are a slice
 /// of it, anything else is gathered by index. A tensor derived from a view with other strides has a different
-/// storage, and is refused.
+/// storage, and is refused, unless a reduction gives it and only one of its axes is longer than 1.
 struct decompose_as_strided : pass_in<decomposition> {
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
@@ -197,7 +197,15 @@ private:
     // Views that change strides, which values computed from them may inherit.
     static constexpr auto strided_views = set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
+    // The result of a reduction has storage of its own without gaps, and the order of its axes matters only
+    // for those that are longer than 1. Other ops may have been in place, in the storage of a view.
+    static bool is_reduced_line(value v) {
+        const int_list& shape = meta_of(v)->shape;
+        return v.producer->op->has(trait::reduction) &&
+            std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n != 1; }) <= 1;
+    }
     static bool lies_row_by_row(const graph& g, value v) {
+        if (is_reduced_line(v)) return true;
         pmr_vector<const node*> pending{v.producer};
         pmr_vector<bool> seen(g.id_bound());
         while (!pending.empty()) {

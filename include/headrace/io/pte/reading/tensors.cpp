@@ -142,7 +142,8 @@ result<std::optional<value>> tensor_source::content(std::int64_t index) {
     if (!is_state || graph_.parent() != nullptr) return std::optional<value>();
     std::vector<std::int64_t> sizes;
     HEADRACE_TRY(meta, meta_of_table(*t, sizes));
-    HEADRACE_TRY(bytes, method_.file().initial_value(t->data(), packed_bytes(meta)));
+    const std::uint64_t list = t->extra() == nullptr ? 0 : t->extra()->mutable_segment();
+    HEADRACE_TRY(bytes, method_.file().initial_value(t->data(), packed_bytes(meta), list));
     return std::optional(held_[at] = stored(bytes, meta));
 }
 
