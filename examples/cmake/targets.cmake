@@ -119,7 +119,9 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     target_compile_options(headrace_precompiled INTERFACE
       $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict>
       $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>
-      $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
+      $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>
+      # By default the collector runs in each unit: what the precompiled header holds is more than it waits for.
+      $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
   endif()
   set(headers ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace)
   foreach(room compiled eval quantization banks io run prove lowering stream compare show opt reduce)
@@ -130,7 +132,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   target_compile_definitions(headrace_passes PUBLIC HEADRACE_COMPILED)
   include(${CMAKE_CURRENT_LIST_DIR}/declared_passes.cmake)
   if(headrace_is_top_level)
-    target_precompile_headers(headrace_passes PRIVATE <headrace/headrace.hpp> <headrace/infer/verify.hpp>)
+    target_precompile_headers(headrace_passes PRIVATE <headrace/headrace.hpp> <headrace/infer/verify.hpp>
+      <headrace/compiled/op_tables.hpp>)
   endif()
   headrace_room(eval "${eval_sources}" headrace_passes Eigen3::Eigen)
   # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The graph, its drivers, memory plans and files are compiled here.
+// The graph, its drivers, memory plans and the checks of partitions are compiled here.
 #include <headrace/base/printable.hpp>
 #include <headrace/base/printable_definition.hpp>
 #include <headrace/base/text.hpp>
@@ -36,6 +36,8 @@
 #include <headrace/memory/order_problem_definition.hpp>
 #include <headrace/memory/order_solver.hpp>
 #include <headrace/memory/order_solver_definition.hpp>
+#include <headrace/partition/contraction.hpp>
+#include <headrace/partition/contraction_definition.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/driver_definition.hpp>
 #include <headrace/pass/pipeline_run.hpp>

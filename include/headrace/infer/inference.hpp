@@ -150,7 +150,7 @@ result<void> infer_by_rule(const args<Op>& a, inference& out) {
         return infer_results(Op{}, a, out);
     } else {
         using base = base_of<Op>;
-        result<void> done = infer_results(base{}, convert_args<base, Op>(a), out);
+        result<void> done = infer_by_rule<base>(convert_args<base, Op>(a), out);
         if constexpr (has_trait<Op>(trait::in_place) && !has_trait<base>(trait::aliasing)) {
             if (done) done = out.write_over(inference::of(a.self));
         }
