@@ -15,6 +15,7 @@ DIR of --generated is the include folder of a build, which has passes/declared_p
 """
 import argparse
 import concurrent.futures
+import functools
 import itertools
 import os
 import pathlib
@@ -29,8 +30,6 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-fdiagnostics-color=never"]
 # Users of the headers alone and of headrace::compiled read the same errors: each compiler covers one of the
 # two.
 MODES = {"g++": [], "clang++": ["-DHEADRACE_COMPILED"]}
-# Many cases include just these two. Compiled once, they leave a quarter of the time to the case.
-COMMON = ('#include <headrace/pass/pipeline.hpp>', '#include "../support/toy.hpp"')
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 MAX_LINES = 8
 MAX_MESSAGE = 120
@@ -97,8 +96,11 @@ MANDATED = {
     "target: this is not a target": ("target_not_understood",),
     "pass_registry: a pass in the list cannot be default-constructed": ("registry_of_pass_with_arguments",),
 }
-# Declarations that must be in Headrace's namespace, or around it.
-OF_HEADRACE = re.compile(r"^(namespace|struct|template (class|struct|const op_info)) headrace\b", re.M)
+# Declarations that must be in Headrace's namespace, or around it, and headers that define a macro of others otherwise.
+APART = re.compile(r"^((namespace|struct|template (class|struct|const op_info)) headrace\b|#include <headrace/on_device/)",
+                   re.M)
+# The lines before an error that belong to it.
+LEADS_TO_ERROR = re.compile(r"^In file included from |^ +from |: In |: +(recursively )?required |: At global scope")
 # The folders whose headers assert what users can get wrong.
 ASSERTING = ("op", "ir", "infer", "target", "rewrite", "pass", "match", "partition", "fx", "contract")
 
@@ -119,45 +121,112 @@ def compile_file(compiler, path, include, flags):
     return done.returncode, done.stderr.splitlines()
 
 
-def precompile(compiler, include, folder):
-    """Precompiles COMMON; returns the options that use it."""
-    header = os.path.join(folder, f"{os.path.basename(compiler)}.hpp")
-    with open(header, "w", encoding="utf-8") as f:
-        f.write("\n".join(COMMON) + "\n")
-    folders = [argument for place in [*include, "."] for argument in ("-I", place)]
-    flags = [flag for flag in FLAGS if flag != "-fsyntax-only"]
-    subprocess.run([compiler, *flags, *mode_of(compiler), *folders, "-x", "c++-header", header, "-o", header + ".gch"],
-                   check=True, cwd=HERE)
-    return ["-include-pch", header + ".gch"] if "clang" in compiler else ["-include", header]
+def namespaced(cases, suffix):
+    """Returns the text of a unit of all these files, each in a namespace, after their includes."""
+    includes, bodies = {}, []
+    for case in cases:
+        lines = read(os.path.join(HERE, case + suffix)).splitlines()
+        includes |= dict.fromkeys(line for line in lines if line.startswith("#include"))
+        body = "\n".join("" if line.startswith("#include") else line for line in lines)
+        bodies.append(f'namespace {case} {{\n#line 1 "{case}{suffix}"\n{body}\n}}\n')
+    return "\n".join([*includes, *bodies])
 
 
-def compile_case(compiler, case, text, include, common):
-    """Compiles a case; returns the status and the lines that the compiler writes for one that includes as it stands."""
-    uses = common and tuple(line for line in text.splitlines() if line.startswith("#include")) == COMMON
-    status, output = compile_file(compiler, case + ".cpp", include, common if uses else [])
-    if uses and "clang" in compiler:  # it names the precompiled header and who includes that
-        output = [line for line in output if not re.search(r"included from \S*/clang\S*\.hpp:\d+:$", line)]
-    return status, output
+def compile_joined(compiler, cases, suffix, include, flags):
+    """Compiles several cases as one unit."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "joined.cpp")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(namespaced(cases, suffix))
+        return compile_file(compiler, path, include, [*flags, "-iquote", HERE])
 
 
-def check_case(compiler, case, include, common=()):
-    """Yields the faults of a case."""
-    text = read(os.path.join(HERE, case + ".cpp"))
-    expected = re.findall(r"^// EXPECT: (.*)$", text, re.M)
-    twin = case + ".ok.cpp"
-    if not expected:
+def errors_by_case(output, cases):
+    """Splits what a compiler says of joined cases: the lines of each case's only error, and None for a case that has
+    none or several. The lines that lead to an error are before it, its notes behind it."""
+    starts = []
+    for at, line in enumerate(output):
+        if re.search(r"\berror:", line):
+            while at and LEADS_TO_ERROR.search(output[at - 1]):
+                at -= 1
+            starts.append(at)
+    found = dict.fromkeys(cases, None)
+    seen, quotes = set(), {}
+    for begin, end in zip(starts, [*starts[1:], len(output)]):
+        block = [line for line in output[begin:end] if not re.fullmatch(r"\d+ errors? generated\.", line)]
+        # g++ does not quote the source again if the last message was of that place.
+        at = next(i for i, line in enumerate(block) if re.search(r"\berror:", line))
+        place = block[at].partition(" error:")[0]
+        quote = list(itertools.takewhile(re.compile(r" +\d* \|").match, block[at + 1:]))
+        if quote:
+            quotes[place] = quote
+        else:
+            block[at + 1:at + 1] = quotes.get(place, [])
+        named = set(re.findall(r"(\w+)\.cpp:\d", "\n".join(block))).intersection(cases)
+        for case in named:
+            found[case] = block if len(named) == 1 and case not in seen else None
+        seen |= named
+    return found
+
+
+@functools.cache
+def included_by(path, include):
+    """Returns the headers that a file includes."""
+    found = []
+    for mark, name in re.findall(r'^#include (["<])([^">]+)[">]', read(path), re.M):
+        folders = [os.path.dirname(path)] * (mark == '"') + [os.path.join(HERE, folder) for folder in include]
+        found += [p for p in (os.path.realpath(os.path.join(f, name)) for f in folders) if os.path.isfile(p)][:1]
+    return found
+
+
+def depths(case, include):
+    """Returns how many files the inclusion of each header goes through in a case."""
+    found = {}
+
+    def visit(path, depth):
+        for inner in included_by(path, include):
+            if inner not in found:
+                found[inner] = depth
+                visit(inner, depth + 1)
+
+    visit(os.path.join(HERE, case + ".cpp"), 1)
+    return found
+
+
+def as_alone(case, block, depth):
+    """Returns what the compiler says of a case alone: without the case's namespace, and with the lines that name a
+    header's includers. Joined, others may have included it, and compilers name them only if the last message was of
+    another file."""
+    out, includers = [], []
+    for line in block:
+        if re.match(r"In file included from | +from ", line):
+            includers.append(line)
+            continue
+        place = re.match(r"(\S+?):(?:\d+:\d+:|\s*(?:In |\s*required))", line)
+        header = place and os.path.realpath(os.path.join(HERE, place[1]))
+        if header in depth and (includers or not out):
+            out += ["In file included from …"] * depth[header]
+        includers = []
+        out.append(line.replace(case + "::", ""))
+    return out
+
+
+def check_text(case):
+    """Yields the faults of a case that no compiler is needed for."""
+    lines, twin = read(os.path.join(HERE, case + ".cpp")).splitlines(), case + ".ok.cpp"
+    if not any(line.startswith("// EXPECT: ") for line in lines):
         yield "has no EXPECT line"
-    lines, twin_lines = text.splitlines(), read(os.path.join(HERE, twin)).splitlines()
+    twin_lines = read(os.path.join(HERE, twin)).splitlines()
     differing = sum(a != b for a, b in zip(lines, twin_lines))
     if len(lines) != len(twin_lines) or differing != 1:
         yield f"{twin} must differ in exactly one line, not in {differing}"
 
-    status, output = compile_case(compiler, case, text, include, common)
+
+def check_output(compiler, case, output):
+    """Yields the faults of what a compiler says of a case."""
+    text = read(os.path.join(HERE, case + ".cpp"))
     shown = "".join("\n    " + line for line in output[:30])
     errors = [line for line in output if re.search(r"\berror:", line)]
-    if status == 0:
-        yield "compiles"
-        return
     if len(errors) != 1:
         yield f"gives {len(errors)} errors{shown}"
     own = dict(re.findall(r"^// LINES: (\S+) (\d+)$", text, re.M))
@@ -166,9 +235,32 @@ def check_case(compiler, case, include, common=()):
         yield f"gives {len(output)} lines, more than {limit}{shown}"
     # Source lines that the compiler quotes do not count: the text must be in its own messages.
     said = [re.sub(r"\s*>", ">", line) for line in output if re.search(r"\b(error|note):", line)]
-    for want in expected:
+    for want in re.findall(r"^// EXPECT: (.*)$", text, re.M):
         if not any(re.sub(r"\s*>", ">", want) in line for line in said):
             yield f"does not say '{want}'{shown}"
+
+
+def check_case(compiler, case, include):
+    """Yields the faults of a case, compiled alone."""
+    status, output = compile_file(compiler, case + ".cpp", include, [])
+    if status == 0:
+        yield "compiles"
+    else:
+        yield from check_output(compiler, case, output)
+
+
+def cases_to_check(compiler, cases, include):
+    """Returns the cases that must be compiled alone: those that cannot be joined, and those for which the compiler does
+    not say what it must when they are joined. Parsing the headers once for all others saves minutes."""
+    together = [case for case in cases if not APART.search(read(os.path.join(HERE, case + ".cpp")))]
+    flags = ["-ferror-limit=0"] if "clang" in compiler else []
+    _, output = compile_joined(compiler, together, ".cpp", include, flags)
+    found = errors_by_case(output, together)
+    # clang ends with a line that counts the errors.
+    last = ["1 error generated."] if "clang" in compiler else []
+    good = {case for case, block in found.items() if block and
+            not any(check_output(compiler, case, as_alone(case, block, depths(case, include)) + last))}
+    return [case for case in cases if case not in good]
 
 
 def check_twin(compiler, case, include):
@@ -178,34 +270,19 @@ def check_twin(compiler, case, include):
         yield "the twin does not compile cleanly" + "".join("\n    " + line for line in output[:12])
 
 
-def join_twins(cases, path):
-    """Writes a file of all these twins, each in a namespace, after their includes."""
-    includes, bodies = {}, []
-    for case in cases:
-        lines = read(os.path.join(HERE, case + ".ok.cpp")).splitlines()
-        includes |= dict.fromkeys(line for line in lines if line.startswith("#include"))
-        body = "\n".join("" if line.startswith("#include") else line for line in lines)
-        bodies.append(f'namespace {case} {{\n#line 1 "{case}.ok.cpp"\n{body}\n}}\n')
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join([*includes, *bodies]))
-
-
 def twins_to_check(compiler, cases, include):
     """Returns the cases whose twins must be compiled alone. Parsing the headers once for all others saves
     minutes."""
-    alone = [case for case in cases if OF_HEADRACE.search(read(os.path.join(HERE, case + ".ok.cpp")))]
+    alone = [case for case in cases if APART.search(read(os.path.join(HERE, case + ".ok.cpp")))]
     together = [case for case in cases if case not in alone]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "twins.cpp")
-        while together:
-            join_twins(together, path)
-            status, output = compile_file(compiler, path, include, [*WARNINGS, "-iquote", HERE])
-            if status == 0 and not output:
-                break
-            named = set(re.findall(r"(\w+)\.ok\.cpp", "\n".join(output)))
-            faulty = [case for case in together if case in named] or together
-            alone += faulty
-            together = [case for case in together if case not in faulty]
+    while together:
+        status, output = compile_joined(compiler, together, ".ok.cpp", include, WARNINGS)
+        if status == 0 and not output:
+            break
+        named = set(re.findall(r"(\w+)\.ok\.cpp", "\n".join(output)))
+        faulty = [case for case in together if case in named] or together
+        alone += faulty
+        together = [case for case in together if case not in faulty]
     return alone
 
 
@@ -256,22 +333,25 @@ def main():
     parser.add_argument("--only", help="a part of the names of the cases to check")
     options = parser.parse_args()
     # Short paths, as in a user's build.
-    include = [os.path.relpath(folder, HERE) for folder in (options.include, options.generated)]
+    include = tuple(os.path.relpath(folder, HERE) for folder in (options.include, options.generated))
 
     cases = sorted(n[:-4] for n in os.listdir(HERE) if n.endswith(".cpp") and not n.endswith(".ok.cpp"))
     faults = [f"messages: {fault}" for fault in check_messages(options.include, cases)]
     chosen = [case for case in cases if not options.only or options.only in case]
-    wanted = [(case, compiler) for case in chosen for compiler in options.compilers]
+    faults += [f"{case}: {fault}" for case in chosen for fault in check_text(case)]
 
-    def faults_of(check, one, *more):
+    def faults_of(check, one):
         case, compiler = one
-        return [f"{case} with {compiler}: {fault}" for fault in check(compiler, case, include, *more)]
+        return [f"{case} with {compiler}: {fault}" for fault in check(compiler, case, include)]
 
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        common = dict(zip(options.compilers, pool.map(lambda c: precompile(c, include, folder), options.compilers)))
-        alone = pool.map(lambda c: [(case, c) for case in twins_to_check(c, chosen, include)], options.compilers)
-        found = list(pool.map(lambda one: faults_of(check_case, one, common[one[1]]), wanted))
-        found += pool.map(lambda one: faults_of(check_twin, one), itertools.chain(*alone))
+    def chosen_by(to_check, pool):
+        """The cases that to_check chooses, with their compilers."""
+        found = pool.map(lambda c: [(case, c) for case in to_check(c, chosen, include)], options.compilers)
+        return itertools.chain(*found)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda one: faults_of(check_case, one), chosen_by(cases_to_check, pool)))
+        found += pool.map(lambda one: faults_of(check_twin, one), chosen_by(twins_to_check, pool))
     faults += itertools.chain(*found)
     for fault in faults:
         print(fault)

@@ -37,9 +37,16 @@ RESTORING = [ROOT / "include" / "headrace" / "io" / name for name in ("pte/tosa_
 CORTEX_M = [ROOT / "tests" / "executorch" / f"cortex_m_{name}.cpp" for name in ("elementwise", "windows")]
 
 
+def runner_name(kernels):
+    return "runner_cortex_m" if kernels else "runner"
+
+
 def runner_in(folder, compiler, kernels=()):
     """Returns the program that executes files with ExecuTorch's runtime; None without it. `kernels` are sources
-    that register kernels."""
+    that register kernels. What runners.py has written into the folder HEADRACE_RUNNERS is taken."""
+    made = pathlib.Path(os.environ.get("HEADRACE_RUNNERS", folder), runner_name(kernels))
+    if made.exists():
+        return made
     package = pathlib.Path(sysconfig.get_path("purelib")) / "executorch"
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
@@ -47,11 +54,11 @@ def runner_in(folder, compiler, kernels=()):
     command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
                "-isystem", f"{package}/include", "-isystem",
                f"{package}/include/executorch/runtime/core/portable_type/c10",
-               *RUNNER, *kernels, *RESTORING, "-o", folder / "runner", "-Wl,--no-as-needed", f"-L{package}/lib",
+               *RUNNER, *kernels, *RESTORING, "-o", folder / runner_name(kernels), "-Wl,--no-as-needed", f"-L{package}/lib",
                *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")
-    return folder / "runner" if done.returncode == 0 else None
+    return folder / runner_name(kernels) if done.returncode == 0 else None
 
 
 def step_of(array):

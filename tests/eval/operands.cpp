@@ -25,6 +25,7 @@
 #include <headrace/run/execution.hpp>
 #include <headrace/show/sample_arguments.hpp>
 
+#include "../support/drawn_cases.hpp"
 #include "../support/extreme_arguments.hpp"
 
 using namespace headrace;
@@ -123,7 +124,7 @@ public:
 
     /// Returns whether the kernel ran for any arguments.
     bool run() {
-        return cases_.find(3, [this](const arguments& all) { replace(all); }) != 0;
+        return cases_.find(testing::drawn_cases(3), [this](const arguments& all) { replace(all); }) != 0;
     }
 
 private:

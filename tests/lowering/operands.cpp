@@ -32,6 +32,7 @@
 #include <headrace/run/execution.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
+#include "../support/drawn_cases.hpp"
 #include "../support/extreme_arguments.hpp"
 
 using namespace headrace;
@@ -204,7 +205,7 @@ void try_op(const op_info& op, std::size_t cases, tally& counts) {
 template <class Dialect>
 void try_dialect(tally& counts) {
     for (const op_info* op : op_table<Dialect>) {
-        if (is_wanted(*op)) try_op(*op, cases_wanted(32), counts);
+        if (is_wanted(*op)) try_op(*op, cases_wanted(testing::drawn_cases(32)), counts);
     }
 }
 

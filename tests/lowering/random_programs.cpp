@@ -39,6 +39,8 @@
 #include <headrace/run/signature_tensors.hpp>
 #include <headrace/show/sample_arguments.hpp>
 
+#include "../support/drawn_cases.hpp"
+
 using namespace headrace;
 using namespace headrace::samples;
 
@@ -635,7 +637,7 @@ std::vector<std::string_view> targets_for(flavour kind) {
 }  // namespace
 
 TEST_CASE("random programs compute the same after each pass", "[random]") {
-    const unsigned count = number_in("HEADRACE_RANDOM_PROGRAMS", 200);
+    const unsigned count = number_in("HEADRACE_RANDOM_PROGRAMS", testing::drawn_cases(200));
     const unsigned seed = number_in("HEADRACE_RANDOM_SEED", 1);
     std::size_t compared = 0, lowered = 0, nodes = 0;
     for (unsigned i = 0; i != count; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the functions of kernel_runs.hpp.
 #include "kernel_runs.hpp"
+#include "drawn_cases.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -140,8 +141,9 @@ std::pmr::string run_once(const random_program& build, pass_runners passes, cons
 }  // namespace
 
 std::pmr::string run_on_cores(const random_program& build, pass_runners passes, const kernel_demand& demand) {
+    const unsigned programs = testing::drawn_cases(demand.programs);
     for (const target_spec& core : all_cores) {
-        for (unsigned seed = 0; seed != demand.programs; ++seed) {
+        for (unsigned seed = 0; seed != programs; ++seed) {
             const std::pmr::string fault = run_once(build, passes, demand, core, seed);
             if (fault.empty()) continue;
             return "program " + number_text(seed) + " for core " + number_text(&core - all_cores.data()) +
