@@ -5,8 +5,6 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -21,6 +19,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/text/node_reasons.hpp>
 
 #include "lower.hpp"
@@ -122,7 +121,7 @@ private:
     std::size_t all_;
     std::size_t done_ = 0;
     std::array<std::size_t, 4> with_status_{};
-    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool terminal_ = os::is_terminal(2) && !is_quiet();
     std::uint64_t began_ = steady_nanoseconds();
     std::uint64_t shown_ = began_;
 };
@@ -264,9 +263,6 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
         return report_usage("cannot write to " + options.output + ": " +
             (failure ? failure.message() : "is not a directory"));
     }
-    // libzip converts the date of each entry of an archive. Without TZ, glibc checks each time whether the
-    // time zone has changed, under a process-wide lock; nothing here shows a date.
-    ::setenv("TZ", "UTC0", 0);
     return batch(options, target, std::move(models)).run();
 }
 

@@ -828,9 +828,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // libzip asks for the local time of each entry; without this, the C library would look up the time zone
-    // in the file system each time.
-    ::setenv("TZ", "UTC0", 0);
+    skip_time_zone();
     keep_freed_memory();
     open_standard_streams();
     remove_temporary_files_at_end();

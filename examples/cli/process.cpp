@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// The functions of process.hpp for POSIX; windows.cpp has those for Windows.
+#ifndef _WIN32
+
 #include "process.hpp"
 
 #include <fcntl.h>
@@ -31,6 +34,8 @@ void open_standard_streams() {
     }
     std::signal(SIGPIPE, SIG_IGN);
 }
+
+void skip_time_zone() { ::setenv("TZ", "UTC0", 0); }
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
@@ -78,3 +83,5 @@ int flush_output(int status) {
 }
 
 }  // namespace headrace::cli
+
+#endif

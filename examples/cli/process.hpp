@@ -10,6 +10,10 @@ namespace headrace::cli {
 /// error, not a signal.
 void open_standard_streams();
 
+/// Makes UTC the time zone, unless one is set: libzip asks for the local time of each entry of an archive, and the
+/// C library would look up the time zone in the file system each time, under a lock of the whole process.
+void skip_time_zone();
+
 /// Keeps freed memory: tensors are allocated and freed often during lowering, and the kernel clears new
 /// memory.
 void keep_freed_memory();

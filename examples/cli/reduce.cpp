@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <cctype>
 #include <filesystem>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/reduce/reduce.hpp>
 #include <headrace/run/models.hpp>
@@ -174,7 +173,7 @@ public:
     }
 
 private:
-    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool terminal_ = os::is_terminal(2) && !is_quiet();
 };
 
 result<void> reduce_to_file(const reduce_command_options& options) {
