@@ -3,15 +3,24 @@
 #ifndef HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 #define HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 
+#include <cstddef>
+#include <string>
+
 namespace headrace::cli {
+
+/// Returns the path of this program; empty if the system does not tell.
+[[nodiscard]] std::string program_path();
+
+/// Counts the processors that this process may use.
+[[nodiscard]] std::size_t processor_count();
 
 /// Opens standard streams that the caller has closed. Otherwise the first file to be opened would get the
 /// number of one, and printed text would go into it. From then on, writing to a pipe without a reader is an
 /// error, not a signal.
 void open_standard_streams();
 
-/// Makes UTC the time zone, unless one is set: libzip asks for the local time of each entry of an archive, and the
-/// C library would look up the time zone in the file system each time, under a lock of the whole process.
+/// Makes UTC the time zone, unless one is set: libzip asks for the local time of each entry of an archive, and
+/// the C library would look up the time zone in the file system each time, under a lock of the whole process.
 void skip_time_zone();
 
 /// Keeps freed memory: tensors are allocated and freed often during lowering, and the kernel clears new

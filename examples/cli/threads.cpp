@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "threads.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -12,24 +10,14 @@
 #include <thread>
 #include <vector>
 
+#include "process.hpp"
+
 namespace headrace::cli {
-
-namespace {
-
-/// Counts the processors that this process may use; the standard library counts all of them.
-std::size_t count_processors() {
-    cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        return static_cast<std::size_t>(CPU_COUNT(&allowed));
-    return std::thread::hardware_concurrency();
-}
-
-}  // namespace
 
 // oneTBB is not used: on its first task it searches for libraries of its own, which takes 0.7 of the 10 ms in
 // which a small network is quantized.
 parallel_for on_threads(int jobs) {
-    const std::size_t threads = jobs != 0 ? static_cast<std::size_t>(jobs) : count_processors();
+    const std::size_t threads = jobs != 0 ? static_cast<std::size_t>(jobs) : processor_count();
     return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
         std::atomic<std::size_t> next = 0;
         const auto run = [&] {

@@ -12,10 +12,12 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,14 @@
 #include "process.hpp"
 
 namespace headrace::cli {
+
+std::string program_path() {
+    std::string path(MAX_PATH, '\0');
+    path.resize(::GetModuleFileNameA(nullptr, path.data(), MAX_PATH));
+    return path;
+}
+
+std::size_t processor_count() { return std::thread::hardware_concurrency(); }
 
 void open_standard_streams() {
     // Texts and files are the same as on other systems.

@@ -10,7 +10,7 @@
 
 namespace headrace::os {
 
-/// Descriptors are not inherited by programs that this one runs. -1, with errno, if the file cannot be opened.
+/// Returns -1, with errno, if the file cannot be opened. Programs that this one runs do not inherit it.
 [[nodiscard]] int open_to_write(const std::string& path);
 /// Fails with EEXIST if there is such a file. `rights` are those of POSIX; Windows has none.
 [[nodiscard]] int create_file(const std::string& path, unsigned rights);
@@ -29,7 +29,7 @@ bool close_file(int descriptor);
 [[nodiscard]] bool make_directory(const std::string& path, unsigned rights);
 /// Replaces a file, or an empty directory, by another: in one step where the system can do that.
 [[nodiscard]] bool rename_to(const std::string& path, const std::string& target);
-/// Exchanges two directories: in one step on Linux and macOS; on Windows in three, of which the last may fail.
+/// Exchanges two directories: in one step on Linux and macOS, in three on Windows.
 [[nodiscard]] bool exchange(const std::string& path, const std::string& other);
 
 /// Differs between processes that run.
