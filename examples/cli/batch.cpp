@@ -2,7 +2,6 @@
 #include "batch.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/text/node_reasons.hpp>
 
 #include "lower.hpp"
@@ -122,7 +122,7 @@ private:
     std::size_t all_;
     std::size_t done_ = 0;
     std::array<std::size_t, 4> with_status_{};
-    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool terminal_ = os::is_terminal(2) && !is_quiet();
     std::uint64_t began_ = steady_nanoseconds();
     std::uint64_t shown_ = began_;
 };

@@ -2,8 +2,6 @@
 #include "lower.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -19,6 +17,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/tosa/stream.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/opt/reproducer.hpp>
@@ -333,7 +332,7 @@ public:
     }
 
 private:
-    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool terminal_ = os::is_terminal(2) && !is_quiet();
     bool shown_ = false;
     std::uint64_t began_ = steady_nanoseconds();
 };

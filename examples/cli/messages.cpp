@@ -3,8 +3,6 @@
 
 #include <fmt/color.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -17,6 +15,7 @@
 #include <system_error>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/show/refusal_lines.hpp>
 
 #include "process.hpp"
@@ -33,7 +32,7 @@ bool has_colours() {
     static const bool on = [] {
         const char* refused = std::getenv("NO_COLOR");
         const char* terminal = std::getenv("TERM");
-        return (refused == nullptr || *refused == '\0') && isatty(STDERR_FILENO) != 0 &&
+        return (refused == nullptr || *refused == '\0') && os::is_terminal(2) &&
             (terminal == nullptr || std::string_view(terminal) != "dumb");
     }();
     return on;

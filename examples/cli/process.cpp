@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: MIT
+// The functions of process.hpp for POSIX; windows.cpp has those for Windows.
+#ifndef _WIN32
+
 #include "process.hpp"
 
 #include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sched.h>
+#endif
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include <headrace/io/file/atomic_file.hpp>
@@ -22,6 +35,26 @@
 #include "messages.hpp"
 
 namespace headrace::cli {
+
+std::string program_path() {
+#ifdef __APPLE__
+    std::string path(4096, '\0');
+    std::uint32_t size = 4096;
+    return ::_NSGetExecutablePath(path.data(), &size) == 0 ? path.c_str() : "";
+#else
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+#endif
+}
+
+std::size_t processor_count() {
+#ifdef __linux__
+    cpu_set_t allowed;  // the standard library counts all processors
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return static_cast<std::size_t>(CPU_COUNT(&allowed));
+#endif
+    return std::thread::hardware_concurrency();
+}
 
 void open_standard_streams() {
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -78,3 +111,5 @@ int flush_output(int status) {
 }
 
 }  // namespace headrace::cli
+
+#endif

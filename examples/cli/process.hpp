@@ -3,7 +3,16 @@
 #ifndef HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 #define HEADRACE_EXAMPLES_CLI_PROCESS_HPP
 
+#include <cstddef>
+#include <string>
+
 namespace headrace::cli {
+
+/// Returns the path of this program; empty if the system does not tell.
+[[nodiscard]] std::string program_path();
+
+/// Counts the processors that this process may use.
+[[nodiscard]] std::size_t processor_count();
 
 /// Opens standard streams that the caller has closed. Otherwise the first file to be opened would get the
 /// number of one, and printed text would go into it. From then on, writing to a pipe without a reader is an

@@ -2,8 +2,6 @@
 #include "quantize.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/pt2/writer.hpp>
 #include <headrace/io/text/quantization_config_reader.hpp>
 #include <headrace/ir/linear_merges.hpp>
@@ -62,7 +61,7 @@ public:
     }
 
 private:
-    bool is_terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool is_terminal_ = os::is_terminal(2) && !is_quiet();
     bool is_shown_ = false;
     std::uint64_t shown_ = steady_nanoseconds();
     std::mutex mutex_;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <cctype>
 #include <filesystem>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/reduce/reduce.hpp>
 #include <headrace/run/models.hpp>
@@ -20,6 +19,7 @@
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
+#include "process.hpp"
 
 namespace headrace::cli {
 
@@ -133,9 +133,7 @@ private:
 
     // A lowering that takes too long is no failure.
     [[nodiscard]] result<bool> lowers_as_before(bool is_first) {
-        std::error_code ignored;
-        const std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-        std::vector<std::string> words{self, "lower", file_, "-o", folder_.file("model.tosa")};
+        std::vector<std::string> words{program_path(), "lower", file_, "-o", folder_.file("model.tosa")};
         if (options_.differs) words.emplace_back("--verify");
         if (!options_.target.empty()) words.insert(words.end(), {"--target", options_.target});
         const child_end end = run_child(std::move(words), log_, options_.timeout);
@@ -174,7 +172,7 @@ public:
     }
 
 private:
-    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
+    bool terminal_ = os::is_terminal(2) && !is_quiet();
 };
 
 result<void> reduce_to_file(const reduce_command_options& options) {

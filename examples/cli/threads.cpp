@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "threads.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -12,23 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "process.hpp"
+
 namespace headrace::cli {
 
-namespace {
-
-/// Counts the processors that this process may use; the standard library counts all of them.
-std::size_t count_processors() {
-    cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        return static_cast<std::size_t>(CPU_COUNT(&allowed));
-    return std::thread::hardware_concurrency();
-}
-
-}  // namespace
-
-std::size_t count_threads(int jobs) {
-    return jobs != 0 ? static_cast<std::size_t>(jobs) : count_processors();
-}
+std::size_t count_threads(int jobs) { return jobs != 0 ? static_cast<std::size_t>(jobs) : processor_count(); }
 
 // oneTBB is not used: on its first task it searches for libraries of its own, which takes 0.7 of the 10 ms in
 // which a small network is quantized.

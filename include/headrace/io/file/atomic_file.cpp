@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -17,12 +18,9 @@
 #include <string_view>
 #include <system_error>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <headrace/base/result.hpp>
 #include <headrace/io/file/mapped_file.hpp>
+#include <headrace/io/file/os.hpp>
 
 namespace headrace {
 
@@ -36,10 +34,9 @@ namespace detail {
     if (bytes.size() < worth_while) return bytes;
     const auto from = mapped_places::find(bytes);
     if (!from) return bytes;
-    off_t offset = from->offset;
+    std::int64_t offset = from->offset;
     while (!bytes.empty()) {
-        const ssize_t copied =
-            ::copy_file_range(from->descriptor, &offset, descriptor, nullptr, bytes.size(), 0);
+        const std::ptrdiff_t copied = os::copy_in_kernel(from->descriptor, offset, descriptor, bytes.size());
         if (copied <= 0) break;
         bytes = bytes.subspan(static_cast<std::size_t>(copied));
     }
@@ -49,7 +46,7 @@ namespace detail {
 bool write_all(int descriptor, std::span<const std::byte> bytes) {
     bytes = copied_by_kernel(descriptor, bytes);
     while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        const std::ptrdiff_t written = os::write_some(descriptor, bytes);
         if (written < 0 && errno != EINTR) return false;
         if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
@@ -59,7 +56,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 std::string temporary_name(const std::string& path) {
     static std::atomic<std::uint32_t> calls{0};
     constexpr std::uint32_t odd = 2'654'435'761U;  // so that processes start far apart
-    std::uint32_t bits = static_cast<std::uint32_t>(::getpid()) * odd + calls++;
+    std::uint32_t bits = os::process_number() * odd + calls++;
     std::string name = path + ".";
     for (int i = 0; i != 6; ++i, bits /= 32) name += "abcdefghijklmnopqrstuvwxyz234567"[bits % 32];
     return name;
@@ -81,12 +78,12 @@ void temporaries::remove_for_good() {
     for (const std::string& path : paths_) std::filesystem::remove_all(path, ignored);
 }
 
-temporary_file::temporary_file(const std::string& beside, mode_t rights) {
+temporary_file::temporary_file(const std::string& beside, unsigned rights) {
     constexpr int max_attempts = 10'000;
     for (int i = 0; i != max_attempts && !made_; ++i) {
         path_ = temporary_name(beside);
         made_ = temporaries::of_process().add(path_, [&](const char* path) {
-            descriptor_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
+            descriptor_ = os::create_file(path, rights);
             return descriptor_ >= 0;
         });
         if (!made_ && errno != EEXIST) return;
@@ -94,15 +91,15 @@ temporary_file::temporary_file(const std::string& beside, mode_t rights) {
 }
 
 temporary_file::~temporary_file() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (made_ && !renamed_) ::unlink(path_.c_str());
+    if (descriptor_ >= 0) os::close_file(descriptor_);
+    if (made_ && !renamed_) std::remove(path_.c_str());
     if (made_) temporaries::of_process().forget(path_);
 }
 
 bool temporary_file::rename_to(const std::string& target) {
-    const bool closed = ::close(descriptor_) == 0;
+    const bool closed = os::close_file(descriptor_);
     descriptor_ = -1;
-    renamed_ = closed && ::rename(path_.c_str(), target.c_str()) == 0;
+    renamed_ = closed && os::rename_to(path_, target);
     return renamed_;
 }
 
@@ -124,8 +121,8 @@ result<void> write_to_descriptor(const std::string& path, int descriptor, const 
 }
 
 int descriptor_named_by(std::string_view path) {
-    if (path == "/dev/stdout") return STDOUT_FILENO;
-    if (path == "/dev/stderr") return STDERR_FILENO;
+    if (path == "/dev/stdout") return 1;
+    if (path == "/dev/stderr") return 2;
     for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
         if (!path.starts_with(folder)) continue;
         int number = -1;
@@ -149,10 +146,10 @@ std::string behind_links(const std::string& path) {
 }
 
 result<void> write_through(const std::string& path, const byte_source& source) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor = os::open_to_write(path);
     if (descriptor < 0) return cannot_write(path, errno);
     result<void> written = write_to_descriptor(path, descriptor, source);
-    if (::close(descriptor) != 0 && written) return cannot_write(path, errno);
+    if (!os::close_file(descriptor) && written) return cannot_write(path, errno);
     return written;
 }
 
@@ -161,9 +158,10 @@ result<void> write_through(const std::string& path, const byte_source& source) {
 result<void> write_atomically(const std::string& path, const byte_source& source, durability d) {
     if (const int open = detail::descriptor_named_by(path); open >= 0)
         return detail::write_to_descriptor(path, open, source);
-    struct stat old {};
-    const bool replaces = ::stat(path.c_str(), &old) == 0;
-    if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+    std::error_code none;
+    const std::filesystem::file_status old = std::filesystem::status(path, none);
+    const bool replaces = std::filesystem::status_known(old) && std::filesystem::exists(old);
+    if (replaces && !std::filesystem::is_regular_file(old) && !std::filesystem::is_directory(old))
         return detail::write_through(path, source);
     // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then only the
     // owner can read the new one. Reading the umask would change it for other threads, too.
@@ -172,8 +170,8 @@ result<void> write_atomically(const std::string& path, const byte_source& source
     detail::temporary_file file(target, replaces ? 0600U : 0666U);
     if (!file.is_open()) return detail::cannot_write(path, errno);
     HEADRACE_TRY(detail::write_to_descriptor(path, file.descriptor(), source));
-    if ((d == durability::none || file.sync()) && (!replaces || file.set_rights(old.st_mode & 07777U)) &&
-        file.rename_to(target)) {
+    if ((d == durability::none || file.sync()) &&
+        (!replaces || file.set_rights(static_cast<unsigned>(old.permissions()))) && file.rename_to(target)) {
         return {};
     }
     return detail::cannot_write(path, errno);

@@ -12,10 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <headrace/base/result.hpp>
+#include <headrace/io/file/os.hpp>
 
 namespace headrace {
 
@@ -69,15 +67,15 @@ private:
 // A temporary file that is removed unless it was renamed.
 class temporary_file {
 public:
-    temporary_file(const std::string& beside, mode_t rights);
+    temporary_file(const std::string& beside, unsigned rights);
     temporary_file(const temporary_file&) = delete;
     temporary_file& operator=(const temporary_file&) = delete;
     ~temporary_file();
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     [[nodiscard]] bool is_open() const { return made_; }
-    [[nodiscard]] bool sync() const { return ::fsync(descriptor_) == 0; }
-    [[nodiscard]] bool set_rights(mode_t rights) const { return ::fchmod(descriptor_, rights) == 0; }
+    [[nodiscard]] bool sync() const { return os::sync_file(descriptor_); }
+    [[nodiscard]] bool set_rights(unsigned rights) const { return os::set_rights(descriptor_, rights); }
     [[nodiscard]] bool rename_to(const std::string& target);
 
 private:

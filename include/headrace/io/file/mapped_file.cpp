@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of headrace/io/file/mapped_file.hpp.
+// Defines the functions of headrace/io/file/mapped_file.hpp for POSIX.
+
+#ifndef _WIN32
 
 #include <headrace/io/file/mapped_file.hpp>
 
@@ -53,7 +55,7 @@ std::optional<mapped_places::extent> mapped_places::find(std::span<const std::by
         const std::uintptr_t first = p.first;
         if (first == 0 || at < first || at - first > p.size || bytes.size() > p.size - (at - first)) continue;
         if (p.descriptor < 0) return std::nullopt;
-        return extent{p.descriptor, static_cast<off_t>(at - first)};
+        return extent{p.descriptor, static_cast<std::int64_t>(at - first)};
     }
     return std::nullopt;
 }
@@ -74,6 +76,14 @@ bool mapped_places::fill_up(const void* address) {
 
 }  // namespace detail
 
+namespace {
+
+mapped_file::identity identity_of(const struct stat& status) {
+    return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
+}
+
+}  // namespace
+
 mapped_file::~mapped_file() {
     if (place_ != nullptr) detail::mapped_places::remove(*place_);
     if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
@@ -81,8 +91,8 @@ mapped_file::~mapped_file() {
 
 result<void> mapped_file::check() const {
     struct stat now {};
-    const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 && now.st_dev == device_ &&
-        now.st_ino == number_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
+    const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 &&
+        identity_of(now) == identity_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
     if (!is_shorter && (place_ == nullptr || !place_->torn)) return {};
     return malformed({path_, ": became shorter while it was read"});
 }
@@ -112,7 +122,10 @@ result<mapped_file> open_mapped(const std::filesystem::path& path) {
     void* first = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (first == MAP_FAILED) return fail(std::strerror(errno));
     const int kept = size >= detail::bytes_of_large_file ? file.release() : -1;
-    return mapped_file(static_cast<const std::byte*>(first), status, kept, path.string());
+    return mapped_file({static_cast<const std::byte*>(first), size}, identity_of(status), path.string(),
+        detail::mapped_places::add(first, size, kept));
 }
 
 }  // namespace headrace
+
+#endif

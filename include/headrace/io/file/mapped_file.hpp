@@ -14,10 +14,8 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <headrace/base/result.hpp>
+#include <headrace/io/file/os.hpp>
 
 namespace headrace {
 
@@ -36,14 +34,14 @@ public:
     /// A position in an open file.
     struct extent {
         int descriptor;
-        off_t offset;
+        std::int64_t offset;
     };
 
     /// Returns null if no place is left: that file is then not guarded. The place closes the descriptor.
     [[nodiscard]] static place* add(const void* first, std::size_t size, int descriptor);
     static void remove(place& p) {
         p.first = 0;
-        if (p.descriptor >= 0) ::close(p.descriptor);
+        if (p.descriptor >= 0) os::close_file(p.descriptor);
         p.taken = false;
     }
 
@@ -67,25 +65,27 @@ private:
 /// anything from the file is written or trusted.
 class mapped_file {
 public:
+    /// The device of a file and its number there: a path may lead to another file later.
+    struct identity {
+        std::uint64_t device = 0;
+        std::uint64_t number = 0;
+        friend bool operator==(const identity&, const identity&) = default;
+    };
+
     mapped_file() = default;
-    /// Takes ownership of the descriptor, unless it is -1.
-    mapped_file(const std::byte* first, const struct stat& status, int descriptor, std::string path)
-        : bytes_(first, static_cast<std::size_t>(status.st_size)),
-          place_(detail::mapped_places::add(first, bytes_.size(), descriptor)),
-          device_(status.st_dev),
-          number_(status.st_ino),
-          path_(std::move(path)) {}
+    /// Takes ownership of the mapping, and of the place that guards it.
+    mapped_file(std::span<const std::byte> bytes, const identity& same, std::string path,
+        detail::mapped_places::place* guard = nullptr)
+        : bytes_(bytes), place_(guard), identity_(same), path_(std::move(path)) {}
     mapped_file(mapped_file&& other) noexcept
         : bytes_(std::exchange(other.bytes_, {})),
           place_(std::exchange(other.place_, nullptr)),
-          device_(other.device_),
-          number_(other.number_),
+          identity_(other.identity_),
           path_(std::move(other.path_)) {}
     mapped_file& operator=(mapped_file&& other) noexcept {
         std::swap(bytes_, other.bytes_);
         std::swap(place_, other.place_);
-        std::swap(device_, other.device_);
-        std::swap(number_, other.number_);
+        std::swap(identity_, other.identity_);
         std::swap(path_, other.path_);
         return *this;
     }
@@ -101,8 +101,7 @@ public:
 private:
     std::span<const std::byte> bytes_;
     detail::mapped_places::place* place_ = nullptr;
-    dev_t device_ = 0;
-    ino_t number_ = 0;
+    identity identity_;
     std::string path_;
 };
 
@@ -117,7 +116,7 @@ struct file_descriptor {
     file_descriptor(const file_descriptor&) = delete;
     file_descriptor& operator=(const file_descriptor&) = delete;
     ~file_descriptor() {
-        if (number >= 0) ::close(number);
+        if (number >= 0) os::close_file(number);
     }
     [[nodiscard]] int release() { return std::exchange(number, -1); }
 };

@@ -3,9 +3,6 @@
 
 #include <headrace/io/package/package_writer.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,6 +23,7 @@
 
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/json_writer.hpp>
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/package/package_parts.hpp>
 #include <headrace/io/tosa/delegate.hpp>
 #include <headrace/partition/named_data_store.hpp>
@@ -43,7 +41,7 @@ public:
         for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = detail::temporary_name(target_.string());
             made_ = detail::temporaries::of_process().add(path_, [](const char* path) {
-                return ::mkdir(path, 0777) == 0;  // minus the umask
+                return os::make_directory(path, 0777);  // minus the umask
             });
             if (!made_ && errno != EEXIST) return;
         }
@@ -60,7 +58,7 @@ public:
     [[nodiscard]] std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
     /// Replaces an older package, or an empty directory, in one step.
     [[nodiscard]] bool take_place() {
-        if (::rename(path_.c_str(), target_.c_str()) == 0) {
+        if (os::rename_to(path_, target_.string())) {
             made_ = false;
             return true;
         }
@@ -68,7 +66,7 @@ public:
             !std::filesystem::exists(target_ / package_file::manifest_name))
             return false;
         // The older package then has the temporary name, and is removed with it.
-        return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
+        return os::exchange(path_, target_.string());
     }
 
 private:

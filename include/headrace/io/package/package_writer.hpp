@@ -3,9 +3,6 @@
 #ifndef HEADRACE_IO_PACKAGE_PACKAGE_WRITER_HPP
 #define HEADRACE_IO_PACKAGE_PACKAGE_WRITER_HPP
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

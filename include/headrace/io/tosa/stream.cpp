@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
-
+#include <headrace/io/file/os.hpp>
 #include <headrace/io/tosa/deferred_constant.hpp>
 #include <headrace/io/tosa/graph_emitter.hpp>
 
@@ -27,13 +26,11 @@ namespace {
 class reserved_memory final : public flatbuffers::Allocator {
 public:
     std::uint8_t* allocate(std::size_t bytes) override {
-        void* const at = ::mmap(
-            nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at == MAP_FAILED) throw std::bad_alloc();
-        ::madvise(at, bytes, MADV_NOHUGEPAGE);  // a huge page would fill many holes
+        void* const at = os::reserve_memory(bytes);
+        if (at == nullptr) throw std::bad_alloc();
         return static_cast<std::uint8_t*>(at);
     }
-    void deallocate(std::uint8_t* at, std::size_t bytes) override { ::munmap(at, bytes); }
+    void deallocate(std::uint8_t* at, std::size_t bytes) override { os::release_memory(at, bytes); }
 };
 
 }  // namespace

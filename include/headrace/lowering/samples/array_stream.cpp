@@ -18,9 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <headrace/base/error.hpp>
+#include <headrace/io/file/os.hpp>
 
 namespace headrace {
 
@@ -105,9 +104,8 @@ result<std::optional<array_stream::array>> array_stream::next() {
 result<npy_array> array_stream::read(const array& kept) const {
     std::vector<std::byte> bytes(kept.size);
     for (std::size_t at = 0; at != bytes.size();) {
-        const ssize_t taken = ::pread(
-            kept_.descriptor(), bytes.data() + at, bytes.size() - at, static_cast<off_t>(kept.begin + at));
-        if (taken < 0 && errno == EINTR) continue;
+        const std::ptrdiff_t taken =
+            os::read_at(kept_.descriptor(), kept.begin + at, std::span(bytes).subspan(at));
         if (taken <= 0) return malformed({name_, ": the temporary file of its samples cannot be read"});
         at += static_cast<std::size_t>(taken);
     }
