@@ -19,7 +19,7 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow"
 # Boost 1.74 takes unary_function from the standard library, where clang 22 has none.
 flags="${PORTABILITY_FLAGS:--O0} -DBOOST_NO_CXX98_FUNCTION_BASE"
 core_tests="base op dialect ir infer target rewrite pass match memory partition"
-targets="x86_64-linux-gnu.2.34 aarch64-linux-gnu.2.34 aarch64-macos x86_64-windows-gnu"
+targets="x86_64-linux-gnu.2.34 aarch64-linux-gnu.2.34 x86_64-macos x86_64-windows-gnu"
 wanted=${*:-$targets cortex-m}
 [ -x "$native" ] && [ -f "$declared" ] || { echo "build in build/ first: cmake --build build --target headrace_program"; exit 1; }
 . tests/portability/dependencies.sh
@@ -87,7 +87,7 @@ portable() {
   case $target in
     x86_64-linux*) system=Linux processor=x86_64 platform=manylinux_2_34_x86_64 ;;
     aarch64-linux*) system=Linux processor=aarch64 runner=qemu-aarch64 platform=manylinux_2_34_aarch64 ;;
-    aarch64-macos) system=Darwin processor=arm64 platform=macosx_13_0_arm64 ;;
+    x86_64-macos) system=Darwin processor=x86_64 platform=macosx_13_0_x86_64 ;;
     x86_64-windows*) system=Windows processor=x86_64 suffix=.exe platform=win_amd64 ;;
   esac
   dependencies > "$folder/logs/dependencies.log" 2>&1 || { row "$target" "no dependencies: $folder/logs"; return; }

