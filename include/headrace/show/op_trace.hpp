@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::traces_of, which lowers small programs of one op and records what each pass makes of them.
+// Declares headrace::traces_of, which lowers a program of one op and records what each pass makes of it.
 #ifndef HEADRACE_SHOW_OP_TRACE_HPP
 #define HEADRACE_SHOW_OP_TRACE_HPP
 

@@ -17,7 +17,7 @@ namespace headrace::os {
 bool close_file(int descriptor);
 /// Returns the number of bytes that were written, or -1 with errno.
 [[nodiscard]] std::ptrdiff_t write_some(int descriptor, std::span<const std::byte> bytes);
-/// Reads from a position, whatever others read at the same time. Returns the number of bytes, or -1 with errno.
+/// Reads from a position; may be called from several threads. Returns the number of bytes, or -1 with errno.
 [[nodiscard]] std::ptrdiff_t read_at(int descriptor, std::uint64_t position, std::span<std::byte> to);
 /// Waits until the file's bytes are on the disk.
 [[nodiscard]] bool sync_file(int descriptor);
