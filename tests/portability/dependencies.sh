@@ -102,8 +102,9 @@ dependencies() {
   headers FlatBuffers 2.0.8 flatbuffers::flatbuffers
   headers range-v3 0.12 range-v3::range-v3
   headers Catch2 2.13 Catch2::Catch2
-  # clang 22 takes __COUNTER__, with which Catch2 names tests, for an extension.
-  echo "target_compile_definitions(Catch2::Catch2 INTERFACE CATCH_CONFIG_NO_COUNTER)" \
+  # clang 22 takes __COUNTER__, with which Catch2 names tests, for an extension; Boost.Hana 1.74 needs old traits.
+  echo "target_compile_definitions(Catch2::Catch2 INTERFACE CATCH_CONFIG_NO_COUNTER
+    _LIBCPP_ENABLE_CXX20_REMOVED_TYPE_TRAITS)" \
     >> "$folder/lib/cmake/Catch2/Catch2Config.cmake"
   headers nlohmann_json 3.11 nlohmann_json::nlohmann_json
   headers Eigen3 3.4 Eigen3::Eigen eigen3
