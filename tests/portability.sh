@@ -42,11 +42,11 @@ core() {
 
 configure() {
   emulator=
-  case $target in aarch64-linux*) emulator=-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64 ;; esac
+  case $target in aarch64-linux*) emulator="-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;/usr/aarch64-linux-gnu" ;; esac
   cross_cmake "$root" "$folder/build" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" -DCMAKE_EXE_LINKER_FLAGS=-s -DHEADRACE_JOIN_UNITS=ON \
     -DHEADRACE_TESTS=ON -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
     -DHEADRACE_DECLARED_PASSES="$declared" -DHEADRACE_PROGRAM="$native" \
-    -DHEADRACE_D3=/usr/share/javascript/d3/d3.min.js -DHEADRACE_DAGRE=/usr/share/nodejs/dagre/dist/dagre.min.js $emulator
+    -DHEADRACE_D3=/usr/share/javascript/d3/d3.min.js -DHEADRACE_DAGRE=/usr/share/nodejs/dagre/dist/dagre.min.js ${emulator:+"$emulator"}
 }
 
 build() { cmake --build "$folder/build" --target "$@" -- -k 0; }
@@ -86,7 +86,7 @@ portable() {
   suffix= runner= platform=
   case $target in
     x86_64-linux*) system=Linux processor=x86_64 platform=manylinux_2_34_x86_64 ;;
-    aarch64-linux*) system=Linux processor=aarch64 runner=qemu-aarch64 platform=manylinux_2_34_aarch64 ;;
+    aarch64-linux*) system=Linux processor=aarch64 runner="qemu-aarch64 -L /usr/aarch64-linux-gnu" platform=manylinux_2_34_aarch64 ;;
     x86_64-macos) system=Darwin processor=x86_64 platform=macosx_13_0_x86_64 ;;
     x86_64-windows*) system=Windows processor=x86_64 suffix=.exe platform=win_amd64 ;;
   esac

@@ -58,7 +58,8 @@ cortex_m() {
   row "cortex-m, g++ 12" "$(quiet core12 compile_core arm-none-eabi-g++ -Wno-psabi)" "$(quiet models12 compile_models arm-none-eabi-g++)"
   new=$new_gcc/usr/bin/arm-none-eabi-g++
   row "cortex-m, g++ 14" "$(quiet core14 compile_core "$new" -Wno-psabi)" "$(quiet models14 compile_models "$new")"
-  set -- "$zig" clang --target=arm-none-eabi -nostdinc++ -nostdinc -isystem "$library/c++/$gcc" \
+  # Algorithms of libstdc++ 12 call functions that it deprecates itself.
+  set -- "$zig" clang -Wno-deprecated-declarations --target=arm-none-eabi -nostdinc++ -nostdinc -isystem "$library/c++/$gcc" \
     -isystem "$library/c++/$gcc/arm-none-eabi/thumb/v8-m.main+fp/hard" -isystem "${zig%/zig}/lib/include" -isystem "$library"
   row "cortex-m, clang 22" "$(quiet core22 compile_core "$@")" "$(quiet models22 compile_models "$@")"
 }

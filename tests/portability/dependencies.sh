@@ -32,8 +32,8 @@ tools() {
       "$work/venv/bin/pip" install -q ziglang==$zig_version scikit-build-core==1.1.2 wheel==0.45.1 || return 1
     ln -sfn "$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "$work/venv/lib/python3"
   fi
-  if ! command -v qemu-aarch64; then
-    $(if [ "$(id -u)" != 0 ]; then echo sudo; fi) apt-get install -y -qq --no-install-recommends qemu-user || return 1
+  if ! command -v qemu-aarch64 || [ ! -e /usr/aarch64-linux-gnu ]; then
+    $(if [ "$(id -u)" != 0 ]; then echo sudo; fi) apt-get install -y -qq --no-install-recommends qemu-user libc6-arm64-cross || return 1
   fi
   if [ ! -e "$sources/.complete" ]; then
     debian_list source deb-src bookworm || return 1
@@ -102,6 +102,10 @@ dependencies() {
   headers FlatBuffers 2.0.8 flatbuffers::flatbuffers
   headers range-v3 0.12 range-v3::range-v3
   headers Catch2 2.13 Catch2::Catch2
+  # clang 22 takes __COUNTER__, with which Catch2 names tests, for an extension; Boost.Hana 1.74 needs old traits.
+  echo "target_compile_definitions(Catch2::Catch2 INTERFACE CATCH_CONFIG_NO_COUNTER
+    _LIBCPP_ENABLE_CXX20_REMOVED_TYPE_TRAITS)" \
+    >> "$folder/lib/cmake/Catch2/Catch2Config.cmake"
   headers nlohmann_json 3.11 nlohmann_json::nlohmann_json
   headers Eigen3 3.4 Eigen3::Eigen eigen3
   library archives "$root/tests/portability" -DPORTABILITY_SOURCES="$sources" &&
