@@ -24,11 +24,11 @@ namespace zip {
 
 namespace {
 
-using bytes = std::span<const std::byte>;
+using byte_span = std::span<const std::byte>;
 
 /// Returns the record at a position, if it is there.
 template <class Record>
-[[nodiscard]] std::optional<Record> record_at(bytes file, std::uint64_t position) {
+[[nodiscard]] std::optional<Record> record_at(byte_span file, std::uint64_t position) {
     if (position > file.size() || file.size() - position < sizeof(Record)) return std::nullopt;
     Record found;
     std::memcpy(&found, file.data() + position, sizeof found);
@@ -48,7 +48,7 @@ struct directory {
 };
 
 /// Finds the last record, whose comment ends where the file ends.
-[[nodiscard]] std::optional<std::uint64_t> find_end(bytes file) {
+[[nodiscard]] std::optional<std::uint64_t> find_end(byte_span file) {
     constexpr std::size_t longest = sizeof(end_record) + wide_count;
     for (std::size_t size = sizeof(end_record); size <= std::min(file.size(), longest); ++size) {
         const auto found = record_at<end_record>(file, file.size() - size);
@@ -58,8 +58,8 @@ struct directory {
 }
 
 // Takes the numbers of zip64, which those of 32 bits must agree with unless they are all ones.
-[[nodiscard]] std::optional<directory> widened(
-    bytes file, const end_record& narrow, const wide_end_locator& locator, std::uint64_t locator_position) {
+[[nodiscard]] std::optional<directory> widened(byte_span file, const end_record& narrow,
+    const wide_end_locator& locator, std::uint64_t locator_position) {
     const std::uint64_t position = locator.offset.value();
     const auto wide = record_at<wide_end_record>(file, position);
     if (!wide || locator.disk.value() != 0 || locator.disks.value() > 1) return std::nullopt;
@@ -78,7 +78,7 @@ struct directory {
     return sound ? std::optional(found) : std::nullopt;
 }
 
-[[nodiscard]] result<directory> find_directory(bytes file) {
+[[nodiscard]] result<directory> find_directory(byte_span file) {
     const auto position = find_end(file);
     if (!position) return broken("Not a zip archive");
     const end_record end = *record_at<end_record>(file, *position);
@@ -96,7 +96,7 @@ struct directory {
 }
 
 /// Returns the number of a header, or that of 64 bits in its extra fields. `wide` is what is left of those.
-[[nodiscard]] std::optional<std::uint64_t> whole_number(std::uint32_t number, bytes& wide) {
+[[nodiscard]] std::optional<std::uint64_t> whole_number(std::uint32_t number, byte_span& wide) {
     if (number != wide_number) return number;
     little_uint64_buf_t whole;
     if (wide.size() < sizeof whole) return std::nullopt;
@@ -106,7 +106,7 @@ struct directory {
 }
 
 /// Returns the extra field of numbers of 64 bits; empty if there is none.
-[[nodiscard]] bytes wide_numbers(bytes extra) {
+[[nodiscard]] byte_span wide_numbers(byte_span extra) {
     extra_header header;
     while (extra.size() >= sizeof header) {
         std::memcpy(&header, extra.data(), sizeof header);
@@ -118,24 +118,24 @@ struct directory {
     return {};
 }
 
-[[nodiscard]] std::string_view text_of(bytes name) {
+[[nodiscard]] std::string_view text_of(byte_span name) {
     return {reinterpret_cast<const char*>(name.data()), name.size()};
 }
 
 /// Finds where the bytes of an entry begin. The header before them must say what the directory says.
 [[nodiscard]] result<std::uint64_t> begin_of(
-    bytes file, std::uint64_t offset, const directory_header& listed, const zip_entry& entry) {
+    byte_span file, std::uint64_t offset, const directory_header& listed, const zip_entry& entry) {
     const auto different = [&] {
         return malformed(
             {"entry ", entry.name, ": the directory of the archive and the header before it differ"});
     };
     const auto local = record_at<local_header>(file, offset);
     if (!local) return different();
-    bytes rest = file.subspan(offset + sizeof(local_header));
+    byte_span rest = file.subspan(offset + sizeof(local_header));
     const std::size_t name_size = local->name_size.value();
     if (rest.size() < name_size + local->extra_size.value()) return different();
-    const bytes name = rest.first(name_size);
-    bytes wide = wide_numbers(rest.subspan(name_size, local->extra_size.value()));
+    const byte_span name = rest.first(name_size);
+    byte_span wide = wide_numbers(rest.subspan(name_size, local->extra_size.value()));
     const auto size = whole_number(local->size.value(), wide);
     const auto stored_size = whole_number(local->stored_size.value(), wide);
     const bool is_written_before = (listed.flags.value() & local->flags.value() & numbers_follow) != 0 &&
@@ -150,7 +150,7 @@ struct directory {
 }
 
 /// Reads the entry at the beginning of `rest`, the rest of the directory, and removes it from that.
-[[nodiscard]] result<zip_entry> read_entry(bytes before_directory, bytes& rest) {
+[[nodiscard]] result<zip_entry> read_entry(byte_span before_directory, byte_span& rest) {
     const auto beyond = [] { return broken("an entry reaches beyond its directory"); };
     const auto header = record_at<directory_header>(rest, 0);
     if (!header) return beyond();
@@ -160,7 +160,7 @@ struct directory {
     const std::size_t all = name_size + extra_size + header->comment_size.value();
     if (rest.size() < all) return beyond();
     zip_entry entry{.name = text_of(rest.first(name_size)), .checksum = header->checksum.value()};
-    bytes wide = wide_numbers(rest.subspan(name_size, extra_size));
+    byte_span wide = wide_numbers(rest.subspan(name_size, extra_size));
     rest = rest.subspan(all);
     const auto refused = [&](std::string_view what) { return malformed({"entry ", entry.name, ": ", what}); };
     if ((header->flags.value() & is_encrypted) != 0) return refused("is encrypted");
