@@ -93,7 +93,7 @@ portable() {
   dependencies > "$folder/logs/dependencies.log" 2>&1 || { row "$target" "no dependencies: $folder/logs"; return; }
   headers=$(quiet core core)
   product=$(quiet configure configure)
-  if [ "$product" = ok ]; then product=$(quiet product build headrace_compiled headrace_firmware); fi
+  if [ "$product" = ok ]; then product=$(quiet product build headrace_reduce headrace_firmware); fi
   program=$(quiet program build headrace_program)
   tests=- bytes=- packed=-
   if [ $system = Linux ] && [ "$program" = ok ]; then
