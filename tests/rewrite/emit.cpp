@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <set>
+#include <span>
+#include <vector>
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/passes/support/build.hpp>
@@ -173,6 +176,19 @@ TEST_CASE("what one rewrite makes is limited", "[emit]") {
         CHECK_FALSE(
             i.e.constant_of(dtype::float32, std::array{elements}, [](std::size_t) { return scalar(0); }));
     }
+}
+
+TEST_CASE("elements of another type than a constant's are refused", "[emit]") {
+    const std::vector<double> numbers{1, 2, 3, 4};
+    const std::array<std::int64_t, 1> shape{4};
+    relu_of_input g;
+    CHECK_FALSE(g.e.constant(dtype::float32, shape, std::span(numbers)));
+    CHECK(g.context.diagnostics()[0].kind == error_kind::invalid);
+    CHECK(g.context.diagnostics()[0].reason ==
+        "a constant of float32 with 16 bytes is given 32 bytes: its elements must have the type in which the "
+        "dtype is stored");
+    relu_of_input h;
+    CHECK(element<double>(h.e.constant(dtype::float64, shape, std::span(numbers)), 3) == 4);
 }
 
 TEST_CASE("the constants of a graph are limited together", "[emit]") {

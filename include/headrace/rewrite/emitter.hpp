@@ -174,13 +174,11 @@ public:
 
     /// Creates a constant of that type and shape; `fill` writes its elements, row-major.
     value constant(const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill);
-    /// Creates a constant from elements in memory; T is the storage type of the dtype.
+    /// Creates a constant from elements in memory, one for each place of the shape. T must be the storage type
+    /// of the dtype; the node is refused if there are more bytes than the constant has.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
-        if (failed()) return {};
-        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-            if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
-        });
+        return constant_of_bytes({type, int_list(shape), {}}, std::as_bytes(elements));
     }
     /// Creates a constant whose element i, in row-major order, is `number(i)`.
     value constant_of(
@@ -212,6 +210,7 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
+    value constant_of_bytes(const tensor_meta& meta, std::span<const std::byte> elements);
     // Like may_compute, but also refuses types whose elements are not stored as numbers.
     bool may_store(std::int64_t elements, headrace::dtype type);
     // Targets have no empty tensors: if the current node has one, the pass is not at fault.

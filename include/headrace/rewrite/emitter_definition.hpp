@@ -3,7 +3,9 @@
 #ifndef HEADRACE_REWRITE_EMITTER_DEFINITION_HPP
 #define HEADRACE_REWRITE_EMITTER_DEFINITION_HPP
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <memory_resource>
 #include <span>
@@ -85,6 +87,16 @@ HEADRACE_INLINE value emitter::constant(
     const value v = create_constant(owner(), meta, at_->before_, fill);
     owner().inherit_annotations(*v.producer, current());
     return v;
+}
+
+HEADRACE_INLINE value emitter::constant_of_bytes(
+    const tensor_meta& meta, std::span<const std::byte> elements) {
+    if (failed()) return {};
+    const std::size_t bytes = bytes_in_memory(meta);
+    if (elements.size() > bytes)
+        return fail(invalid({"a constant of ", name_of(meta.dtype), " with ", bytes, " bytes is given ",
+            elements.size(), " bytes: its elements must have the type in which the dtype is stored"}));
+    return constant(meta, [&](std::span<std::byte> data) { std::ranges::copy(elements, data.begin()); });
 }
 
 HEADRACE_INLINE value emitter::constant_of(
