@@ -132,21 +132,23 @@ struct directory {
     const auto local = record_at<local_header>(file, offset);
     if (!local) return different();
     byte_span rest = file.subspan(offset + sizeof(local_header));
-    const std::size_t name_size = local->name_size.value();
-    if (rest.size() < name_size + local->extra_size.value()) return different();
+    const std::size_t name_size = local->entry.name_size.value();
+    if (rest.size() < name_size + local->entry.extra_size.value()) return different();
     const byte_span name = rest.first(name_size);
-    byte_span wide = wide_numbers(rest.subspan(name_size, local->extra_size.value()));
-    const auto size = whole_number(local->size.value(), wide);
-    const auto stored_size = whole_number(local->stored_size.value(), wide);
-    const bool is_written_before = (listed.flags.value() & local->flags.value() & numbers_follow) != 0 &&
-        local->checksum.value() == 0 && size == 0 && stored_size == 0;
+    byte_span wide = wide_numbers(rest.subspan(name_size, local->entry.extra_size.value()));
+    const auto size = whole_number(local->entry.size.value(), wide);
+    const auto stored_size = whole_number(local->entry.stored_size.value(), wide);
+    const bool is_written_before =
+        (listed.entry.flags.value() & local->entry.flags.value() & numbers_follow) != 0 &&
+        local->entry.checksum.value() == 0 && size == 0 && stored_size == 0;
     const bool has_numbers =
-        local->checksum.value() == entry.checksum && size == entry.size && stored_size == entry.size;
-    if (text_of(name) != entry.name || local->method.value() != listed.method.value() ||
-        local->flags.value() != listed.flags.value() || local->time.value() != listed.time.value() ||
-        local->version.value() > listed.version.value() || (!has_numbers && !is_written_before))
+        local->entry.checksum.value() == entry.checksum && size == entry.size && stored_size == entry.size;
+    if (text_of(name) != entry.name || local->entry.method.value() != listed.entry.method.value() ||
+        local->entry.flags.value() != listed.entry.flags.value() ||
+        local->entry.time.value() != listed.entry.time.value() ||
+        local->entry.version.value() > listed.entry.version.value() || (!has_numbers && !is_written_before))
         return different();
-    return offset + sizeof(local_header) + name_size + local->extra_size.value();
+    return offset + sizeof(local_header) + name_size + local->entry.extra_size.value();
 }
 
 /// Reads the entry at the beginning of `rest`, the rest of the directory, and removes it from that.
@@ -155,19 +157,19 @@ struct directory {
     const auto header = record_at<directory_header>(rest, 0);
     if (!header) return beyond();
     rest = rest.subspan(sizeof(directory_header));
-    const std::size_t name_size = header->name_size.value();
-    const std::size_t extra_size = header->extra_size.value();
+    const std::size_t name_size = header->entry.name_size.value();
+    const std::size_t extra_size = header->entry.extra_size.value();
     const std::size_t all = name_size + extra_size + header->comment_size.value();
     if (rest.size() < all) return beyond();
-    zip_entry entry{.name = text_of(rest.first(name_size)), .checksum = header->checksum.value()};
+    zip_entry entry{.name = text_of(rest.first(name_size)), .checksum = header->entry.checksum.value()};
     byte_span wide = wide_numbers(rest.subspan(name_size, extra_size));
     rest = rest.subspan(all);
     const auto refused = [&](std::string_view what) { return malformed({"entry ", entry.name, ": ", what}); };
-    if ((header->flags.value() & is_encrypted) != 0) return refused("is encrypted");
-    if (header->method.value() != stored)
+    if ((header->entry.flags.value() & is_encrypted) != 0) return refused("is encrypted");
+    if (header->entry.method.value() != stored)
         return refused("is compressed; torch.export.save stores entries as they are");
-    const auto size = whole_number(header->size.value(), wide);
-    const auto stored_size = whole_number(header->stored_size.value(), wide);
+    const auto size = whole_number(header->entry.size.value(), wide);
+    const auto stored_size = whole_number(header->entry.stored_size.value(), wide);
     const auto offset = whole_number(header->offset.value(), wide);
     if (!size || !offset || stored_size != size || header->disk.value() != 0)
         return refused("its size or place is wrong");

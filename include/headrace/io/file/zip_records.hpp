@@ -16,10 +16,8 @@ using boost::endian::little_uint16_buf_t;
 using boost::endian::little_uint32_buf_t;
 using boost::endian::little_uint64_buf_t;
 
-/// Before the name, the extra fields and the bytes of an entry.
-struct local_header {
-    static constexpr std::uint32_t mark = 0x04034b50;
-    little_uint32_buf_t signature{mark};
+/// What both headers of an entry say of it.
+struct description {
     little_uint16_buf_t version{};
     little_uint16_buf_t flags{};
     little_uint16_buf_t method{};
@@ -31,20 +29,19 @@ struct local_header {
     little_uint16_buf_t extra_size{};
 };
 
+/// Before the name, the extra fields and the bytes of an entry.
+struct local_header {
+    static constexpr std::uint32_t mark = 0x04034b50;
+    little_uint32_buf_t signature{mark};
+    description entry{};
+};
+
 /// Before the name, the extra fields and the comment of an entry, in the directory.
 struct directory_header {
     static constexpr std::uint32_t mark = 0x02014b50;
     little_uint32_buf_t signature{mark};
     little_uint16_buf_t made_by{};
-    little_uint16_buf_t version{};
-    little_uint16_buf_t flags{};
-    little_uint16_buf_t method{};
-    little_uint32_buf_t time{};
-    little_uint32_buf_t checksum{};
-    little_uint32_buf_t stored_size{};
-    little_uint32_buf_t size{};
-    little_uint16_buf_t name_size{};
-    little_uint16_buf_t extra_size{};
+    description entry{};
     little_uint16_buf_t comment_size{};
     little_uint16_buf_t disk{};
     little_uint16_buf_t internal_attributes{};

@@ -32,20 +32,16 @@ public:
         const std::uint64_t offset = bytes_.size();
         const bool is_wide = entry.size() >= wide_number;
         const bool is_far = offset >= wide_number;
-        const std::uint32_t checksum = libdeflate_crc32(0, entry.data(), entry.size());
-        directory_header listed;
-        const auto describe = [&](auto& header) {
-            header.version = is_wide || is_far ? wide_version : std::uint16_t{10};
-            header.flags = name_is_utf8;
-            header.time = first_day;
-            header.checksum = checksum;
-            header.size = header.stored_size =
-                is_wide ? wide_number : static_cast<std::uint32_t>(entry.size());
-            header.name_size = static_cast<std::uint16_t>(name.size());
-        };
-        local_header local;
-        describe(local);
-        describe(listed);
+        description described;
+        described.version = is_wide || is_far ? wide_version : std::uint16_t{10};
+        described.flags = name_is_utf8;
+        described.time = first_day;
+        described.checksum = libdeflate_crc32(0, entry.data(), entry.size());
+        described.size = described.stored_size =
+            is_wide ? wide_number : static_cast<std::uint32_t>(entry.size());
+        described.name_size = static_cast<std::uint16_t>(name.size());
+        local_header local{.entry = described};
+        directory_header listed{.entry = described};
         listed.offset = is_far ? wide_number : static_cast<std::uint32_t>(offset);
 
         const std::size_t wide_size = is_wide ? sizeof(extra_header) + 2 * sizeof(std::uint64_t) : 0;
@@ -53,7 +49,7 @@ public:
             offset + sizeof(local_header) + name.size() + wide_size + sizeof(extra_header);
         constexpr std::uint64_t alignment = 64;
         const auto padding = static_cast<std::uint16_t>((alignment - unaligned % alignment) % alignment);
-        local.extra_size = static_cast<std::uint16_t>(wide_size + sizeof(extra_header) + padding);
+        local.entry.extra_size = static_cast<std::uint16_t>(wide_size + sizeof(extra_header) + padding);
         put(bytes_, local);
         put_text(bytes_, name);
         if (is_wide) put_wide(bytes_, {entry.size(), entry.size()});
@@ -65,7 +61,7 @@ public:
         if (is_wide) wide.assign(2, entry.size());
         if (is_far) wide.push_back(offset);
         if (!wide.empty())
-            listed.extra_size =
+            listed.entry.extra_size =
                 static_cast<std::uint16_t>(sizeof(extra_header) + wide.size() * sizeof(wide[0]));
         put(directory_, listed);
         put_text(directory_, name);
