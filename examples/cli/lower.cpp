@@ -2,6 +2,7 @@
 #include "lower.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <filesystem>

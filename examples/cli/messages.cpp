@@ -3,6 +3,7 @@
 
 #include <fmt/color.h>
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cctype>

@@ -2,6 +2,7 @@
 #include "quantize.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

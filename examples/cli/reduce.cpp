@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+
 #include <cctype>
 #include <filesystem>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
+#include "notes.hpp"
 #include "process.hpp"
 
 namespace headrace::cli {
@@ -178,6 +180,7 @@ private:
 result<void> reduce_to_file(const reduce_command_options& options) {
     const std::uint64_t began = steady_nanoseconds();
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(refuse_lowered(options.model, model));
     const std::size_t nodes = count_computed(*model.graph);
     candidate_test test(options);
     reduction_line line;

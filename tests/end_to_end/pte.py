@@ -325,7 +325,9 @@ def check_state(program, runner, folder):
             expect(np.allclose(np.load(folder / "state.npy"), runs * np.load(model / "out0.npy")),
                    f"the state is wrong after {runs} executions")
     # Its graph lacks the state's first value, and other things that only the file has.
-    for command in ["lower", file, "-o", folder / "again.pte"], ["opt", file, "--passes", "remove_noop", "-o", folder / "again.hr"]:
+    for command in (["lower", file, "-o", folder / "again.pte"],
+                    ["opt", file, "--passes", "remove_noop", "-o", folder / "again.hr"],
+                    ["reduce", file, "--crash", "-o", folder / "again.hr"]):
         call(program, *command, status=UNSUPPORTED, says="it is lowered already")
 
 

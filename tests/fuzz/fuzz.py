@@ -191,7 +191,7 @@ def main():
     p.add_argument("--check", action="store_true")
     a = p.parse_args()
     # A check must not empty the folder with the corpus of long runs.
-    work = a.work or pathlib.Path("fuzz_check" if a.check else "fuzz_work")
+    work = a.work or (a.build / "fuzz_check" if a.check else pathlib.Path("fuzz_work"))
     a.build, a.work = a.build.resolve(), work.resolve()
     if a.check:
         return check(a.build, a.work)
