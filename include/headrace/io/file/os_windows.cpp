@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -105,6 +106,11 @@ void* reserve_memory(std::size_t bytes) {
 void release_memory(void* first, std::size_t) { ::VirtualFree(first, 0, MEM_RELEASE); }
 
 }  // namespace os
+
+// No place is kept: nothing copies in the kernel.
+std::optional<detail::mapped_places::extent> detail::mapped_places::find(std::span<const std::byte>) {
+    return std::nullopt;
+}
 
 mapped_file::~mapped_file() {
     if (!bytes_.empty()) ::UnmapViewOfFile(bytes_.data());
