@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::double_double, for systems whose long double has no more digits than double.
+// Defines headrace::double_double, which headrace/base/wide_float.hpp takes where long double has 53 digits.
 #ifndef HEADRACE_BASE_DOUBLE_DOUBLE_HPP
 #define HEADRACE_BASE_DOUBLE_DOUBLE_HPP
 

@@ -3,23 +3,19 @@
 #ifndef HEADRACE_BASE_WIDE_FLOAT_HPP
 #define HEADRACE_BASE_WIDE_FLOAT_HPP
 
-#include <cfloat>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
-#if LDBL_MANT_DIG < 64
 #include <headrace/base/double_double.hpp>
-#endif
 
 namespace headrace {
 
 /// A binary floating-point number that represents 64-bit integers exactly.
-#if LDBL_MANT_DIG < 64
-using wide_float = double_double;
-#else
-using wide_float = long double;
-#endif
+using wide_float =
+    std::conditional_t<(std::numeric_limits<long double>::digits >= 64), long double, double_double>;
 
-/// Functions of wide_float: those of the standard library, or those of double_double by its arguments.
+/// The functions of wide_float: those of the standard library, and of double_double.
 namespace wide {
 
 using std::abs, std::ceil, std::exp, std::exp2, std::floor, std::fmod, std::isinf, std::ldexp, std::log2,

@@ -83,9 +83,13 @@ bool make_directory(const std::string& path, unsigned) {
     return succeeds(failure) && is_made;
 }
 
+// Windows replaces files, but no directories: an empty one is removed first, any other fails with ENOTEMPTY.
 bool rename_to(const std::string& path, const std::string& target) {
     std::error_code failure;
-    std::filesystem::rename(path, target, failure);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored) && std::filesystem::is_directory(target, ignored))
+        std::filesystem::remove(target, failure);
+    if (!failure) std::filesystem::rename(path, target, failure);
     return succeeds(failure);
 }
 
