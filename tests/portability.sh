@@ -19,8 +19,9 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow"
 # Boost 1.74 takes unary_function from the standard library, where clang 22 has none.
 flags="${PORTABILITY_FLAGS:--O0} -DBOOST_NO_CXX98_FUNCTION_BASE"
 core_tests="base op dialect ir infer target rewrite pass match memory partition"
-targets="x86_64-linux-gnu.2.34 aarch64-linux-gnu.2.34 x86_64-macos x86_64-windows-gnu"
+targets="x86_64-linux-gnu.2.34 aarch64-linux-gnu.2.34 x86_64-macos aarch64-macos x86_64-windows-gnu"
 wanted=${*:-$targets cortex-m}
+export WINEPREFIX="$work/wine" WINEDEBUG=-all
 [ -x "$native" ] && [ -f "$declared" ] || { echo "build in build/ first: cmake --build build --target headrace_program"; exit 1; }
 . tests/portability/dependencies.sh
 . tests/portability/cortex_m.sh
@@ -41,12 +42,11 @@ core() {
 }
 
 configure() {
-  emulator=
-  case $target in aarch64-linux*) emulator="-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;/usr/aarch64-linux-gnu" ;; esac
+  emulator=$(echo "$runner" | tr ' ' ';')
   cross_cmake "$root" "$folder/build" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" -DCMAKE_EXE_LINKER_FLAGS=-s -DHEADRACE_JOIN_UNITS=ON \
     -DHEADRACE_TESTS=ON -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
     -DHEADRACE_DECLARED_PASSES="$declared" -DHEADRACE_PROGRAM="$native" \
-    -DHEADRACE_D3=/usr/share/javascript/d3/d3.min.js -DHEADRACE_DAGRE=/usr/share/nodejs/dagre/dist/dagre.min.js ${emulator:+"$emulator"}
+    -DHEADRACE_D3=/usr/share/javascript/d3/d3.min.js -DHEADRACE_DAGRE=/usr/share/nodejs/dagre/dist/dagre.min.js ${emulator:+"-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator"}
 }
 
 build() { cmake --build "$folder/build" --target "$@" -- -k 0; }
@@ -64,7 +64,7 @@ same_bytes() {
       core=
       if [ $form = hpp ]; then core="--core cortex-m4"; fi
       "$native" lower "$made" -o "$folder/native/kws.$form" $core --quiet &&
-        $runner "$folder/build/examples/headrace" lower "$made" -o "$folder/cross/kws.$form" $core --quiet &&
+        $runner "$folder/build/examples/headrace$suffix" lower "$made" -o "$folder/cross/kws.$form" $core --quiet &&
         cmp "$folder/native/kws.$form" "$folder/cross/kws.$form" || return 1
     done
   done
@@ -88,7 +88,8 @@ portable() {
     x86_64-linux*) system=Linux processor=x86_64 platform=manylinux_2_34_x86_64 ;;
     aarch64-linux*) system=Linux processor=aarch64 runner="qemu-aarch64 -L /usr/aarch64-linux-gnu" platform=manylinux_2_34_aarch64 ;;
     x86_64-macos) system=Darwin processor=x86_64 platform=macosx_13_0_x86_64 ;;
-    x86_64-windows*) system=Windows processor=x86_64 suffix=.exe platform=win_amd64 ;;
+    aarch64-macos) system=Darwin processor=arm64 platform=macosx_13_0_arm64 ;;
+    x86_64-windows*) system=Windows processor=x86_64 runner=wine suffix=.exe platform=win_amd64 ;;
   esac
   dependencies > "$folder/logs/dependencies.log" 2>&1 || { row "$target" "no dependencies: $folder/logs"; return; }
   headers=$(quiet core core)
@@ -96,7 +97,7 @@ portable() {
   if [ "$product" = ok ]; then product=$(quiet product build headrace_reduce headrace_firmware); fi
   program=$(quiet program build headrace_program)
   tests=- bytes=- packed=-
-  if [ $system = Linux ] && [ "$program" = ok ]; then
+  if [ $system != Darwin ] && [ "$program" = ok ]; then
     tests=$(quiet tests run_core_tests)
     bytes=$(quiet bytes same_bytes)
   fi

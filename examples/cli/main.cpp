@@ -778,6 +778,7 @@ int run_program(int argc, char** argv) {
     CLI::App app(about, "headrace");
     app.footer(statuses);
     app.require_subcommand(1);
+    app.allow_windows_style_options(false);  // paths may begin with /
     app.set_version_flag("--version", version_line());
     int status = status_ok;
     lower_options lower;

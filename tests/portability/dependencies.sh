@@ -32,8 +32,9 @@ tools() {
       "$work/venv/bin/pip" install -q ziglang==$zig_version scikit-build-core==1.1.2 wheel==0.45.1 || return 1
     ln -sfn "$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "$work/venv/lib/python3"
   fi
-  if ! command -v qemu-aarch64 || [ ! -e /usr/aarch64-linux-gnu ]; then
-    $(if [ "$(id -u)" != 0 ]; then echo sudo; fi) apt-get install -y -qq --no-install-recommends qemu-user libc6-arm64-cross || return 1
+  if ! command -v qemu-aarch64 || [ ! -e /usr/aarch64-linux-gnu ] || ! command -v wine; then
+    $(if [ "$(id -u)" != 0 ]; then echo sudo; fi) apt-get install -y -qq --no-install-recommends qemu-user libc6-arm64-cross \
+      wine wine64 || return 1
   fi
   if [ ! -e "$sources/.complete" ]; then
     debian_list source deb-src bookworm || return 1

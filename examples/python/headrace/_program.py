@@ -62,4 +62,7 @@ def call(*arguments: str | os.PathLike[str]) -> str:
 def main() -> NoReturn:
     """Becomes the program: what the command `headrace` does."""
     path = os.fspath(program_path())
-    os.execv(path, [path, *sys.argv[1:]])
+    command = [path, *sys.argv[1:]]
+    if os.name == "nt":  # a process that becomes another one there has ended for those that wait for it
+        sys.exit(subprocess.run(command, check=False).returncode)
+    os.execv(path, command)

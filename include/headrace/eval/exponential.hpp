@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <headrace/base/wide_float.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
@@ -40,17 +41,17 @@ struct power_of_two {
     float high, low;
 };
 [[nodiscard]] consteval std::array<power_of_two, 128> powers_of_two() {
+    constexpr wide_float ln_2 = wide_float{0x1.62e42fefa39efp-1} + wide_float{0x1.abc9e3b39803fp-56};
+    std::array<wide_float, 23> coefficients{1};  // of the series of exp
+    for (std::size_t n = 1; n != coefficients.size(); ++n)
+        coefficients[n] = coefficients[n - 1] / static_cast<wide_float>(n);
     std::array<power_of_two, 128> powers{};
     for (std::size_t i = 0; i != powers.size(); ++i) {
-        const long double exponent = 0.693147180559945309417232121458L * static_cast<long double>(i) / 128;
-        long double term = 1;
-        long double sum = 0;
-        for (int n = 1; n != 24; ++n) {
-            sum += term;
-            term *= exponent / n;
-        }
+        const wide_float exponent = ln_2 * static_cast<wide_float>(i) / 128;
+        wide_float sum = 0;
+        for (std::size_t n = coefficients.size(); n-- != 0;) sum = sum * exponent + coefficients[n];
         powers[i].high = static_cast<float>(sum);
-        powers[i].low = static_cast<float>(sum - static_cast<long double>(powers[i].high));
+        powers[i].low = static_cast<float>(sum - static_cast<wide_float>(powers[i].high));
     }
     return powers;
 }

@@ -18,10 +18,10 @@ namespace headrace::prove {
 namespace {
 
 std::string format_bound(bound x) {
-    if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+    if (wide::isinf(x)) return x > 0 ? "inf" : "-inf";
     constexpr bound exact = 1e18L;
-    if (std::abs(x) > exact)
-        return join_text(x > 0 ? "" : "-", "2^", static_cast<int>(std::log2(std::abs(x))));
+    if (wide::abs(x) > exact)
+        return join_text(x > 0 ? "" : "-", "2^", static_cast<int>(wide::log2(wide::abs(x))));
     return join_text(static_cast<std::int64_t>(x));
 }
 std::string format_interval(const interval& i) {
@@ -95,8 +95,8 @@ std::string unproven_line(const unproven_claim& u) {
 
 void write_claim(json_writer& out, const claim& c) {
     const auto write_bound = [&](std::string_view name, bound x) {
-        if (std::isinf(x)) return out.member(name, nullptr);
-        if (std::abs(x) < 9e18L) return out.member(name, static_cast<std::int64_t>(x));
+        if (wide::isinf(x)) return out.member(name, nullptr);
+        if (wide::abs(x) < 9e18L) return out.member(name, static_cast<std::int64_t>(x));
         out.member(name, static_cast<double>(x));
     };
     out.member("kind", name_of(c.kind));

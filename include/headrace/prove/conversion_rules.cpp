@@ -56,7 +56,7 @@ struct scaling {
         interval allowed = int48_numbers;
         if (a.scale32) {
             const auto usable = static_cast<int>(std::clamp<std::int64_t>(shift, 1, 32));
-            const bound limit = std::ldexp(bound{1}, usable - 1);
+            const bound limit = wide::ldexp(bound{1}, usable - 1);
             allowed = {-limit, limit - 1};
         }
         const interval given = x - in_zp;
@@ -112,7 +112,7 @@ void cast(query& q, const args<tosa::cast>& a) {
     if (!q.is_integral())
         return q.give(in.mapped([&](const interval& i) { return rounded_to(q.type(), i); }));
     const spread computed = from_float ? in.mapped([](const interval& i) {
-        return map_bounds(i, [](bound x) { return std::nearbyint(x); });
+        return map_bounds(i, [](bound x) { return wide::nearbyint(x); });
     })
                                        : in;
     q.claim_within(claim_kind::cast, computed, interval_of(q.type()));

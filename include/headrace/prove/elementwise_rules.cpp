@@ -43,7 +43,7 @@ void sub(query& q, const args<tosa::sub>& a) {
 }
 interval shifted_half_up(const interval& i, std::int64_t by) {
     if (by == 0) return i;
-    return map_bounds(i, [by](bound x) { return std::floor(std::ldexp(x, static_cast<int>(-by)) + 0.5L); });
+    return map_bounds(i, [by](bound x) { return wide::floor(wide::ldexp(x, static_cast<int>(-by)) + 0.5L); });
 }
 void mul(query& q, const args<tosa::mul>& a) {
     if (!q.is_integral()) return give_arithmetic(q, combined(q(a.input1), q(a.input2), std::multiplies<>()));
@@ -125,9 +125,9 @@ void arithmetic_right_shift(query& q, const args<tosa::arithmetic_right_shift>& 
     q.give(q(a.input1).mapped([&](const interval& i) {
         const auto shifted = [&](bound amount) {
             const interval exact =
-                map_bounds(i, [&](bound x) { return std::ldexp(x, -static_cast<int>(amount)); });
+                map_bounds(i, [&](bound x) { return wide::ldexp(x, -static_cast<int>(amount)); });
             return interval{
-                std::floor(exact.low), a.round ? std::floor(exact.high + 0.5L) : std::floor(exact.high)};
+                wide::floor(exact.low), a.round ? wide::floor(exact.high + 0.5L) : wide::floor(exact.high)};
         };
         return shifted(by.low) | shifted(by.high);
     }));
@@ -135,14 +135,14 @@ void arithmetic_right_shift(query& q, const args<tosa::arithmetic_right_shift>& 
 // Returns numbers as a type holds their low bits.
 interval wrapped(const interval& i, const interval& limits) {
     const bound count = limits.high - limits.low + 1;
-    const bound times = std::floor((i.low - limits.low) / count);
+    const bound times = wide::floor((i.low - limits.low) / count);
     const interval moved = i - number(times * count);
     return limits.contains(moved) ? moved : limits;
 }
 // Bits that leave the type are dropped, as defined.
 void logical_left_shift(query& q, const args<tosa::logical_left_shift>& a) {
     const interval by = amounts_of(q, a.input2);
-    const interval factor{std::exp2(by.low), std::exp2(by.high)};
+    const interval factor{wide::exp2(by.low), wide::exp2(by.high)};
     q.give(q(a.input1).mapped([&](const interval& i) { return wrapped(i * factor, interval_of(q.type())); }));
 }
 void logical_right_shift(query& q, const args<tosa::logical_right_shift>& a) {
@@ -151,8 +151,8 @@ void logical_right_shift(query& q, const args<tosa::logical_right_shift>& a) {
     const bound wraps = limits.high - limits.low + 1;
     q.give(q(a.input1).mapped([&](const interval& i) {
         const interval bits = i.low >= 0 ? i : i.high < 0 ? i + number(wraps) : interval{0, wraps - 1};
-        const interval shifted{std::floor(std::ldexp(bits.low, -static_cast<int>(by.high))),
-            std::floor(std::ldexp(bits.high, -static_cast<int>(by.low)))};
+        const interval shifted{wide::floor(wide::ldexp(bits.low, -static_cast<int>(by.high))),
+            wide::floor(wide::ldexp(bits.high, -static_cast<int>(by.low)))};
         return limits.contains(shifted) ? shifted : limits;
     }));
 }

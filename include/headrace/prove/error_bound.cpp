@@ -34,7 +34,7 @@ struct rounded {
     double error = infinite;
 };
 
-double largest(const interval& i) { return static_cast<double>(std::max(std::abs(i.low), std::abs(i.high))); }
+double largest(const interval& i) { return static_cast<double>(std::max(wide::abs(i.low), wide::abs(i.high))); }
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 // True for functions whose results are no farther apart than their operands.
@@ -166,7 +166,7 @@ private:
         return product(of(a), of(b), static_cast<double>(meta->shape.back()));
     }
     [[nodiscard]] static rounded exponential(const rounded& x) {
-        const auto e = [](bound b) { return std::exp(b); };
+        const auto e = [](bound b) { return wide::exp(b); };
         return {map_bounds(x.range, e), times(static_cast<double>(e(x.range.high)), std::expm1(x.error))};
     }
     [[nodiscard]] static rounded reciprocal(const rounded& x) {

@@ -116,7 +116,7 @@ void see_scale(worst_number& worst, claim_kind kind, const node& n, std::span<co
         const std::int64_t x = read_as(numbers[i], in.type(), a.input_unsigned) - in_zp;
         if (kind == claim_kind::scale_input) {
             const std::int64_t bits = a.scale32 ? std::clamp<std::int64_t>(shifts[c], 1, 32) : 48;
-            const bound limit = std::ldexp(bound{1}, static_cast<int>(bits) - 1);
+            const bound limit = wide::ldexp(bound{1}, static_cast<int>(bits) - 1);
             worst.see(static_cast<bound>(x), {-limit, limit - 1}, i);
         } else {
             const std::int64_t scaled = eval::apply_scale(x, {multipliers[c], shifts[c]}, twice);

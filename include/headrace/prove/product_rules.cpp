@@ -159,7 +159,7 @@ void avg_pool2d(query& q, const args<tosa::avg_pool2d>& a) {
             mean = {interval::unlimited, -interval::unlimited};
             for (std::int64_t n = std::max<std::int64_t>(least, 1); n <= most; ++n) {
                 const eval::fixed_point_scale scale = eval::reciprocal_scale(n);
-                const bound limit = std::ldexp(bound{1}, static_cast<int>(scale.shift) - 1);
+                const bound limit = wide::ldexp(bound{1}, static_cast<int>(scale.shift) - 1);
                 const interval whole = sum_of(x, n);
                 q.claim_within(claim_kind::scale_input, whole, {-limit, limit - 1}, c);
                 const auto scaled = [&](bound b) {

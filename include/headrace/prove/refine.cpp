@@ -95,7 +95,7 @@ std::optional<std::pair<box, box>> halves(const box& whole) {
     const std::size_t side = whole[1].high - whole[1].low > whole[0].high - whole[0].low ? 1 : 0;
     if (whole[side].is_number()) return std::nullopt;
     std::pair<box, box> parts{whole, whole};
-    const bound middle = std::floor((whole[side].low + whole[side].high) / 2);
+    const bound middle = wide::floor((whole[side].low + whole[side].high) / 2);
     parts.first[side].high = middle;
     parts.second[side].low = middle + 1;
     return parts;

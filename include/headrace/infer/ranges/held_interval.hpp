@@ -68,8 +68,8 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
         : t == dtype::bfloat16           ? format{0x1p-6L, 0x1.fep+127L}
                                          : format{1, 100};
     const auto away = [&](bound x, bound sign) {
-        if (std::isinf(x)) return x;
-        const bound moved = x + sign * (std::abs(x) * f.step + f.step * 0x1p-100L);
+        if (wide::isinf(x)) return x;
+        const bound moved = x + sign * (wide::abs(x) * f.step + f.step * 0x1p-100L);
         return moved * sign > f.largest ? sign * interval::unlimited : moved;
     };
     return {away(a.low, -1), away(a.high, 1)};

@@ -4,22 +4,20 @@
 #define HEADRACE_INFER_RANGES_INTERVAL_HPP
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include <headrace/base/dtype.hpp>
+#include <headrace/base/wide_float.hpp>
 
 namespace headrace {
 
-/// A bound of an interval. It must represent 64-bit integers exactly.
-using bound = long double;
-static_assert(std::numeric_limits<bound>::digits >= 63,
-    "bound: it does not hold every int64; choose a type of 63 binary digits or more");
+/// A bound of an interval.
+using bound = wide_float;
 
 /// All numbers from `low` to `high`, inclusive. A value with this interval may also be NaN.
 struct interval {
-    static constexpr bound unlimited = std::numeric_limits<bound>::infinity();
+    static constexpr bound unlimited = std::numeric_limits<double>::infinity();
 
     bound low = -unlimited;
     bound high = unlimited;
@@ -106,7 +104,7 @@ template <class F>
     return {f(a.low), f(a.high)};
 }
 [[nodiscard]] inline interval truncated(const interval& a) {
-    return map_bounds(a, [](bound x) { return std::trunc(x); });
+    return map_bounds(a, [](bound x) { return wide::trunc(x); });
 }
 
 /// Sums of `count` numbers of an interval; of between `first` and `last` numbers.
@@ -118,10 +116,10 @@ template <class F>
 }
 /// Products of 1 to `count` numbers of an interval.
 [[nodiscard]] inline interval product_of(const interval& a, std::int64_t count) {
-    const bound largest = std::max(std::abs(a.low), std::abs(a.high));
+    const bound largest = std::max(wide::abs(a.low), wide::abs(a.high));
     if (count == 0) return number(1);
-    const bound power = largest <= 1 ? largest : std::pow(largest, static_cast<bound>(count));
-    if (a.low >= 0) return {a.low >= 1 ? a.low : std::pow(a.low, static_cast<bound>(count)), power};
+    const bound power = largest <= 1 ? largest : wide::pow(largest, static_cast<bound>(count));
+    if (a.low >= 0) return {a.low >= 1 ? a.low : wide::pow(a.low, static_cast<bound>(count)), power};
     return {-power, power};
 }
 

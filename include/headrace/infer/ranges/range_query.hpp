@@ -101,17 +101,17 @@ interval rounded_quotient(const range_query& q, const interval& a, interval b, R
 inline interval quotient(
     const range_query& q, const interval& a, const interval& b, const std::optional<std::string_view>& mode) {
     if (!mode) return a / b;
-    if (*mode == "trunc") return rounded_quotient(q, a, b, [](bound x) { return std::trunc(x); });
-    return rounded_quotient(q, a, b, [](bound x) { return std::floor(x); });
+    if (*mode == "trunc") return rounded_quotient(q, a, b, [](bound x) { return wide::trunc(x); });
+    return rounded_quotient(q, a, b, [](bound x) { return wide::floor(x); });
 }
 
 inline interval shifted_left(const range_query& q, const interval& x, const interval& by) {
     if (by.low < 0 || by.high > 62) return q.anything();
-    return x * interval{std::exp2(by.low), std::exp2(by.high)};
+    return x * interval{wide::exp2(by.low), wide::exp2(by.high)};
 }
 inline interval shifted_right(const interval& x, const interval& by) {
     if (by.low < 0 || by.high > 63) return {std::min(x.low, bound{-1}), std::max(x.high, bound{0})};
-    return of_bounds(x, by, [](bound a, bound n) { return std::floor(a / std::exp2(n)); });
+    return of_bounds(x, by, [](bound a, bound n) { return wide::floor(a / wide::exp2(n)); });
 }
 inline interval bitwise(const range_query& q, const interval& x) {
     return is_boolean(q.type()) ? interval{0, 1} : x;
@@ -119,10 +119,10 @@ inline interval bitwise(const range_query& q, const interval& x) {
 
 inline interval power(const range_query& q, const interval& x, const scalar& exponent) {
     const bound n = static_cast<bound>(exponent.to_double());
-    if (n < 0 || n != std::trunc(n)) return q.anything();
+    if (n < 0 || n != wide::trunc(n)) return q.anything();
     if (n == 0) return number(1);
-    const bool even = std::fmod(n, bound{2}) == 0;
-    return map_bounds(even ? magnitude(x) : x, [n](bound b) { return std::pow(b, n); });
+    const bool even = wide::fmod(n, bound{2}) == 0;
+    return map_bounds(even ? magnitude(x) : x, [n](bound b) { return wide::pow(b, n); });
 }
 
 /// `clamp` takes numbers or tensors, either of them optional; the upper limit wins.

@@ -55,13 +55,13 @@ namespace detail {
         range_of<sgn>(sign_of_self),
         range_of<sign>(sign_of_self),
         range_of<aten::floor>([](const range_query& q, const auto& a) {
-            return map_bounds(q(a.self), [](bound x) { return std::floor(x); });
+            return map_bounds(q(a.self), [](bound x) { return wide::floor(x); });
         }),
         range_of<aten::ceil>([](const range_query& q, const auto& a) {
-            return map_bounds(q(a.self), [](bound x) { return std::ceil(x); });
+            return map_bounds(q(a.self), [](bound x) { return wide::ceil(x); });
         }),
         range_of<aten::round>([](const range_query& q, const auto& a) {
-            return interval{std::floor(q(a.self).low), std::ceil(q(a.self).high)};
+            return interval{wide::floor(q(a.self).low), wide::ceil(q(a.self).high)};
         }),
         range_of<aten::trunc>([](const range_query& q, const auto& a) { return truncated(q(a.self)); }),
 

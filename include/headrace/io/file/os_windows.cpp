@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,9 +83,13 @@ bool make_directory(const std::string& path, unsigned) {
     return succeeds(failure) && is_made;
 }
 
+// Windows replaces files, but no directories: an empty one is removed first, any other fails with ENOTEMPTY.
 bool rename_to(const std::string& path, const std::string& target) {
     std::error_code failure;
-    std::filesystem::rename(path, target, failure);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored) && std::filesystem::is_directory(target, ignored))
+        std::filesystem::remove(target, failure);
+    if (!failure) std::filesystem::rename(path, target, failure);
     return succeeds(failure);
 }
 
@@ -105,6 +110,11 @@ void* reserve_memory(std::size_t bytes) {
 void release_memory(void* first, std::size_t) { ::VirtualFree(first, 0, MEM_RELEASE); }
 
 }  // namespace os
+
+// No place is kept: nothing copies in the kernel.
+std::optional<detail::mapped_places::extent> detail::mapped_places::find(std::span<const std::byte>) {
+    return std::nullopt;
+}
 
 mapped_file::~mapped_file() {
     if (!bytes_.empty()) ::UnmapViewOfFile(bytes_.data());
