@@ -3,8 +3,6 @@
 // -fno-rtti, the single headers.
 #if defined(HEADRACE_SINGLE_PASSES)
 #include "headrace_passes.hpp"
-#elif defined(HEADRACE_SINGLE)
-#include "headrace.hpp"
 #else
 #include <headrace/headrace.hpp>
 #endif

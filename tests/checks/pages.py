@@ -12,10 +12,12 @@ heading. README.md is short.
 """
 
 import concurrent.futures
+import functools
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -36,6 +38,9 @@ HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
 COMPARED_ELSEWHERE = {ROOT / "README.md"}
 # Its test builds it, with headers that it generates.
 COMPILED_ELSEWHERE = {"tests/consumer/models.cpp"}
+# Headers that are precompiled, for excerpts that include all of such a group.
+PRECOMPILED = [("headrace/infer/aten.hpp", "headrace/pass/pipeline.hpp"), ("headrace/dialect/aten.hpp",)]
+INCLUDE = re.compile(r'^#include [<"]([^">]+)[">]', re.M)
 
 
 def excerpt(file, name):
@@ -98,11 +103,40 @@ def check_reach():
             yield f"examples/docs/index.md does not link {page.name}"
 
 
+@functools.cache
+def included_by(path):
+    """Returns what a file includes in a program that links headrace::compiled."""
+    text = path.read_text(encoding="utf-8")
+    return INCLUDE.findall(re.sub(r"^#ifndef HEADRACE_COMPILED\n.*?^#endif$", "", text, flags=re.S | re.M))
+
+
+def all_included(code, folders):
+    """Returns the names of all headers that a text includes, directly or not."""
+    found, left = set(), INCLUDE.findall(code)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += next((included_by(f / name) for f in folders if (f / name).is_file()), [])
+    return found
+
+
+def precompile(command, place):
+    """Returns the files to include before an excerpt, by the headers in them."""
+    made = {}
+    for headers in PRECOMPILED:
+        path = place / f"precompiled_{len(made)}.hpp"
+        path.write_text("".join(f"#include <{header}>\n" for header in headers))
+        subprocess.run([*command, "-x", "c++-header", path, "-o", f"{path}.gch"], check=True)
+        made[headers] = path
+    return made
+
+
 def compile_excerpts(compiler, build):
     """Compiles what a page shows of a file, and yields what is wrong."""
     models = (build / "examples" / "headrace_models").glob("*")  # C++ types that the build generates
     folders = [ROOT / "include", build / "include", ROOT / "examples", *models]
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-D", "HEADRACE_COMPILED", "-x", "c++", "-"]
+    command = [compiler, "-std=c++20", "-D", "HEADRACE_COMPILED", *(f"-I{folder}" for folder in folders)]
     shown = {}
     for page in PAGES:
         for found in EXCERPT.finditer(page.read_text(encoding="utf-8")):
@@ -110,13 +144,18 @@ def compile_excerpts(compiler, build):
                 shown[page, found[1]] = shown.get((page, found[1]), "") + found[4]
 
     def compiled(item):
-        (page, file), code = item
-        flags = [f"-I{folder}" for folder in [*folders, (ROOT / file).parent]]
-        done = subprocess.run([*command, *flags], input=code, capture_output=True, text=True, check=False)
+        (file, code), page = item
+        beside = (ROOT / file).parent
+        included = all_included(code, [*folders, beside])
+        first = next((["-include", path] for headers, path in precompiled.items() if included.issuperset(headers)), [])
+        done = subprocess.run([*command, f"-I{beside}", *first, "-fsyntax-only", "-x", "c++", "-"], input=code,
+                              capture_output=True, text=True, check=False)
         return done.returncode and f"{page.relative_to(ROOT)}: the excerpt of {file}:\n{done.stderr[:1500]}"
 
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        yield from filter(None, pool.map(compiled, shown.items()))
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor() as pool:
+        precompiled = precompile(command, pathlib.Path(name))
+        once = {(file, code): page for (page, file), code in shown.items()}  # two pages may show the same
+        yield from filter(None, pool.map(compiled, once.items()))
 
 
 def main(arguments):

@@ -104,6 +104,7 @@ private:
         }
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
+        if (options_.any_order) g.annotate(*g.output(), any_memory_order{});
         add_origins(g);
         restore_device_numbers(g);
         note_output_types(g);

@@ -39,6 +39,7 @@ struct lowering_options {
     state_kind state = state_kind::refused;  ///< treatment of buffers that the program writes back
     bool streams = false;                    ///< for try_lowering: return a `stream`, not a `flatbuffer`
     bool strict = false;                     ///< integers that are not known to fit in 32 bits are refused
+    bool any_order = false;                  ///< memory decides nothing: `report.memory` stays empty
 };
 
 /// Bytes and their owner. Copies share the bytes.

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory_resource>
 #include <optional>
 #include <queue>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 
+#include <headrace/base/flat_map.hpp>
+#include <headrace/base/mix.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/memory/order_problem.hpp>
 
@@ -36,8 +36,7 @@ public:
     // Returns the best order with a peak below `below`, empty if none exists; nothing if it needs more
     // states.
     std::optional<numbers> run(std::uint64_t below, std::size_t& states_left) {
-        const std::uint64_t all = ~std::uint64_t{0} >> (max_size - p.size());
-        add({0, p.live, 0, none, none});
+        add({0, p.live, 0, none, none, p.size()});
         while (!queue.empty()) {
             const std::uint32_t at = std::get<2>(queue.top());
             queue.pop();
@@ -57,6 +56,7 @@ private:
     struct state {
         std::uint64_t done, live, peak;
         std::uint32_t from, item;
+        std::uint32_t missing;  // number of nodes to be executed
     };
 
     static std::uint64_t set_of(std::span<const std::uint32_t> numbers) {
@@ -67,9 +67,10 @@ private:
     void expand(std::uint32_t at, std::uint64_t below) {
         const state from = states[at];
         const std::size_t first = next.size();
-        for (std::uint32_t i = 0; i != p.size(); ++i) {
+        for (std::uint64_t rest = all & ~from.done; rest != 0; rest &= rest - 1) {
+            const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
             const std::uint64_t bit = std::uint64_t{1} << i;
-            if ((from.done & bit) != 0 || (sources[i] & ~from.done) != 0) continue;
+            if ((sources[i] & ~from.done) != 0) continue;
             const order_problem::item& item = p.items[i];
             const std::uint64_t peak = std::max(from.peak, from.live + item.made + item.extra);
             std::uint64_t live = from.live + item.made - item.dead;
@@ -77,7 +78,7 @@ private:
                 if ((readers[b] & ~(from.done | bit)) == 0) live -= p.buffer_bytes[b];
             }
             if (peak >= below) continue;
-            const state to{from.done | bit, live, peak, at, i};
+            const state to{from.done | bit, live, peak, at, i, from.missing - 1};
             if (peak == from.peak && live <= from.live) {
                 next.resize(first);
                 next.push_back(to);
@@ -89,12 +90,12 @@ private:
         next.clear();
     }
     void add(const state& s) {
-        const auto [known, is_new] = peaks.try_emplace(s.done, s.peak);
-        if (!is_new && known->second <= s.peak) return;
-        known->second = s.peak;
-        const std::uint32_t missing = max_size - static_cast<std::uint32_t>(std::popcount(s.done));
-        queue.push({s.peak, missing, static_cast<std::uint32_t>(states.size())});
+        const auto is_same_set = [&](std::uint32_t n) { return states[n - 1].done == s.done; };
+        std::uint32_t& known = best.find_or_add(mix(0, s.done), is_same_set);
+        if (known != 0 && states[known - 1].peak <= s.peak) return;
+        queue.push({s.peak, s.missing, static_cast<std::uint32_t>(states.size())});
         states.push_back(s);
+        known = static_cast<std::uint32_t>(states.size());
     }
     [[nodiscard]] numbers order_to(std::uint32_t at) const {
         numbers order;
@@ -105,9 +106,10 @@ private:
 
     using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
     const order_problem& p;
+    const std::uint64_t all = ~std::uint64_t{0} >> (max_size - p.size());  // the set of all nodes
     pmr_vector<std::uint64_t> sources, readers;
     pmr_vector<state> states{}, next{};
-    std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
+    flat_map<std::uint32_t> best{};  // by set, the number from 1 of its state with the lowest peak
     std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> queue{};
 };
 

@@ -23,6 +23,12 @@ struct memory_need {
     std::uint64_t lower_bound = 0;
 };
 
+/// An annotation of a graph's output: any topological order will do, as for a graph that is only checked. No
+/// better one is searched.
+struct any_memory_order {
+    static constexpr bool inherited = false;
+};
+
 /// Finds an order of a graph's nodes in which live tensors need little memory.
 ///
 /// The problem: a graph says which nodes come before which, and leaves the rest open. A tensor takes memory

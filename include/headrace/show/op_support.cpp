@@ -56,7 +56,7 @@ private:
     // Returns why the program is refused, or nothing if it is lowered.
     [[nodiscard]] static std::optional<std::pmr::string> refusal(
         const program_source& source, const std::optional<target_spec>& target) {
-        const lowering_outcome outcome = try_lowering(source, {.target = target});
+        const lowering_outcome outcome = try_lowering(source, {.target = target, .any_order = true});
         if (outcome.failure) return outcome.failure->message;
         if (!outcome.refusals.empty()) return outcome.refusals[0].reason;
         return std::nullopt;

@@ -79,7 +79,7 @@ HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
 /// found in which tensors need less memory (memory/memory_order.hpp). The order depends on edges and
 /// sizes only. The order in which handlers make nodes does not: C++ does not specify which argument of a call
 /// is evaluated first, and compilers differ. The memory that the order needs is recorded as an annotation of
-/// the output.
+/// the output. An output with the annotation any_memory_order asks for the postorder, which is faster.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
     static constexpr std::string_view summary =
@@ -183,6 +183,7 @@ private:
         nodes.visit(*end);
         nodes.visit_all();  // nodes that no output needs, such as writes of variables, keep their order
         nodes.arrange(g, *end);
+        if (end->find_annotation<any_memory_order>() != nullptr) return;
         memory_order order(g);
         if (order.improve()) {
             nodes.begin(g);
