@@ -63,10 +63,11 @@ struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>>
         !requires(const or_other<F>& f, const match_symbol<P, F>& m) { f(symbol_at<I>{}..., m).is_called(); };
 };
 
-// Diagnoses a pattern's node with more operands than its op has.
+// Diagnoses a pattern's node of an op that is declared wrongly, or with more operands than its op has.
 template <class Op, std::size_t Given>
 using arity_fault =
-    std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
+    std::conditional_t<Given <= plain_operands<Op> || !__is_same(declaration_fault<Op>, no_fault),
+        declaration_fault<Op>, wrong_arity<Op, Given, plain_operands<Op>>>;
 template <class P>
 struct node_fault {
     using type = no_fault;
