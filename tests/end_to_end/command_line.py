@@ -116,6 +116,23 @@ output %b
     expect("a (my.first)" in told and told == verified, f"--verify tells other refusals: {verified}")
 
 
+def check_dynamic_quantization(program, folder):
+    """Nodes that compute scales while the program runs are refused with what to do instead."""
+    text = folder / "dynamic.hr"
+    text.write_text("""headrace 1
+%x: float32[4, 4] = input
+%a: int8[4, 4] = input
+%s: float64[1], %z: int64[1] = quantized_decomposed.choose_qparams.tensor(%x, quant_min=-128, quant_max=127, eps=0.1, dtype=int8)
+%q: int8[4, 4] = quantized_decomposed.quantize_per_tensor.tensor(%x, %s, %z, quant_min=-128, quant_max=127, dtype=int8)
+%m: int32[4, 4] = opaque aten._int_mm.default(self=%q, mat2=%a)
+output %m
+""")
+    told = calls.call(program, "lower", text, "-o", folder / "dynamic.tosa", status=UNSUPPORTED,
+                      says="quantize statically, by calibration").stderr
+    expect(told.count("chooses scales while the program runs") == 2 and told.count("headrace quantize") == 2,
+           f"dynamic quantization is refused without what to do: {told}")
+
+
 def check_io_hint(program, folder):
     """`--io int8` is a file of that name; `--io-type` may have been meant."""
     done = subprocess.run([program, "lower", MODEL, "-o", folder / "hint.tosa", "--io", "int8"], cwd=folder,
@@ -368,8 +385,8 @@ def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_refusals, check_io_hint, check_stages, check_pipeline,
-                      check_passes, check_plan, check_streams, check_places, check_names):
+        for check in (check_files, check_outputs, check_refusals, check_dynamic_quantization, check_io_hint,
+                      check_stages, check_pipeline, check_passes, check_plan, check_streams, check_places, check_names):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

@@ -92,7 +92,7 @@ private:
                                               : "it depends on no input, and the host uses it";
             if (known != refused.end()) {
                 reason = known->second;
-            } else if (is<builtin::opaque>(n)) {
+            } else if (is<builtin::opaque>(n) || is_of_dynamic_quantization(n)) {
                 reason = unknown_op_reason(n, "lowering");
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
