@@ -269,26 +269,6 @@ std::string format_transposes(const lowering_report& report) {
     return fmt::format("{} ({})", counted(count, "transpose"), format_size(bytes));
 }
 
-/// Prints the findings of --verify: how far the outputs are off, and which passes changed them.
-void say_verified(const std::vector<verified_pass>& verified, double steps_off) {
-    constexpr double rounded_otherwise = 1.01;  // a number near a tie may round the other way
-    if (verified.empty()) return say("verified: no pass changed the graph");
-    const auto worst = std::ranges::max_element(verified, {}, &verified_pass::difference);
-    std::string steps;
-    double before = 0;
-    for (const verified_pass& v : verified) {
-        if (v.difference > before)
-            steps += fmt::format("{}{} {:.2g}", steps.empty() ? "" : ", ", v.pass, v.difference);
-        before = std::max(before, v.difference);
-    }
-    say(fmt::format("verified after {}: the largest relative difference is {:.2g}{}",
-        verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()), worst->difference,
-        steps.empty() ? "" : "; it grew after " + steps));
-    if (steps_off > rounded_otherwise)
-        say(fmt::format(
-            "an output is up to {:.1f} of its quantization steps off what floats give", steps_off));
-}
-
 /// Prints Vela's estimate: the sum, and the operators by cycles.
 void say_cost(const vela_figures& cost) {
     const std::string vela = cost.version.empty() ? "" : " by Vela " + cost.version;
@@ -310,7 +290,7 @@ void say_cost(const vela_figures& cost) {
 /// Prints what was done, in one line.
 void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
     const lowering_report& report = done.report;
-    if (options.verify) say_verified(report.verified, report.steps_off);
+    if (options.verify) say_verified(report);
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
         report.target, counted(report.nodes_in, "node"), report.nodes_out, format_transposes(report),
         format_size(done.bytes), static_cast<double>(nanoseconds) / 1e9));
@@ -338,6 +318,15 @@ private:
 };
 
 }  // namespace
+
+void say_verified(const lowering_report& report, std::string_view method) {
+    constexpr double rounded_otherwise = 1.01;  // a number near a tie may round the other way
+    const std::string before = method.empty() ? "" : fmt::format("{}: ", printable(method));
+    say(before + verified_text(report.verified));
+    if (report.steps_off > rounded_otherwise)
+        say(fmt::format("{}an output is up to {:.1f} of its quantization steps off what floats give", before,
+            report.steps_off));
+}
 
 state_kind state_of(const lower_options& options) {
     return options.state.empty() ? state_kind::refused

@@ -40,6 +40,10 @@ using show_function = std::function<void(std::string_view)>;
 /// Returns how `--state` treats buffers that the program writes back.
 [[nodiscard]] state_kind state_of(const lower_options& options);
 
+/// Prints the findings of --verify: how far the outputs are off, and which passes changed them; names the
+/// method of several.
+void say_verified(const lowering_report& report, std::string_view method = {});
+
 /// Returns the message for an unsuccessful outcome: lines that begin with `error: `.
 [[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);
 
