@@ -15,10 +15,12 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/os.hpp>
 #include <headrace/io/tosa/stream.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/opt/stage_texts.hpp>
@@ -206,6 +208,14 @@ result<void> write_files(
     return write_atomically(options.output, flatbuffer_of(done));
 }
 
+std::uint64_t macs_of(const graph& g) {
+    std::uint64_t macs = 0;
+    for_each_graph(g, [&](const graph& part) {
+        for (const node& n : part.nodes()) macs += multiply_accumulates(n);
+    });
+    return macs;
+}
+
 file_outcome lower_and_write(
     const lower_options& options, const std::optional<target_spec>& target, const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory),
@@ -243,11 +253,12 @@ file_outcome lower_and_write(
     } else if (auto page = write_report_page(options, done, watching.history, per_layer); !page) {
         outcome.status = status_of(page.error());
         outcome.error = page.error().message;
-    } else if (!done.refusals.empty()) {
+    } else if (outcome.has_page = is_page_path(options.report); !done.refusals.empty()) {
         outcome.status = status_unsupported;
     } else {
         const std::uint64_t began = steady_nanoseconds();
         outcome.bytes = done.stream->size();
+        outcome.macs = macs_of(*done.model.graph);
         if (auto written = write_files(options, done, outcome.bytes); !written) {
             outcome.status = status_of(written.error());
             outcome.error = written.error().message;

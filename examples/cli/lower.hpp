@@ -27,6 +27,8 @@ struct file_outcome {
     std::vector<std::string> warnings{};  ///< of a model that was lowered
     lowering_report report{};             ///< up to where the lowering came
     std::uint64_t bytes = 0;              ///< of the output
+    std::uint64_t macs = 0;               ///< of the lowered model
+    bool has_page = false;                ///< if `report` is the path of one
 };
 
 /// Called with the name of each pass that has ended; may be empty.
