@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::unknown_op_reason, the message that refuses a node whose op is in no dialect, and messages
-// for complex numbers and dynamic quantization.
+// Defines headrace::unknown_op_reason, the message that refuses a node whose op is in no dialect, and
+// messages for complex numbers and dynamic quantization.
 #ifndef HEADRACE_IR_UNKNOWN_OP_HPP
 #define HEADRACE_IR_UNKNOWN_OP_HPP
 
@@ -22,8 +22,8 @@ inline constexpr std::string_view no_complex_numbers =
     "complex numbers, for which this op has no lowering; compute with their real and imaginary parts";
 
 inline constexpr std::string_view no_dynamic_quantization =
-    "dynamic quantization, which chooses scales while the program runs, has no lowering; quantize statically: "
-    "with prepare_pt2e, calibration and convert_pt2e, or with headrace quantize";
+    "dynamic quantization, which chooses scales while the program runs, has no lowering; quantize "
+    "statically: with prepare_pt2e, calibration and convert_pt2e, or with headrace quantize";
 
 /// True if the node chooses a scale while the program runs, or multiplies integers that have such scales.
 [[nodiscard]] inline bool is_of_dynamic_quantization(const node& n) {

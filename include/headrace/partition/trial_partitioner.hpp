@@ -88,8 +88,8 @@ private:
         }
     }
 
-    // Returns the node that is at fault if `n` is refused. A pass that makes one node of several names it after
-    // the last, so if `n` alone is not refused, a node before it may be, for the same reason.
+    // Returns the node that is at fault if `n` is refused. A pass that makes one node of several names it
+    // after the last, so if `n` alone is not refused, a node before it may be, for the same reason.
     [[nodiscard]] const node* culprit_of(
         const graph& g, const node_group& nodes, node& n, const std::string& reason) const {
         constexpr std::size_t most = 16;  // no pass fuses more
