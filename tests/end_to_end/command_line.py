@@ -118,7 +118,7 @@ output %b
 
 def check_verified(program, folder):
     """Each command that executes for --verify says on standard error that all is well, unless it is quiet."""
-    passes = ("--passes", "decompose_batch_norm,legalize_movement")
+    passes = ("--passes", "canonicalize_convolutions,decompose_batch_norm")
     for command in (("lower", MODEL, "-o", folder / "x.tosa"), ("lower", MODEL, "-o", folder / "x.pte"),
                     ("lower", MODEL, "-o", folder / "x.hpp", "--core", "cortex-m4"),
                     ("opt", MODEL, *passes, "-o", folder / "x.hr"), ("opt", MODEL, *passes), ("plan", MODEL)):
