@@ -62,8 +62,9 @@ std::vector<entry> find_models(const fs::path& root) {
     return found;
 }
 
-// Returns the row of a model in the report.
-std::string described(const file_outcome& outcome, const lower_options& options) {
+// Returns the row of a model in the report, which links to the model's page by its path from there.
+std::string described(
+    const file_outcome& outcome, const lower_options& options, const std::string& report_path) {
     const lowering_report& report = outcome.report;
     json_writer w(json_style::compact);
     w.begin_object();
@@ -76,7 +77,15 @@ std::string described(const file_outcome& outcome, const lower_options& options)
     w.member("in", report.nodes_in);
     w.member("out", report.nodes_out);
     w.end_object();
-    if (outcome.status == status_ok) w.member("bytes", outcome.bytes);
+    if (outcome.status == status_ok) {
+        w.member("bytes", outcome.bytes);
+        w.member("macs", outcome.macs);
+    }
+    if (outcome.has_page) {
+        std::error_code unknown;
+        const fs::path folder = fs::absolute(report_path, unknown).parent_path();
+        w.member("page", fs::proximate(options.report, folder, unknown).generic_string());
+    }
     if (report.memory) w.member("peak", report.memory->peak);
     w.begin_object("nanoseconds");
     for (const stage_time& s : report.stages) w.member(s.name, s.nanoseconds);
@@ -162,7 +171,11 @@ private:
         const fs::path output = fs::path(options_.output) / e.path;
         one.output = fs::path(output).replace_extension(".tosa").string();
         if (options_.io_files) one.io = fs::path(output).replace_extension(".io.json").string();
-        one.report.clear();
+        one.report = options_.page_files ? fs::path(output).replace_extension(".html").string() : "";
+        if (options_.page_files) {
+            std::error_code ignored;  // writing into the folder will fail and report why
+            fs::create_directories(output.parent_path(), ignored);
+        }
         file_outcome outcome;
         if (e.status == status_ok) {
             outcome = lower_to_files(one, target_);
@@ -171,7 +184,7 @@ private:
         }
         e.status = outcome.status;
         e.text = text_of(outcome, one.model);
-        if (!options_.report.empty()) e.row = described(outcome, one);
+        if (!options_.report.empty()) e.row = described(outcome, one, options_.report);
         e.row.shrink_to_fit();  // there may be tens of thousands
     }
 

@@ -70,6 +70,7 @@ struct lower_options {
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch in progress at once; 0: one per processor
     bool io_files = false;              ///< for a batch: the file of `io`, next to each output
+    bool page_files = false;            ///< for a batch: a page, next to each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
     std::vector<std::string> stream;    ///< "x:2": the model is computed in steps along this axis of input x
     std::int64_t step = 0;              ///< elements of that axis

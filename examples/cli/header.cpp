@@ -134,6 +134,7 @@ core_model lower_for_core(const lower_options& options, const std::string& name,
     }
     for (const std::string& w : done.warnings)
         fmt::print(stderr, "warning: {}: {}\n", printable(options.model), printable(w, max_printed_message));
+    if (options.verify) say_verified(done.report, options.methods.empty() ? "" : name);
     auto made = describe(options, done.model, *core, name, has_sample);
     if (!made) return {.status = report_error(made.error())};
     return std::move(made).value();

@@ -16,10 +16,12 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/banks/memory_map_reader.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/file/os.hpp>
 #include <headrace/io/tosa/stream.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/opt/stage_texts.hpp>
@@ -207,6 +209,14 @@ result<void> write_files(
     return write_atomically(options.output, flatbuffer_of(done));
 }
 
+std::uint64_t macs_of(const graph& g) {
+    std::uint64_t macs = 0;
+    for_each_graph(g, [&](const graph& part) {
+        for (const node& n : part.nodes()) macs += multiply_accumulates(n);
+    });
+    return macs;
+}
+
 file_outcome lower_and_write(
     const lower_options& options, const std::optional<target_spec>& target, const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory),
@@ -244,11 +254,12 @@ file_outcome lower_and_write(
     } else if (auto page = write_report_page(options, done, watching.history, per_layer); !page) {
         outcome.status = status_of(page.error());
         outcome.error = page.error().message;
-    } else if (!done.refusals.empty()) {
+    } else if (outcome.has_page = is_page_path(options.report); !done.refusals.empty()) {
         outcome.status = status_unsupported;
     } else {
         const std::uint64_t began = steady_nanoseconds();
         outcome.bytes = done.stream->size();
+        outcome.macs = macs_of(*done.model.graph);
         if (auto written = write_files(options, done, outcome.bytes); !written) {
             outcome.status = status_of(written.error());
             outcome.error = written.error().message;
@@ -268,26 +279,6 @@ std::string format_transposes(const lowering_report& report) {
     std::uint64_t bytes = 0;
     for (const remaining_transpose& t : report.transposes_left) bytes += static_cast<std::uint64_t>(t.bytes);
     return fmt::format("{} ({})", counted(count, "transpose"), format_size(bytes));
-}
-
-/// Prints the findings of --verify: how far the outputs are off, and which passes changed them.
-void say_verified(const std::vector<verified_pass>& verified, double steps_off) {
-    constexpr double rounded_otherwise = 1.01;  // a number near a tie may round the other way
-    if (verified.empty()) return say("verified: no pass changed the graph");
-    const auto worst = std::ranges::max_element(verified, {}, &verified_pass::difference);
-    std::string steps;
-    double before = 0;
-    for (const verified_pass& v : verified) {
-        if (v.difference > before)
-            steps += fmt::format("{}{} {:.2g}", steps.empty() ? "" : ", ", v.pass, v.difference);
-        before = std::max(before, v.difference);
-    }
-    say(fmt::format("verified after {}: the largest relative difference is {:.2g}{}",
-        verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()), worst->difference,
-        steps.empty() ? "" : "; it grew after " + steps));
-    if (steps_off > rounded_otherwise)
-        say(fmt::format(
-            "an output is up to {:.1f} of its quantization steps off what floats give", steps_off));
 }
 
 /// Prints Vela's estimate: the sum, and the operators by cycles.
@@ -311,7 +302,7 @@ void say_cost(const vela_figures& cost) {
 /// Prints what was done, in one line.
 void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
     const lowering_report& report = done.report;
-    if (options.verify) say_verified(report.verified, report.steps_off);
+    if (options.verify) say_verified(report);
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
         report.target, counted(report.nodes_in, "node"), report.nodes_out, format_transposes(report),
         format_size(done.bytes), static_cast<double>(nanoseconds) / 1e9));
@@ -339,6 +330,15 @@ private:
 };
 
 }  // namespace
+
+void say_verified(const lowering_report& report, std::string_view method) {
+    constexpr double rounded_otherwise = 1.01;  // a number near a tie may round the other way
+    const std::string before = method.empty() ? "" : fmt::format("{}: ", printable(method));
+    say(before + verified_text(report.verified));
+    if (report.steps_off > rounded_otherwise)
+        say(fmt::format("{}an output is up to {:.1f} of its quantization steps off what floats give", before,
+            report.steps_off));
+}
 
 state_kind state_of(const lower_options& options) {
     return options.state.empty() ? state_kind::refused

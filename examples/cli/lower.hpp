@@ -27,6 +27,8 @@ struct file_outcome {
     std::vector<std::string> warnings{};  ///< of a model that was lowered
     lowering_report report{};             ///< up to where the lowering came
     std::uint64_t bytes = 0;              ///< of the output
+    std::uint64_t macs = 0;               ///< of the lowered model
+    bool has_page = false;                ///< if `report` is the path of one
 };
 
 /// Called with the name of each pass that has ended; may be empty.
@@ -39,6 +41,10 @@ using show_function = std::function<void(std::string_view)>;
 
 /// Returns how `--state` treats buffers that the program writes back.
 [[nodiscard]] state_kind state_of(const lower_options& options);
+
+/// Prints the findings of --verify: how far the outputs are off, and which passes changed them; names the
+/// method of several.
+void say_verified(const lowering_report& report, std::string_view method = {});
 
 /// Returns the message for an unsuccessful outcome: lines that begin with `error: `.
 [[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);

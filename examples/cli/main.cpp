@@ -264,6 +264,10 @@ void add_batch(CLI::App& lower, lower_options& o) {
         .add_flag("--io-files", o.io_files,
             "With --batch: write what --io writes beside each output, OUTPUT/a/b.io.json")
         ->needs(batch);
+    lower
+        .add_flag("--page-files", o.page_files,
+            "With --batch: write a page beside each output, OUTPUT/a/b.html, to which the report links")
+        ->needs(batch);
 }
 
 void add_calibration(CLI::App& command, calibration_options& o) {

@@ -92,6 +92,7 @@ result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& p
     for (const std::string& line : refusal_lines(context.diagnostics()))
         fmt::print(stderr, "{}", format_error(line));
     if (!context.diagnostics().empty()) return status_unsupported;
+    if (options.verify) say(verified_text(watcher.verified));
     if (options.output.empty()) {
         fmt::print("{}", listing(g));
     } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/file/atomic_file.hpp>
 #include <headrace/io/package/package.hpp>
@@ -38,6 +39,8 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
         HEADRACE_TRY(check_planned_execution(g, options_of(options), inputs));
     }
     HEADRACE_TRY(loaded.check());
+    if (options.verify)
+        say(method.empty() ? verified_plan : fmt::format("{}: {}", printable(method), verified_plan));
     if (!options.output.empty()) {
         if (!method.empty()) out.key(method);
         write_memory_plan(out, g, made);

@@ -22,14 +22,18 @@
 #include <headrace/pass/pipeline.hpp>
 //! [handlers]
 //! [match]
+//! [folding]
 #include <headrace/passes/support/constants.hpp>
+//! [folding]
 #endif
 
 //! [match]
 //! [handlers]
 //! [fusion]
+//! [folding]
 namespace npu {
 
+//! [folding]
 //! [fusion]
 /// All ops are the NPU's.
 struct ops_selected : property {};
@@ -177,6 +181,7 @@ private:
 //! [match]
 //! [fusion]
 
+//! [folding]
 /// Factors and summands after a convolution go into its weights and biases.
 struct fold_affine : pass {
     using requires_before = pass_list<ops_selected>;
@@ -208,5 +213,6 @@ struct fold_affine : pass {
 //! [match]
 //! [handlers]
 //! [fusion]
+//! [folding]
 
 #endif

@@ -78,10 +78,13 @@ class Batch {
     const line = (r) => (r.source ? r.source + ": " : "") + r.node + " (" + r.op + "): " + r.reason;
     const why = (model) => model.error || (model.refused || []).map(line).join("\n");
     const size = (bytes) => (bytes ? bytesText(bytes) : "");
+    const href = (path) => path.split("/").map(encodeURIComponent).join("/");
+    const link = (name, model) => (model.page ? element("a", { href: href(model.page) }, name) : name);
     const states = ["lowered", "cannot be lowered", "bad usage", "cannot be read"];
     this.columns = [
-      ["model", (m) => m.model, "mono"], ["result", (m) => states[m.status] || String(m.status), "status"],
+      ["model", (m) => m.model, "mono", link], ["result", (m) => states[m.status] || String(m.status), "status"],
       ["target", (m) => m.target, "mono"], ["nodes exported", (m) => m.nodes.in, "number"], ["nodes lowered", (m) => m.nodes.out, "number"],
+      ["MACs", (m) => m.macs || 0, "number", (macs) => (macs ? countText(macs) : "")],
       ["file", (m) => m.bytes || 0, "number", size], ["peak memory", (m) => m.peak || 0, "number", size],
       ["ms", (m) => milliseconds(m), "number", (ms) => ms.toFixed(1)], ["refused because", why, "why"],
     ].filter(([, value, kind]) => kind !== "why" || book.batch.models.some((m) => value(m)));
@@ -114,7 +117,7 @@ class Batch {
     const heads = this.columns.map(([title, , kind], i) => element("th", { class: kind === "number" ? kind : null, "aria-sort": i !== this.by ? null : this.up ? "ascending" : "descending",
       onclick: () => { this.up = this.by === i ? !this.up : true; this.by = i; this.fill(); } }, title));
     const rows = this.rows();
-    const cell = (model, [, value, kind, text]) => element("td", { class: kind }, String((text || String)(value(model))));
+    const cell = (model, [, value, kind, shown]) => element("td", { class: kind }, (shown || String)(value(model), model));
     const most = 2000;
     this.table.replaceChildren(element("tr", {}, heads), ...rows.slice(0, most).map((m) => element("tr", { class: m.status ? "failed" : "" }, this.columns.map((c) => cell(m, c)))));
     if (rows.length > most) this.table.append(element("tr", {}, element("td", { colspan: this.columns.length }, rows.length - most + " more: filter them")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines an op whose field list has a name that its arguments do not have, and a rewrite that calls it.
-// EXPECT: rule: a call or a pattern's node does not fit its op
+// EXPECT: op: its field names are not the members of args
 // EXPECT: other_name<mine::gain, headrace::fixed_string<7>{"facter"}>
 
 #include <headrace/pass/pipeline.hpp>

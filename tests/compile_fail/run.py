@@ -53,7 +53,7 @@ MANDATED = {
                                          "renamed_op_without_inference", "replacement_without_inference"),
     "rule: a call or a pattern's node does not fit its op": (
         "rewrite_argument_of_wrong_type", "rewrite_with_too_many_arguments", "rewrite_with_too_few_arguments",
-        "rewrite_calls_unknown_op", "rewrite_calls_misspelt_op", "match_node_with_too_many_operands"),
+        "rewrite_calls_unknown_op", "match_node_with_too_many_operands"),
     "rule: it does not return a value for each result": (
         "rule_without_return", "rule_returns_metadata", "rule_gives_one_of_two_results",
         "rule_chooses_no_expression", "code_returns_metadata"),
@@ -72,7 +72,9 @@ MANDATED = {
     "op: args must be trivially copyable": ("args_not_trivial",),
     "op: not in its dialect's list": ("op_not_in_dialect", "emitted_op_not_in_dialect"),
     "op: its field names are not the members of args": ("field_names_swapped", "field_name_misspelt",
-                                                        "field_name_missing", "field_name_too_many"),
+                                                        "field_name_missing", "field_name_too_many",
+                                                        "rewrite_calls_misspelt_op", "match_node_of_misspelt_op"),
+    "op: an enumeration in args has no enumerator_names": ("rule_of_unnamed_enumeration",),
     "op: a variant's fields differ from its base's": ("variant_with_other_fields",),
     "convert_args: the ops' fields differ": ("converted_to_other_fields",),
     "op: a member of args has a type that no argument can have": ("argument_type_unknown",),
@@ -288,7 +290,8 @@ def twins_to_check(compiler, cases, include):
 
 def named_messages(include):
     """Returns the messages that several static_asserts share, by the names of their macros."""
-    text = read(os.path.join(include, "headrace/rewrite/messages.hpp")).replace("\\\n", "")
+    headers = ("op/no_fault.hpp", "rewrite/messages.hpp")
+    text = "".join(read(os.path.join(include, "headrace", header)) for header in headers).replace("\\\n", "")
     return {name: "".join(re.findall(r'"([^"]*)"', said)) for name, said in re.findall(r'#define (\w+) +(".*")', text)}
 
 

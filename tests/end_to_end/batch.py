@@ -90,6 +90,7 @@ def check_report(path, singles, source, output):
             expect(row["nodes"]["in"] > 0 < row["nodes"]["out"], f"{model}: nodes {row['nodes']}")
             expect(set(row["nanoseconds"]) == {"read", "lower", "emit", "write"}, f"{model}: {row['nanoseconds']}")
             expect(row["target"].startswith("TOSA-1.0"), f"{model}: target {row['target']}")
+            expect(row["macs"] >= 0 and "page" not in row, f"{model}: MACs or a page that was not asked for: {row}")
             expect("error" not in row and "refused" not in row, f"{model}: an error in the row of a success")
         else:
             expect(row["output"] is None, f"{model}: failed, but has an output")
@@ -204,6 +205,23 @@ def check_options(program, folder):
     expect((out / "a.tosa").read_bytes() == wanted.read_bytes(), "options do not reach the models of a batch")
 
 
+def check_pages(program, folder):
+    """Models have pages beside their outputs, and the report their paths from there, and MACs."""
+    source = make_folder(folder / "paged", a=MODEL, b=FIXTURES / "buffer_update" / "model.pt2")
+    make_folder(source / "sub", c=MODEL)
+    (source / "d.pt2").write_bytes(b"no archive")
+    (folder / "reports").mkdir()
+    told = folder / "reports" / "told.json"
+    run(program, "--batch", source, "-o", folder / "pages", "--report", told, "--page-files", status=MALFORMED)
+    rows = json.loads(told.read_text())["models"]
+    pages = [row.get("page") for row in rows]
+    expect(pages == ["../pages/a.html", None, None, "../pages/sub/c.html"], f"the report names pages {pages}")
+    expect(all((told.parent / page).exists() for page in pages if page), "a page of the report was not written")
+    summary = calls.call(program, "show", folder / "pages" / "a.tosa", "--summary").stdout
+    expect(f"MACs         {rows[0]['macs']:,}\n" in summary, f"the report has {rows[0]['macs']} MACs, not as {summary}")
+    calls.call(program, "lower", MODEL, "-o", folder / "x.tosa", "--page-files", status=USAGE, says="--batch")
+
+
 def check_terminal(program, folder):
     """On a terminal a line shows the progress; it is cleared before the failures."""
     source = make_folder(folder / "shown", **{f"m{k}": FIXTURES / "unused" / "model.pt2" for k in range(200)})
@@ -218,7 +236,7 @@ def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_batches, check_statuses, check_options, check_terminal):
+        for check in (check_batches, check_statuses, check_options, check_pages, check_terminal):
             place = folder / check.__name__
             place.mkdir()
             check(program, place)

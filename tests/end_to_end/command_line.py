@@ -116,6 +116,38 @@ output %b
     expect("a (my.first)" in told and told == verified, f"--verify tells other refusals: {verified}")
 
 
+def check_verified(program, folder):
+    """Each command that executes for --verify says on standard error that all is well, unless it is quiet."""
+    passes = ("--passes", "canonicalize_convolutions,decompose_batch_norm")
+    for command in (("lower", MODEL, "-o", folder / "x.tosa"), ("lower", MODEL, "-o", folder / "x.pte"),
+                    ("lower", MODEL, "-o", folder / "x.hpp", "--core", "cortex-m4"),
+                    ("opt", MODEL, *passes, "-o", folder / "x.hr"), ("opt", MODEL, *passes), ("plan", MODEL)):
+        done = calls.call(program, *command, "--verify")
+        expect(re.search(r"^verified\b", done.stderr, re.M) and "verified" not in done.stdout,
+               f"{command[0]} --verify does not say on standard error that all is well: {done.stderr}")
+        if command[0] != "plan":
+            expect(calls.call(program, *command, "--verify", "-q").stderr == "", f"{command[0]} -q is not quiet")
+    two = ("--method", f"a={MODEL}", "--method", f"b={MODEL}", "-o", folder / "two.hpp", "--core", "cortex-m4")
+    calls.call(program, "lower", *two, "--verify", says="two::b: verified after ")
+
+
+def check_dynamic_quantization(program, folder):
+    """Nodes that compute scales while the program runs are refused with what to do instead."""
+    text = folder / "dynamic.hr"
+    text.write_text("""headrace 1
+%x: float32[4, 4] = input
+%a: int8[4, 4] = input
+%s: float64[1], %z: int64[1] = quantized_decomposed.choose_qparams.tensor(%x, quant_min=-128, quant_max=127, eps=0.1, dtype=int8)
+%q: int8[4, 4] = quantized_decomposed.quantize_per_tensor.tensor(%x, %s, %z, quant_min=-128, quant_max=127, dtype=int8)
+%m: int32[4, 4] = opaque aten._int_mm.default(self=%q, mat2=%a)
+output %m
+""")
+    told = calls.call(program, "lower", text, "-o", folder / "dynamic.tosa", status=UNSUPPORTED,
+                      says="quantize statically, by calibration").stderr
+    expect(told.count("chooses scales while the program runs") == 2 and told.count("headrace quantize") == 2,
+           f"dynamic quantization is refused without what to do: {told}")
+
+
 def check_io_hint(program, folder):
     """`--io int8` is a file of that name; `--io-type` may have been meant."""
     done = subprocess.run([program, "lower", MODEL, "-o", folder / "hint.tosa", "--io", "int8"], cwd=folder,
@@ -368,8 +400,8 @@ def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_refusals, check_io_hint, check_stages, check_pipeline,
-                      check_passes, check_plan, check_streams, check_places, check_names):
+        for check in (check_files, check_outputs, check_verified, check_refusals, check_dynamic_quantization,
+                      check_io_hint, check_stages, check_pipeline, check_passes, check_plan, check_streams, check_places, check_names):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

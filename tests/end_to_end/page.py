@@ -299,7 +299,7 @@ def check_batch(program, page, folder, pictures):
     for i in range(3):
         (models / f"m{i}.pt2").write_bytes(MODEL.read_bytes())
     (models / f"{len(INJECTED)}<b>.pt2").write_bytes(b"no archive")
-    done = subprocess.run([program, "lower", "--batch", models, "-o", folder / "lowered", "--report", folder / "batch.html"], capture_output=True)
+    done = subprocess.run([program, "lower", "--batch", models, "-o", folder / "lowered", "--page-files", "--report", folder / "batch.html"], capture_output=True)
     expect(done.returncode == MALFORMED, f"the batch ends with {done.returncode}")
     page.open(folder / "batch.html")
     rows = "[...document.querySelectorAll('#batch tr')].slice(1).map((r) => r.textContent)"
@@ -311,6 +311,9 @@ def check_batch(program, page, folder, pictures):
     expect("lowered" in page.value(rows)[0], "a second click does not turn the order round")
     page.value("document.querySelector('#batch input').value = 'm2'; document.querySelector('#batch input').dispatchEvent(new Event('input'))")
     expect(len(page.value(rows)) == 1, "the filter does not filter")
+    expect(page.value("[...document.querySelectorAll('#batch a')].map((a) => a.getAttribute('href'))") == ["lowered/m2.html"],
+           "the table does not link to the model's page")
+    expect("MACs" in page.value("document.querySelector('#batch tr').textContent"), "the table has no MACs")
     expect(not page.problems, f"batch: {page.problems}")
     if pictures:
         page.screenshot(pictures / "batch.png")

@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/partition/trial_partitioner.hpp>
+#include <headrace/pass/pipeline.hpp>
 
 #include "../support/pass_test.hpp"
 
@@ -28,6 +30,23 @@ value add(program& p, value x, value y, std::string_view name) {
     return named(p, p.make<aten::add_tensor>({.self = x, .other = y}), name);
 }
 
+// Makes one node of a sum and a ReLU, which has the ReLU's name.
+struct fuse_sums : pass {
+    static auto rewrites() {
+        return rules(on_match([](auto x, auto y) {
+            return node_of<"relu", aten::relu>(node_of<"sum", aten::add_tensor>(x, y));
+        }) = [](auto x, auto y) { return call<aten::maximum>(x, y); });
+    }
+};
+result<void> lower_fused_sums(graph& program, pass_context& context) {
+    HEADRACE_TRY(apply_pass(fuse_sums{}, program, context));
+    for (const node& n : program.nodes()) {
+        if ((is<aten::maximum>(n) || is<aten::add_tensor>(n)) && n.operand(0) == n.operand(1))
+            context.report(n, "it adds a value to itself");
+    }
+    return {};
+}
+
 const partitioner_options singles{.allows_single_node_partition = true};
 
 }  // namespace
@@ -49,6 +68,26 @@ TEST_CASE("what a trial refuses stays on the host, with its reason", "[trial_par
     CHECK(found.value().host[0].which == twice.producer);
     CHECK(found.value().host[0].reason == "it adds a value to itself");
     CHECK(found.value().host[1].reason == "no pass lowers this op");
+}
+
+TEST_CASE(
+    "the node at fault stays on the host, not the one that a fusion is named after", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value y = p.input(dtype::float32, {2});
+    const value twice = add(p, add(p, x, y, "first"), x, "second");
+    const value wrong = add(p, twice, twice, "wrong");
+    const value relu = named(p, p.make<aten::relu>({.self = wrong}), "relu");
+    p.output(named(p, p.make<aten::relu>({.self = add(p, relu, y, "last")}), "end"));
+    p.finish();
+    const auto taken = create_op_support<aten::add_tensor, aten::relu>();
+    const auto found = trial_partitioner(taken, &lower_fused_sums, singles).propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    REQUIRE(found.value().host.size() == 1);
+    CHECK(found.value().host[0].which == wrong.producer);
+    CHECK(found.value().host[0].reason == "it adds a value to itself");
+    REQUIRE(found.value().partitions.size() == 2);
+    CHECK(found.value().partitions[1].front() == relu.producer);
 }
 
 TEST_CASE("what reads an input that the backend does not take stays on the host", "[trial_partitioner]") {

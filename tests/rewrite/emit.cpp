@@ -185,10 +185,22 @@ TEST_CASE("elements of another type than a constant's are refused", "[emit]") {
     CHECK_FALSE(g.e.constant(dtype::float32, shape, std::span(numbers)));
     CHECK(g.context.diagnostics()[0].kind == error_kind::invalid);
     CHECK(g.context.diagnostics()[0].reason ==
-        "a constant of float32 with 16 bytes is given 32 bytes: its elements must have the type in which the "
-        "dtype is stored");
+        "a constant of float32 with 16 bytes is given 32 bytes: give an element of the type in which the dtype "
+        "is stored for each place of the shape, or one number for all by `e.splat`");
     relu_of_input h;
     CHECK(element<double>(h.e.constant(dtype::float64, shape, std::span(numbers)), 3) == 4);
+}
+
+TEST_CASE("a constant is refused unless there is an element for each place of its shape", "[emit]") {
+    const std::vector<float> numbers{1, 2, 3, 4};
+    const std::array<std::int64_t, 2> shape{2, 2};
+    for (const std::size_t given : {0U, 1U, 3U}) {
+        relu_of_input g;
+        CHECK_FALSE(g.e.constant(dtype::float32, shape, std::span(numbers).first(given)));
+        CHECK(g.context.diagnostics()[0].reason.find("for each place of the shape") != std::string::npos);
+    }
+    relu_of_input h;
+    CHECK(element<float>(h.e.constant(dtype::float32, shape, std::span(numbers)), 3) == 4);
 }
 
 TEST_CASE("the constants of a graph are limited together", "[emit]") {

@@ -120,6 +120,8 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
             return typename arguments::fault{};
         } else if constexpr (!is_known_op<Op>()) {
             return unknown_op<Op>{};
+        } else if constexpr (!std::is_same_v<declaration_fault<Op>, no_fault>) {
+            return declaration_fault<Op>{};
         } else {
             constexpr auto places = place_arguments<Op, Ts...>();
             constexpr std::size_t takes = field_names<Op>.size();

@@ -236,6 +236,9 @@ class pattern {
     using fault = typename facts::fault;
     static_assert(calls_known_ops<fault>,
         "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
+    static_assert(fields_are_members<fault>, HEADRACE_WRONG_FIELDS);
+    static_assert(enumerations_are_named<fault>, HEADRACE_UNNAMED_ENUMERATION);
+    static_assert(members_are_arguments<fault>, HEADRACE_WRONG_MEMBER);
     static_assert(arity_fits<fault>,
         "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
     static_assert(arguments_fit<fault>,

@@ -30,7 +30,8 @@ void report_unlowered(graph& g, pass_context& context, std::string_view lacking,
         if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
         // So has it for these: complex numbers are left only beside a node that was refused.
         if (refused_some && !is<builtin::opaque>(n) && is_of_complex_numbers(n)) return;
-        context.report(n, is<builtin::opaque>(n) ? unknown_op_reason(n, lacking) : std::pmr::string(illegal));
+        const bool known = !is<builtin::opaque>(n) && !is_of_dynamic_quantization(n);
+        context.report(n, known ? std::pmr::string(illegal) : unknown_op_reason(n, lacking));
     });
 }
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <headrace/base/strings.hpp>
 #include <headrace/ir/linear_merges.hpp>
 #include <headrace/ir/time_step.hpp>
 
@@ -157,6 +159,24 @@ std::string report_json(const lowering_report& report) {
     if (report.cost) write_vela_figures(w, *report.cost);
     w.end_object();
     return std::move(w).text();
+}
+
+std::string verified_text(std::span<const verified_pass> found) {
+    if (found.empty()) return "verified: no pass changed the graph";
+    const auto shown = [](double difference) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.2g", difference);
+        return std::string(digits);
+    };
+    std::string growth;
+    double largest = 0;
+    for (const verified_pass& v : found) {
+        if (v.difference > largest)
+            growth += join_text(growth.empty() ? "; it grew after " : ", ", v.pass, " ", shown(v.difference));
+        largest = std::max(largest, v.difference);
+    }
+    return join_text("verified after ", found.size(), found.size() == 1 ? " pass" : " passes",
+        ": the largest relative difference is ", shown(largest), growth);
 }
 
 void stage_clock::end(std::string_view stage) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ struct verified_pass {
     std::string_view pass;
     double difference = 0;
 };
+/// Returns findings as a line: the largest difference, and the passes after which it grew.
+[[nodiscard]] std::string verified_text(std::span<const verified_pass> found);
 
 /// One time step of a recurrent network that was unrolled.
 struct unrolled_step {

@@ -134,6 +134,9 @@ template <class Match, class Diagnosis>
 struct note_missing_name {
     friend constexpr auto name_missing_in(missing_name<Match>) { return Diagnosis{}; }
 };
+// The type of the arguments of that node, so that the error names the diagnosis if they lack a member.
+template <class Diagnosis, class Arguments>
+struct arguments_of : Arguments {};
 template <class Match>
 constexpr auto fault_of_names() {
     if constexpr (requires { name_missing_in(missing_name<Match>{}); }) {
@@ -151,9 +154,11 @@ template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
+    using missing = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
+    template <fixed_string Name>
     static constexpr std::size_t position() {
         if constexpr (!detail::has_name(Name.view(), nodes{})) {
-            using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
+            using diagnosis = missing<Name>;
             if constexpr (!IsSymbol) {
                 // Symbols do not reach functions with an explicit return type; this reports the fault there.
                 static_assert(node_is_in_pattern<diagnosis>,
@@ -182,7 +187,11 @@ public:
     template <fixed_string Name>
     [[nodiscard]] const auto& get() const {
         using op_args = decltype(arguments(ops_of<Name>{}));
-        return *static_cast<const op_args*>(find<Name>()->arguments);
+        if constexpr (detail::has_name(Name.view(), nodes{})) {
+            return *static_cast<const op_args*>(find<Name>()->arguments);
+        } else {
+            return *static_cast<const detail::arguments_of<missing<Name>, op_args>*>(find<Name>()->arguments);
+        }
     }
     /// True if the node's result has no other user, so that it is gone after the rewrite.
     template <fixed_string Name>

@@ -63,10 +63,11 @@ struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>>
         !requires(const or_other<F>& f, const match_symbol<P, F>& m) { f(symbol_at<I>{}..., m).is_called(); };
 };
 
-// Diagnoses a pattern's node with more operands than its op has.
+// Diagnoses a pattern's node of an op that is declared wrongly, or with more operands than its op has.
 template <class Op, std::size_t Given>
 using arity_fault =
-    std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
+    std::conditional_t<Given <= plain_operands<Op> || !__is_same(declaration_fault<Op>, no_fault),
+        declaration_fault<Op>, wrong_arity<Op, Given, plain_operands<Op>>>;
 template <class P>
 struct node_fault {
     using type = no_fault;
@@ -161,15 +162,36 @@ auto call_code_of_match(emit<List>& e, const value* inputs, const Match& found, 
     }
 }
 
+// Code whose body is read with a symbolic match: the match's type is a template parameter.
+template <class F>
+concept generic_code = !requires { &F::operator(); };
+template <class P, class List, class F, class Policy>
+struct operands_of_rule<match_rule<P, coded<List, F>, Policy>> {
+    using indices = std::make_index_sequence<input_count<P>>;
+};
+template <class P, class List, generic_code F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<match_rule<P, coded<List, F>, Policy>, std::index_sequence<I...>> =
+    !requires(const or_other<F>& f, emit<List>& e, const reading_at<value, I>&... inputs) {
+        f(e, inputs...).is_called();
+    };
+template <class P, class List, generic_code F, class Policy, std::size_t... I>
+struct reads_with_arguments<match_rule<P, coded<List, F>, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        !requires(const or_other<F>& f, emit<List>& e, const reading_at<headrace::value, I>&... inputs,
+            const match_symbol<P, F>& m) { f(e, inputs..., m).is_called(); };
+};
+
 template <class P, class List, class F>
 auto diagnose_match_code() {
     using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
     using nodes = typename node_fault<pattern_of<P>>::type;
+    using indices = std::make_index_sequence<input_count<P>>;
     using result = match_code_result<P, List, F>;
     if constexpr (!std::is_same_v<nodes, no_fault>) {
         return nodes{};
     } else if constexpr (std::is_same_v<result, not_callable>) {
-        return not_code_for<root, List>{};
+        constexpr bool is_read = generic_code<F> && has_match_parameters<P, coded<List, F>>(indices{});
+        return std::conditional_t<is_read, unreadable, not_code_for<root, List>>{};
     } else if constexpr (!std::is_void_v<list_fault<F, List, match_symbol<P, F>>>) {
         return list_fault<F, List, match_symbol<P, F>>{};
     } else if constexpr (!std::is_same_v<decltype(diagnose_values<root, result>()), no_fault>) {
@@ -179,13 +201,6 @@ auto diagnose_match_code() {
     }
 }
 
-template <class P, class List, class F, class Policy>
-struct operands_of_rule<match_rule<P, coded<List, F>, Policy>> {
-    using indices = std::index_sequence<>;
-};
-template <class P, class List, class F, class Policy>
-inline constexpr bool reads_alone<match_rule<P, coded<List, F>, Policy>, std::index_sequence<>> =
-    requires { sizeof(match_code_result<P, List, F>); };
 template <class P, class List, class F, class Policy>
 struct ops_of_code<match_rule<P, coded<List, F>, Policy>> : std::type_identity<List> {};
 

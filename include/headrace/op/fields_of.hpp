@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/fields.hpp>
@@ -19,24 +20,23 @@ namespace headrace {
 template <op_tag Op>
 inline constexpr args<Op> default_args{};
 
+HEADRACE_FAULT(fields, fields_are_members);
+HEADRACE_FAULT(member, members_are_arguments);
+HEADRACE_FAULT(enumeration, enumerations_are_named);
+
 /// Names an op whose field list does not have as many names as its args has members, in the compile error.
 template <class Op, std::size_t Names>
-struct not_as_many_names {};
+struct not_as_many_names : faults::fields {};
 /// Names the last field of an op whose name is not that of the member at its position, in the compile error.
 template <class Op, fixed_string Field>
-struct other_name {};
-template <class Diagnosis>
-inline constexpr bool fields_are_members = false;
-template <>
-inline constexpr bool fields_are_members<no_fault> = true;
+struct other_name : faults::fields {};
 
 /// Names an op and a member of its args whose type is not an argument type, in the compile error.
 template <class Op, class Member>
-struct no_argument_type {};
-template <class Diagnosis>
-inline constexpr bool members_are_arguments = false;
-template <>
-inline constexpr bool members_are_arguments<no_fault> = true;
+struct no_argument_type : faults::member {};
+/// Names an op and an enumeration in its args without `enumerator_names`, or used without op/custom.hpp.
+template <class Op, class Enumeration>
+struct unnamed_enumeration : faults::enumeration {};
 
 namespace detail {
 
@@ -78,6 +78,8 @@ template <class Op, class T, class... Ts>
 constexpr auto diagnose_types(const members<T, Ts...>*) {
     if constexpr (argument_type<T>) {
         return diagnose_types<Op>(static_cast<const members<Ts...>*>(nullptr));
+    } else if constexpr (std::is_enum_v<T>) {
+        return unnamed_enumeration<Op, T>{};
     } else {
         return no_argument_type<Op, T>{};
     }
@@ -109,10 +111,14 @@ using field_fault = decltype(detail::diagnose_fields<Op>());
 /// The fault in the member types of an op, or no_fault.
 template <op_tag Op>
 using member_fault = decltype(detail::diagnose_members<Op>());
+/// The fault in the declaration of an op, or no_fault.
+template <op_tag Op>
+using declaration_fault =
+    std::conditional_t<std::is_same_v<field_fault<Op>, no_fault>, member_fault<Op>, field_fault<Op>>;
 
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
-    if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
+    if constexpr (std::is_same_v<declaration_fault<Op>, no_fault>) {
         return make_fields<args<Op>>(field_names<Op>);
     } else {
         return std::array<field_info, 0>{};  // info_of reports the fault

@@ -122,11 +122,9 @@ inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
     static_assert(
         __is_trivially_copyable(args<Op>), "op: args must be trivially copyable; use headrace::list");
-    static_assert(fields_are_members<field_fault<Op>>,
-        "op: its field names are not the members of args; write the same names in the same order");
-    static_assert(members_are_arguments<member_fault<Op>>,
-        "op: a member of args has a type that no argument can have; see no_argument_type, use one "
-        "of kind_of");
+    static_assert(fields_are_members<field_fault<Op>>, HEADRACE_WRONG_FIELDS);
+    static_assert(enumerations_are_named<member_fault<Op>>, HEADRACE_UNNAMED_ENUMERATION);
+    static_assert(members_are_arguments<member_fault<Op>>, HEADRACE_WRONG_MEMBER);
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,

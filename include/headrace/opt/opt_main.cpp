@@ -72,6 +72,11 @@ result<void> verify_all(const opt_program& own, const graph& g) {
     return verify_metadata(g);
 }
 
+// Prints a line that is no result.
+void say(std::string_view line) {
+    std::fprintf(stderr, "%s\n", printable(line, max_printed_message).c_str());
+}
+
 result<program> read_own(const opt_program& own, const std::string& path) {
     const bool is_text = path.ends_with(".hr");
     HEADRACE_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
@@ -156,6 +161,7 @@ result<refused_nodes> transform(
             done.error(), asked.reproducer, [&] { return reproduce(own, asked, passes, watcher); });
     }
     if (watcher.texts) watcher.texts->end();
+    if (asked.verify && context.diagnostics().empty()) say(verified_text(watcher.verified));
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
 
@@ -200,11 +206,12 @@ result<refused_nodes> lower_in_parts(const opt_program& own, const opt_request& 
         host, partition_by_pipeline(own, *pipeline_for(own, asked), g, {.driver = driver_of(asked)}));
     HEADRACE_TRY(verify_all(own, g));
     if (executed) {
-        HEADRACE_TRY(executed->check("partition", g));
+        HEADRACE_TRY(difference, executed->check("partition", g));
+        const verified_pass found{"partition", difference};
+        say(verified_text(std::span(&found, 1)));
     }
     for (const host_node& stays : host) {
-        const std::string line = join_text("note: ", message_prefix(*stays.which), "stays: ", stays.reason);
-        std::fprintf(stderr, "%s\n", printable(line, max_printed_message).c_str());
+        say(join_text("note: ", message_prefix(*stays.which), "stays: ", stays.reason));
     }
     return refused_nodes();
 }
@@ -240,6 +247,7 @@ result<void> print_plan(const opt_program& own, const opt_request& asked, const 
     if (asked.verify) {
         HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
         HEADRACE_TRY(check_planned_execution(g, {}, inputs, own.operators));
+        say(verified_plan);
     }
     std::printf("%s", memory_plan_text(g, plan).c_str());
     return {};

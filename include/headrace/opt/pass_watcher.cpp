@@ -9,7 +9,8 @@ result<void> pass_watcher::after_pass(void* self, const pass_record& record, gra
     auto& watcher = *static_cast<pass_watcher*>(self);
     const bool is_changed = record.nodes.rewritten != 0 || watcher.executes_unchanged;
     if (watcher.executed && is_changed) {
-        HEADRACE_TRY(watcher.executed->check(record.name, g));
+        HEADRACE_TRY(difference, watcher.executed->check(record.name, g));
+        watcher.verified.push_back({record.name, difference});
     }
     watcher.progress.ended(record.name);
     if (watcher.texts && record.nodes.rewritten != 0) {

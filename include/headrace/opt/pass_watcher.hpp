@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <headrace/base/result.hpp>
+#include <headrace/lowering/report.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/opt/reproducer.hpp>
 #include <headrace/opt/stage_texts.hpp>
@@ -26,6 +27,7 @@ struct pass_watcher {
 
     pass_progress progress;
     std::optional<result_check> executed{};
+    std::vector<verified_pass> verified{};
     std::optional<stage_texts> texts{};
     std::size_t stop_after;           ///< 0: when all have run
     bool executes_unchanged = false;  ///< also after passes that report no changes

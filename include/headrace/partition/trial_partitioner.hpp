@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 #define HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -67,12 +68,47 @@ public:
     }
 
 private:
-    void try_partition(const graph& g, const node_group& nodes, refusal_reasons& refused) const {
+    [[nodiscard]] refusal_reasons refusals_of(const graph& g, const node_group& nodes) const {
         graph program;
         program.set_target(g.target());
         extract_nodes(nodes, program);
         pass_context context(functions_);
+        refusal_reasons refused;
         add_refusals(nodes, trial_(program, context), context, refused);
+        return refused;
+    }
+
+    void try_partition(const graph& g, const node_group& nodes, refusal_reasons& refused) const {
+        const refusal_reasons found = refusals_of(g, nodes);
+        for (node* n : nodes) {
+            const auto at = found.find(n);
+            if (at == found.end()) continue;
+            const node* culprit = found.size() == nodes.size() ? n : culprit_of(g, nodes, *n, at->second);
+            if (culprit == n || !found.contains(culprit)) refused.emplace(culprit, at->second);
+        }
+    }
+
+    // Returns the node that is at fault if `n` is refused. A pass that makes one node of several names it
+    // after the last, so if `n` alone is not refused, a node before it may be, for the same reason.
+    [[nodiscard]] const node* culprit_of(
+        const graph& g, const node_group& nodes, node& n, const std::string& reason) const {
+        constexpr std::size_t most = 16;  // no pass fuses more
+        if (!refusals_of(g, {&n}).empty()) return &n;
+        node_group before{&n};
+        for (std::size_t i = 0; i != before.size() && i != most; ++i) {
+            const node& next = *before[i];
+            if (i != 0) {
+                const refusal_reasons alone = refusals_of(g, {before[i]});
+                if (const auto at = alone.find(&next); at != alone.end() && at->second == reason)
+                    return &next;
+            }
+            for (const edge& e : next.operand_edges()) {
+                const bool is_known = std::find(before.begin(), before.end(), e.source) != before.end();
+                if (!is_known && std::find(nodes.begin(), nodes.end(), e.source) != nodes.end())
+                    before.push_back(e.source);
+            }
+        }
+        return &n;
     }
 
     void explain(const graph& g, trial_result& found, const refusal_reasons& refused) const {
@@ -92,7 +128,7 @@ private:
                                               : "it depends on no input, and the host uses it";
             if (known != refused.end()) {
                 reason = known->second;
-            } else if (is<builtin::opaque>(n)) {
+            } else if (is<builtin::opaque>(n) || is_of_dynamic_quantization(n)) {
                 reason = unknown_op_reason(n, "lowering");
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);

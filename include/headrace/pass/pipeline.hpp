@@ -126,6 +126,9 @@ private:
             static_assert(is_defined<typename checks::pass_fault>, HEADRACE_ONLY_DECLARED);
             static_assert(lists_are_lists<typename checks::pass_fault>, HEADRACE_NOT_A_LIST);
             static_assert(rewrites_are_rules<typename checks::pass_fault>, HEADRACE_NO_RULES);
+            static_assert(fields_are_members<typename checks::pass_fault>, HEADRACE_WRONG_FIELDS);
+            static_assert(enumerations_are_named<typename checks::pass_fault>, HEADRACE_UNNAMED_ENUMERATION);
+            static_assert(members_are_arguments<typename checks::pass_fault>, HEADRACE_WRONG_MEMBER);
             static_assert(rule_takes_operands<typename checks::pass_fault>, HEADRACE_NOT_CALLABLE);
             static_assert(code_takes_arguments<typename checks::pass_fault>, HEADRACE_NOT_CODE);
             static_assert(code_lists_all<typename checks::pass_fault>, HEADRACE_CODE_NOT_PRODUCED);
@@ -250,6 +253,9 @@ template <class P>
     static_assert(is_a_pass<pass_fault<P>>, HEADRACE_NOT_A_PASS);
     static_assert(lists_are_lists<pass_fault<P>>, HEADRACE_NOT_A_LIST);
     static_assert(rewrites_are_rules<pass_fault<P>>, HEADRACE_NO_RULES);
+    static_assert(fields_are_members<pass_fault<P>>, HEADRACE_WRONG_FIELDS);
+    static_assert(enumerations_are_named<pass_fault<P>>, HEADRACE_UNNAMED_ENUMERATION);
+    static_assert(members_are_arguments<pass_fault<P>>, HEADRACE_WRONG_MEMBER);
     static_assert(rule_takes_operands<pass_fault<P>>, HEADRACE_NOT_CALLABLE);
     static_assert(code_takes_arguments<pass_fault<P>>, HEADRACE_NOT_CODE);
     static_assert(code_lists_all<pass_fault<P>>, HEADRACE_CODE_NOT_PRODUCED);

@@ -29,17 +29,10 @@ struct wrong_argument : faults::argument_kind {};
 template <class Op, fixed_string Field>
 struct no_such_field : faults::argument_kind {};
 
-/// True if the field names of the called op are those of its arguments.
-template <class Diagnosis>
-inline constexpr bool called_op_is_sound = true;
-template <class Op, std::size_t Names>
-inline constexpr bool called_op_is_sound<not_as_many_names<Op, Names>> = false;
-template <class Op, fixed_string Field>
-inline constexpr bool called_op_is_sound<other_name<Op, Field>> = false;
 /// True if none of these diagnoses applies.
 template <class Diagnosis>
-inline constexpr bool calls_fit = calls_known_ops<Diagnosis> && arity_fits<Diagnosis> &&
-    arguments_fit<Diagnosis> && called_op_is_sound<Diagnosis>;
+inline constexpr bool calls_fit =
+    calls_known_ops<Diagnosis> && arity_fits<Diagnosis> && arguments_fit<Diagnosis>;
 
 namespace detail {
 

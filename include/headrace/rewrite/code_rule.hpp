@@ -123,8 +123,8 @@ using list_fault = typename first_not_listed<decltype(find_named_list<F, List, P
 
 template <class Op, class List, class F>
 auto diagnose_code() {
-    if constexpr (!called_op_is_sound<field_fault<Op>>) {
-        return field_fault<Op>{};
+    if constexpr (!std::is_same_v<declaration_fault<Op>, no_fault>) {
+        return declaration_fault<Op>{};
     } else if constexpr (parameters_of_code<Op, List, F> == code_parameters::none) {
         return not_code_for<Op, List>{};
     } else if constexpr (!std::is_void_v<list_fault<F, List, args<Op>>>) {

@@ -175,7 +175,7 @@ public:
     /// Creates a constant of that type and shape; `fill` writes its elements, row-major.
     value constant(const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill);
     /// Creates a constant from elements in memory, one for each place of the shape. T must be the storage
-    /// type of the dtype; the node is refused if there are more bytes than the constant has.
+    /// type of the dtype; the node is refused if there are more or fewer bytes than the constant has.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
         return constant_of_bytes({type, int_list(shape), {}}, std::as_bytes(elements));

@@ -93,9 +93,10 @@ HEADRACE_INLINE value emitter::constant_of_bytes(
     const tensor_meta& meta, std::span<const std::byte> elements) {
     if (failed()) return {};
     const std::size_t bytes = bytes_in_memory(meta);
-    if (elements.size() > bytes)
+    if (elements.size() != bytes)
         return fail(invalid({"a constant of ", name_of(meta.dtype), " with ", bytes, " bytes is given ",
-            elements.size(), " bytes: its elements must have the type in which the dtype is stored"}));
+            elements.size(), " bytes: give an element of the type in which the dtype is stored for each ",
+            "place of the shape, or one number for all by `e.splat`"}));
     return constant(meta, [&](std::span<std::byte> data) { std::ranges::copy(elements, data.begin()); });
 }
 

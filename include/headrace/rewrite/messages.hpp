@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines the kinds of faults that assertions report, and the messages that several of them share: each place
-// asserts by itself, since a shared helper would lengthen the backtrace.
+// Defines the messages that several assertions share: each place asserts by itself, since a shared helper
+// would lengthen the backtrace.
 #ifndef HEADRACE_REWRITE_MESSAGES_HPP
 #define HEADRACE_REWRITE_MESSAGES_HPP
 
-#include <type_traits>
-
-/// Defines a kind of fault, from which its diagnoses derive, and the trait that its assertions test.
-#define HEADRACE_FAULT(kind, trait) \
-    namespace faults {              \
-    struct kind {};                 \
-    }                               \
-    template <class Diagnosis>      \
-    inline constexpr bool trait = !std::is_base_of_v<faults::kind, Diagnosis>
+#include <headrace/op/no_fault.hpp>
 
 #define HEADRACE_NOT_A_PASS "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass"
 #define HEADRACE_ONLY_DECLARED \

@@ -47,8 +47,6 @@ struct in_rewrite : Diagnosis {};
 
 template <class Diagnosis>
 inline constexpr bool code_lists_all = only_emits_what_it_produces<Diagnosis>;
-template <class Pass, class Op, class Diagnosis>
-inline constexpr bool called_op_is_sound<in_rewrite<Pass, Op, Diagnosis>> = called_op_is_sound<Diagnosis>;
 
 /// The policy of how operands enter a rule's expression and results leave it: unchanged. Other policies have
 /// the same members; `made` is the set of ops that they make.
@@ -80,6 +78,11 @@ inline constexpr std::size_t plain_operands = [] {
     for (const field_info& f : fields_of<Op>) count += f.kind == field_kind::tensor && !f.optional;
     return count;
 }();
+// The indices of these operands. The fields of an op that is declared wrongly are unknown: its rules are not
+// read, and this is the fault.
+template <class Op>
+using operand_indices = std::conditional_t<std::is_same_v<declaration_fault<Op>, no_fault>,
+    std::make_index_sequence<plain_operands<Op>>, declaration_fault<Op>>;
 template <class Op>
 inline constexpr auto operand_offsets = [] {
     std::array<std::uint16_t, plain_operands<Op> + 1> offsets{};
@@ -117,9 +120,12 @@ constexpr rule_arity try_call(std::index_sequence<I...>) {
         return {};
     }
 }
+template <class Op, class F, class Reading, class Fault>
+constexpr rule_arity try_call(Fault) {
+    return {};
+}
 template <class Op, class F, class Reading>
-inline constexpr rule_arity arity_of_rule =
-    try_call<Op, F, Reading>(std::make_index_sequence<plain_operands<Op>>{});
+inline constexpr rule_arity arity_of_rule = try_call<Op, F, Reading>(operand_indices<Op>{});
 
 template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
@@ -155,7 +161,7 @@ struct operands_of_rule {
 };
 template <class Op, class F, class Policy>
 struct operands_of_rule<rule<Op, F, Policy>> {
-    using indices = std::make_index_sequence<plain_operands<Op>>;
+    using indices = operand_indices<Op>;
 };
 // Calls `F`, or if it does not take the arguments, a function that takes anything. This tells a callable with
 // an error in its body from one with other parameters: clang does not find the former again.
@@ -229,8 +235,8 @@ constexpr bool has_parameters(std::index_sequence<I...> indices) {
 
 template <class Op, class F>
 auto diagnose_rule() {
-    if constexpr (!called_op_is_sound<field_fault<Op>>) {
-        return field_fault<Op>{};
+    if constexpr (!std::is_same_v<declaration_fault<Op>, no_fault>) {
+        return declaration_fault<Op>{};
     } else if constexpr (!arity_of_rule<Op, F, operand_symbol>.found) {
         constexpr bool is_read = has_parameters<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
         return std::conditional_t<is_read, unreadable, not_callable_with<Op>>{};

@@ -4,6 +4,7 @@
 #define HEADRACE_RUN_PLANNED_CHECK_HPP
 
 #include <span>
+#include <string_view>
 
 #include <headrace/base/result.hpp>
 #include <headrace/eval/own_operators.hpp>
@@ -17,6 +18,10 @@ namespace headrace {
 /// executed plan is a separate one, which counts in executed_bytes().
 [[nodiscard]] result<void> check_planned_execution(
     const graph& g, planning_options planning, std::span<const tensor> inputs, const own_operators& own = {});
+
+/// The line for a check that has succeeded.
+inline constexpr std::string_view verified_plan =
+    "verified: executed in the planned memory, the outputs are those of an execution without a plan";
 
 }  // namespace headrace
 

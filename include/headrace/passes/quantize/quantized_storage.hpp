@@ -53,7 +53,9 @@ private:
         const auto lowest = number(a.quant_min);
         const auto highest = number(a.quant_max);
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
-            return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
+            return e.unsupported(
+                "its scale and zero point are computed, and TOSA scales by constants; quantize statically, "
+                "by calibration");
         if (!is_scale(scale->front()))
             return e.unsupported({"its scale is ", number_text(scale->front()),
                 ", but must be above 0 and finite in float32"});
