@@ -16,7 +16,7 @@ using boost::endian::little_uint16_buf_t;
 using boost::endian::little_uint32_buf_t;
 using boost::endian::little_uint64_buf_t;
 
-/// What both headers of an entry say of it.
+/// The fields that both headers of an entry have.
 struct description {
     little_uint16_buf_t version{};
     little_uint16_buf_t flags{};
