@@ -191,7 +191,7 @@ result<void> pte_check::check(std::string_view stage, graph& g) {
     if (stage == kernels_record(0).name || stage == delegation_record(0).name)
         return check_layers(stage, *executable, w);
     HEADRACE_TRY(difference, w.passes->check(stage, *executable));
-    w.found.passes.push_back({stage, difference});
+    w.found.passes.push_back({std::string(stage), difference});
     return {};
 }
 
@@ -222,7 +222,7 @@ result<void> pte_check::check_layers(std::string_view stage, const graph& g, wat
         ++w.found.layers;
         w.found.layer_steps = std::max(w.found.layer_steps, d.difference);
     }
-    w.found.passes.push_back({stage, off});
+    w.found.passes.push_back({std::string(stage), off});
     w.found.output_steps = largest_steps(w.steps, w.expected, c.other_outputs);
     w.found.has_kernels = w.found.has_kernels || is_of_cortex_m;
     w.found.has_delegates = w.found.has_delegates || stage == delegation_record(0).name;

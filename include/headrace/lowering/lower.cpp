@@ -197,7 +197,7 @@ private:
         HEADRACE_TRY(options_.observer.see(record, g));
         if (!check_ || record.nodes.rewritten == 0) return {};
         HEADRACE_TRY(difference, check_->check(record.name, g));
-        outcome_.report.verified.push_back({record.name, difference});
+        outcome_.report.verified.push_back({std::string(record.name), difference});
         outcome_.report.steps_off = check_->steps();
         return {};
     }

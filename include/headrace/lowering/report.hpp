@@ -47,7 +47,7 @@ private:
 
 /// A finding of --verify: the largest relative difference of an output after that pass.
 struct verified_pass {
-    std::string_view pass;
+    std::string pass;
     double difference = 0;
 };
 /// Returns findings as a line: the largest difference, and the passes after which it grew.

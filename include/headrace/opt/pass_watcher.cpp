@@ -10,7 +10,7 @@ result<void> pass_watcher::after_pass(void* self, const pass_record& record, gra
     const bool is_changed = record.nodes.rewritten != 0 || watcher.executes_unchanged;
     if (watcher.executed && is_changed) {
         HEADRACE_TRY(difference, watcher.executed->check(record.name, g));
-        watcher.verified.push_back({record.name, difference});
+        watcher.verified.push_back({std::string(record.name), difference});
     }
     watcher.progress.ended(record.name);
     if (watcher.texts && record.nodes.rewritten != 0) {
