@@ -138,7 +138,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   endif()
   headrace_room(eval "${eval_sources}" headrace_passes Eigen3::Eigen)
   # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
-  target_compile_options(headrace_eval PUBLIC -ffp-contract=off)
+  target_compile_options(headrace_eval PUBLIC -ffp-contract=off PRIVATE ${headrace_kernel_flags})
   headrace_room(quantization "${quantization_sources}" headrace_eval)
   headrace_room(banks "${banks_sources}" headrace_eval)
   # Each shared library takes 0.1 ms of every start of the program: its own build takes an archive if there is one.

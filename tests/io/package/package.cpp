@@ -218,6 +218,20 @@ TEST_CASE("data with a tag lies in a file of its own", "[package]") {
         writer.add_delegate("m", "tosa", made.processed_bytes, std::vector<std::string>{"none"}).has_value());
 }
 
+TEST_CASE("a directory with other files is not replaced", "[package]") {
+    const scratch s;
+    const two_methods m;
+    fs::create_directory(s.path / "p");
+    std::ofstream(s.path / "p" / "notes.txt") << "mine";
+    const auto written = m.writer.write(s.path / "p");
+    REQUIRE_FALSE(written.has_value());
+    CHECK(written.error().message.find("it has files but no manifest.json") != std::string::npos);
+    CHECK(fs::file_size(s.path / "p" / "notes.txt") == 4);
+    CHECK(std::distance(fs::directory_iterator(s.path), fs::directory_iterator()) == 1);
+    fs::remove(s.path / "p" / "notes.txt");
+    CHECK(m.writer.write(s.path / "p").has_value());
+}
+
 TEST_CASE("changed files are noticed", "[package]") {
     const scratch s;
     const two_methods m;

@@ -32,6 +32,12 @@ namespace headrace {
 
 namespace {
 
+/// Returns the error that `errno` says.
+error cannot_write(const std::filesystem::path& directory) {
+    const int reason = errno;
+    return unwritable({"cannot write ", directory.string(), ": ", std::strerror(reason)});
+}
+
 /// A directory that is made next to its target and replaces it as a whole, or is removed.
 class temporary_directory {
 public:
@@ -56,17 +62,22 @@ public:
 
     [[nodiscard]] bool is_made() const { return made_; }
     [[nodiscard]] std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
-    /// Replaces an older package, or an empty directory, in one step.
-    [[nodiscard]] bool take_place() {
+    /// Replaces an older package, or an empty directory, in one step. Fails for files that are no package.
+    [[nodiscard]] result<void> take_place() {
         if (os::rename_to(path_, target_.string())) {
             made_ = false;
-            return true;
+            return {};
         }
-        if ((errno != ENOTEMPTY && errno != EEXIST) ||
-            !std::filesystem::exists(target_ / package_file::manifest_name))
-            return false;
+        if (errno != ENOTEMPTY && errno != EEXIST) return cannot_write(target_);
+        std::error_code ignored;
+        if (!std::filesystem::exists(target_ / package_file::manifest_name, ignored)) {
+            return unwritable(
+                {"cannot write ", target_.string(), ": it has files but no ", package_file::manifest_name,
+                    ", so it is not a package; name a directory that is new or empty"});
+        }
         // The older package then has the temporary name, and is removed with it.
-        return os::exchange(path_, target_.string());
+        if (!os::exchange(path_, target_.string())) return cannot_write(target_);
+        return {};
     }
 
 private:
@@ -123,15 +134,11 @@ std::uint64_t package_writer::data_bytes() const {
 }
 
 result<void> package_writer::write(const std::filesystem::path& directory) const {
-    const auto fail = [&] {
-        const int reason = errno;
-        return unwritable({"cannot write ", directory.string(), ": ", std::strerror(reason)});
-    };
     for (const auto& [name, bytes] : files_) {
         if (!is_plain_name(name)) return invalid({"'", name, "' cannot be the name of a file"});
     }
     temporary_directory temporary(directory);
-    if (!temporary.is_made()) return fail();
+    if (!temporary.is_made()) return cannot_write(directory);
     std::vector<std::uint64_t> offsets(buffers_.size());
     std::vector<std::string> tags;
     for (const buffer& b : buffers_) {
@@ -145,8 +152,7 @@ result<void> package_writer::write(const std::filesystem::path& directory) const
         HEADRACE_TRY(write_atomically(temporary.file(name), bytes));
     }
     HEADRACE_TRY(write_atomically(temporary.file(package_file::manifest_name), manifest(tags, offsets)));
-    if (!temporary.take_place()) return fail();
-    return {};
+    return temporary.take_place();
 }
 
 std::optional<std::size_t> package_writer::find_equal(
