@@ -26,7 +26,7 @@ EXECUTING = {"rewrite", "pass", "fx"}
 # Tests of features outside the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]
-LIBRARIES = ["-lzip", "-ldeflate", "-lsimdjson", "-lfmt", "-lpthread"]
+LIBRARIES = ["-ldeflate", "-lsimdjson", "-lfmt", "-lpthread"]
 
 
 def write_forwarders(folder):
