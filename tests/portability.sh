@@ -7,6 +7,7 @@
 #
 # Needs Debian 12 on x86-64, `sh tests/setup.sh`, a build in build/ (its program writes what others are compared with),
 # and the network, for sources of libraries from Debian. PORTABILITY_FLAGS are the compiler's; default: -O0.
+# With -mlong-double-64, Linux's tests run with the wide_float of systems whose long double has 53 bits.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -25,6 +26,7 @@ export WINEPREFIX="$work/wine" WINEDEBUG=-all
 [ -x "$native" ] && [ -f "$declared" ] || { echo "build in build/ first: cmake --build build --target headrace_program"; exit 1; }
 . tests/portability/dependencies.sh
 . tests/portability/cortex_m.sh
+mkdir -p "$work"
 tools > "$work/tools.log" 2>&1 || { echo "no tools: see $work/tools.log"; exit 1; }
 
 # quiet LOG COMMAND…: `ok`, or `FAILED` if the command fails or prints a warning; what it prints goes to the log.
