@@ -26,7 +26,7 @@ export WINEPREFIX="$work/wine" WINEDEBUG=-all
 [ -x "$native" ] && [ -f "$declared" ] || { echo "build in build/ first: cmake --build build --target headrace_program"; exit 1; }
 . tests/portability/dependencies.sh
 . tests/portability/cortex_m.sh
-mkdir -p "$work"
+mkdir -p "$work/sources"
 tools > "$work/tools.log" 2>&1 || { echo "no tools: see $work/tools.log"; exit 1; }
 
 # quiet LOG COMMAND…: `ok`, or `FAILED` if the command fails or prints a warning; what it prints goes to the log.

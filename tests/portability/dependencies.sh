@@ -26,7 +26,6 @@ debian_list() {
 
 # The compiler and the sources, once.
 tools() {
-  mkdir -p "$work/sources"
   if [ ! -x "$zig" ]; then
     python3 -m venv "$work/venv" &&
       "$work/venv/bin/pip" install -q ziglang==$zig_version scikit-build-core==1.1.2 wheel==0.45.1 || return 1

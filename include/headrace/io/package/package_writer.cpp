@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -31,12 +30,6 @@
 namespace headrace {
 
 namespace {
-
-/// Returns the error that `errno` says.
-error cannot_write(const std::filesystem::path& directory) {
-    const int reason = errno;
-    return unwritable({"cannot write ", directory.string(), ": ", std::strerror(reason)});
-}
 
 /// A directory that is made next to its target and replaces it as a whole, or is removed.
 class temporary_directory {
@@ -64,19 +57,19 @@ public:
     [[nodiscard]] std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
     /// Replaces an older package, or an empty directory, in one step. Fails for files that are no package.
     [[nodiscard]] result<void> take_place() {
-        if (os::rename_to(path_, target_.string())) {
+        const std::string target = target_.string();
+        if (os::rename_to(path_, target)) {
             made_ = false;
             return {};
         }
-        if (errno != ENOTEMPTY && errno != EEXIST) return cannot_write(target_);
+        if (errno != ENOTEMPTY && errno != EEXIST) return detail::cannot_write(target, errno);
         std::error_code ignored;
         if (!std::filesystem::exists(target_ / package_file::manifest_name, ignored)) {
-            return unwritable(
-                {"cannot write ", target_.string(), ": it has files but no ", package_file::manifest_name,
-                    ", so it is not a package; name a directory that is new or empty"});
+            return unwritable({"cannot write ", target, ": it has files but no ", package_file::manifest_name,
+                ", so it is not a package; name a directory that is new or empty"});
         }
         // The older package then has the temporary name, and is removed with it.
-        if (!os::exchange(path_, target_.string())) return cannot_write(target_);
+        if (!os::exchange(path_, target)) return detail::cannot_write(target, errno);
         return {};
     }
 
@@ -138,7 +131,10 @@ result<void> package_writer::write(const std::filesystem::path& directory) const
         if (!is_plain_name(name)) return invalid({"'", name, "' cannot be the name of a file"});
     }
     temporary_directory temporary(directory);
-    if (!temporary.is_made()) return cannot_write(directory);
+    if (!temporary.is_made()) {
+        const int reason = errno;
+        return detail::cannot_write(directory.string(), reason);
+    }
     std::vector<std::uint64_t> offsets(buffers_.size());
     std::vector<std::string> tags;
     for (const buffer& b : buffers_) {
